@@ -41,6 +41,16 @@ export class NumberClaimCache {
     return this.#options.outage.guard(async () => this.#options.store.numberClaims.release(owner));
   }
 
+  /** Whether this installation knows that the PhoneNumber had the number and is gone; false while Postgres is unavailable. */
+  async isGone({ uid, number }: Pick<NumberOwner, 'uid' | 'number'>): Promise<boolean> {
+    const { store, outage, reservedMs } = this.#options;
+    const gone = await outage.guard(async () => {
+      const claim = await store.numberClaims.get(number, { reservedMs });
+      return claim?.uid === uid && claim.reservedUntil !== undefined;
+    });
+    return gone === true;
+  }
+
   /** As `NumberClaims.releaseOthers`; none while Postgres is unavailable. */
   async releaseOthers(living: readonly string[], within?: string): Promise<readonly string[]> {
     const released = await this.#options.outage.guard(async () => this.#options.store.numberClaims.releaseOthers(living, within));

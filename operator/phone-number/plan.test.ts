@@ -35,7 +35,11 @@ describe('a number of the pool', () => {
 });
 
 describe('a trunk with a login', () => {
-  const spec = { number: '+15550100', sip: { username: 'harbour', passwordSecretRef: { name: 'sip', key: 'password' } } };
+  const spec = {
+    number: '+15550100',
+    sip: { username: 'harbour', passwordSecretRef: { name: 'sip', key: 'password' } },
+    deletionPolicy: 'Retain',
+  } as const;
   const secret = { namespace: 'acme', name: 'sip', uid: 's', resourceVersion: '1', keys: ['password'] };
 
   function planned({ password, forbidden }: { readonly password?: string; readonly forbidden?: ReadonlySet<string> }): PhoneNumberPlan {
@@ -48,7 +52,10 @@ describe('a trunk with a login', () => {
       ...(forbidden && { forbidden }),
     });
     const digest = (of: object): string => JSON.stringify(of);
-    const own = [{ kind: 'inbound', id: 'T1', uid: phoneNumber.metadata.uid ?? '', number: spec.number, digest: 'with a login' }] as const;
+    const { number, deletionPolicy } = spec;
+    const own = [
+      { kind: 'inbound', id: 'T1', uid: phoneNumber.metadata.uid ?? '', number, deletionPolicy, digest: 'with a login' },
+    ] as const;
     const telephony = {
       sip: { state: 'known', own, others: [] },
       settings: { allowedAddresses: [] },
@@ -92,7 +99,9 @@ describe('a trunk with a login', () => {
 describe('deletion', () => {
   const now = Date.parse('2026-06-01T12:00:00Z');
   const outage = { state: 'unavailable', why: 'Postgres does not answer' } as const;
-  const own = [{ kind: 'inbound', id: 'T1', uid: 'uid-PhoneNumber-acme-p', number: '+15550100', digest: 'd' }] as const;
+  const own = [
+    { kind: 'inbound', id: 'T1', uid: 'uid-PhoneNumber-acme-p', number: '+15550100', deletionPolicy: 'Delete', digest: 'd' },
+  ] as const;
 
   interface Deletion {
     readonly policy: 'Retain' | 'Delete';

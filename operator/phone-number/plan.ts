@@ -250,7 +250,8 @@ function trunkActions(
   const bring = (spec: SipSpec): PhoneNumberPlan['actions'] => {
     const there = keep(spec.kind);
     if (there === undefined) return [{ type: 'create', spec }];
-    return there.uid === uid && there.digest === digest(spec) ? [] : [{ type: 'replace', id: there.id, spec }];
+    const isSame = there.uid === uid && there.digest === digest(spec) && there.deletionPolicy === phoneNumber.spec.deletionPolicy;
+    return isSame ? [] : [{ type: 'replace', id: there.id, spec }];
   };
   const inbound = keep('inbound');
   const wanted: readonly (readonly [SipKind, PhoneNumberPlan['actions'] | undefined])[] = [
@@ -360,7 +361,7 @@ function planDeletion(phoneNumber: PhoneNumber, { telephony, route, now, deletio
     );
   const keeps = phoneNumber.spec.deletionPolicy === 'Retain';
   const unreached = (cause: Problem): PhoneNumberPlan =>
-    heldUp(cause, 'its trunks cannot be removed', 'its trunks left at the media server as they are');
+    heldUp(cause, 'its trunks cannot be removed', 'its trunks left at the media server until the operator reaches that');
   if (!keeps && telephony === undefined) return unreached({ reason: 'MediaServerNotConfigured', message: 'no media server is configured' });
   const sip = keeps ? undefined : telephony?.sip;
   if (sip?.state === 'unavailable') return unreached({ reason: reasonOf(sip), message: `of the media server: ${sip.why}` });

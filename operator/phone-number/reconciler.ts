@@ -1,3 +1,4 @@
+import type { Ownership } from '../../voice/calls/sip/trunk-specs.ts';
 import type { SipTrunks } from '../../voice/calls/sip/trunks.ts';
 import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
 import { keyOf, type Informer, type Stored } from '../../kube/index.ts';
@@ -68,6 +69,15 @@ export function phoneNumberReconciler(
     return { claim, assignees: assignments.assigneesOf(owner.number) };
   };
 
+  /** Of numbers whose object went while the media server was away. */
+  const removeLeftBehind = async (): Promise<void> => {
+    const living = new Set(informer.cache.list().map(({ metadata }) => metadata.uid));
+    const left = trunkCache?.leftBehind(living) ?? [];
+    // A rule before its trunk.
+    for (const thing of left.toSorted((a, b) => Number(b.kind === 'rule') - Number(a.kind === 'rule')))
+      if (await claims.isGone(thing)) await trunkCache?.remove(thing, thing);
+  };
+
   return {
     kind: 'PhoneNumber',
     statusFields: [...COMMON_STATUS_FIELDS, 'provider', 'inboundTrunkID', 'outboundTrunkID', 'dispatchRuleID'],
@@ -111,7 +121,7 @@ export function phoneNumberReconciler(
       trunkCache?.clear();
       const stopPolling = trunkCache?.poll((uids) => {
         for (const object of informer.cache.list()) if (uids.has(object.metadata.uid)) queue.enqueue(keyOf(object));
-      });
+      }, removeLeftBehind);
       return () => {
         stopReservations();
         stopPolling?.();
@@ -131,6 +141,7 @@ export function phoneNumberReconciler(
 }
 
 /** Identifies what a PhoneNumber has of its number, in Postgres and at the media server. */
-function ownerOf(phoneNumber: Stored<PhoneNumber>): NumberOwner {
-  return { org: namespaceOf(phoneNumber), uid: phoneNumber.metadata.uid, number: phoneNumber.spec.number };
+function ownerOf(phoneNumber: Stored<PhoneNumber>): NumberOwner & Ownership {
+  const { number, deletionPolicy } = phoneNumber.spec;
+  return { org: namespaceOf(phoneNumber), uid: phoneNumber.metadata.uid, number, deletionPolicy };
 }

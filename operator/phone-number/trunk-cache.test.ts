@@ -9,7 +9,7 @@ import { TrunkCache } from './trunk-cache.ts';
 
 const number = '+15550100';
 const spec: SipSpec = { kind: 'inbound', name: 'desk', number, addresses: [] };
-const there: SipThing = { kind: 'inbound', id: 'ST_old', uid: 'old', number, digest: 'd' };
+const there: SipThing = { kind: 'inbound', id: 'ST_old', uid: 'old', number, deletionPolicy: 'Retain', digest: 'd' };
 
 it.each(['remove', 'replace'] as const)(
   'a number that was refused is tried again at once when another one is served by a %s',
@@ -26,12 +26,12 @@ it.each(['remove', 'replace'] as const)(
     const cache = new TrunkCache({ trunks, clock: new FakeClock(), logger: pino({ level: 'silent' }), pollMs: 30_000 });
     const changed: string[] = [];
     const stop = cache.poll((uids) => changed.push(...uids));
-    const owner = { uid: 'new', number };
+    const owner = { uid: 'new', number, deletionPolicy: 'Retain' } as const;
     await cache.view(owner);
     await expect(cache.create(spec, owner, 'attempt')).resolves.toBe(false);
     await expect(cache.view(owner)).resolves.toMatchObject({ refused: { message: 'conflicting trunk' } });
     changed.length = 0;
-    const former = { uid: 'old', number };
+    const former = { ...owner, uid: 'old' };
     await (change === 'remove' ? cache.remove(there, former) : cache.replace(there.id, spec, former, 'change'));
     expect(changed).toEqual(['new']);
     await expect(cache.view(owner)).resolves.not.toHaveProperty('refused');

@@ -47,16 +47,19 @@ export class TrunkCache {
    * Lists at intervals, until the returned function is called.
    *
    * @param onChanged - gets the numbers, by uid, for which something has changed there
+   * @param onListed - called after each listing, whatever came of it
    */
-  poll(onChanged: (uids: ReadonlySet<string>) => void): () => void {
+  poll(onChanged: (uids: ReadonlySet<string>) => void, onListed: () => Promise<void> = async () => undefined): () => void {
     const { clock, pollMs } = this.#options;
     this.#onChanged = onChanged;
     let stopped = false;
     const later = (): void => {
       this.#timer = clock.after(pollMs, () => {
-        void this.#list().finally(() => {
-          if (!stopped) later();
-        });
+        void this.#list()
+          .then(onListed)
+          .finally(() => {
+            if (!stopped) later();
+          });
       });
     };
     later();
@@ -66,7 +69,7 @@ export class TrunkCache {
     };
   }
 
-  async view({ uid, number }: Ownership): Promise<SipView> {
+  async view({ uid, number }: Pick<Ownership, 'uid' | 'number'>): Promise<SipView> {
     const { clock } = this.#options;
     const unsure = this.#state.state === 'unread' || this.#state.state === 'unavailable';
     if (unsure && clock.monotonic() - this.#failedAt >= FAILURE_PAUSE_MS) await this.#list();
@@ -99,12 +102,21 @@ export class TrunkCache {
   }
 
   /** @returns as {@link create} does */
-  remove(thing: Pick<SipThing, 'kind' | 'id'>, owner: Ownership): Promise<boolean> {
+  remove(thing: Pick<SipThing, 'kind' | 'id'>, owner: Pick<Ownership, 'uid'>): Promise<boolean> {
     return this.#change(owner, thing.id, async () => {
       await this.#options.trunks.remove(thing);
       this.#drop(thing.id);
       this.#retryRefused();
     });
+  }
+
+  /**
+   * What should have gone with its PhoneNumber, as far as is known.
+   * @param living uids of the PhoneNumbers that are there
+   */
+  leftBehind(living: ReadonlySet<string>): readonly SipThing[] {
+    if (this.#state.state !== 'known') return [];
+    return inOrder(this.#byId).filter(({ uid, deletionPolicy }) => deletionPolicy === 'Delete' && !living.has(uid));
   }
 
   /** Forgets everything. */
@@ -120,7 +132,7 @@ export class TrunkCache {
     this.#refusals.delete(uid);
   }
 
-  async #change({ uid }: Ownership, attempt: string, change: () => Promise<void>): Promise<boolean> {
+  async #change({ uid }: Pick<Ownership, 'uid'>, attempt: string, change: () => Promise<void>): Promise<boolean> {
     try {
       await change();
       this.#refusals.delete(uid);

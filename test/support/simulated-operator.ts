@@ -257,12 +257,12 @@ export class SimulatedOperator {
       case 'create':
       case 'replace': {
         const { uid = '' } = object.metadata;
-        const { number } = (object as PhoneNumber).spec;
+        const { number, deletionPolicy } = (object as PhoneNumber).spec;
         // One trunk of a number, as the media server has it.
         const rival = [...this.trunks.values()].find((thing) => thing.kind === 'inbound' && thing.number === number && thing.uid !== uid);
         if (action.spec.kind === 'inbound' && action.type === 'create' && rival !== undefined) throw new Error('conflicting trunks');
         const thingId = action.type === 'create' ? `${action.spec.kind}-${uid}` : action.id;
-        this.trunks.set(thingId, { kind: action.spec.kind, id: thingId, uid, number, digest: JSON.stringify(action.spec) });
+        this.trunks.set(thingId, { kind: action.spec.kind, id: thingId, uid, number, deletionPolicy, digest: JSON.stringify(action.spec) });
         break;
       }
       case 'remove':

@@ -228,6 +228,38 @@ describe('a number with a trunk of its own', () => {
     expect(await counts(number)).toEqual([1, 0, 1]);
   });
 
+  it('goes when the media server is back, where its object went meanwhile and would have taken it along', async () => {
+    const [gone, retained, foreign] = [fresh(), fresh(), fresh()];
+    const answers = { sip: {}, inboundAgentRef: { name: 'answers' } };
+    const released = (manifest: KubeObject) => ({
+      ...manifest,
+      metadata: { ...manifest.metadata, annotations: { 'parley.dev/force-release': 'true' } },
+    });
+    await cluster.apply(
+      released(aNumber('gone', gone, answers)),
+      released(aNumber('retained', retained, { ...answers, deletionPolicy: 'Retain' })),
+    );
+    await Promise.all([connected('gone'), connected('retained')]);
+    // Of another installation that shares the media server.
+    const metadata = JSON.stringify({ 'parley.dev/phone-number': 'theirs', number: foreign, deletionPolicy: 'Delete' });
+    await sip.createSipInboundTrunk('theirs', [foreign], { metadata });
+
+    await operator.stop();
+    operator = await cluster.operator({ env: telephony({ ...media, url: 'ws://127.0.0.1:9' }) });
+    for (const name of ['gone', 'retained']) {
+      await cluster.remove('PhoneNumber', org, name);
+      await eventually(() => expect(cluster.get('PhoneNumber', org, name)).rejects.toMatchObject({ notFound: true }));
+    }
+    expect(await counts(gone)).toEqual([1, 0, 1]);
+    await operator.stop();
+    operator = await cluster.operator({ env: telephony(media) });
+    await eventually(async () => expect(await counts(gone)).toEqual([0, 0, 0]));
+    expect([await counts(retained), await counts(foreign)]).toEqual([
+      [1, 0, 1],
+      [1, 0, 0],
+    ]);
+  });
+
   it('goes to the younger object of its organisation when the older one is gone, and to no other', async () => {
     const number = fresh();
     const other = await cluster.organization();

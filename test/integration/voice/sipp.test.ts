@@ -75,7 +75,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
   }> {
     const number = `+1555${String(Math.floor(Math.random() * 9_000_000) + 1_000_000)}`;
     const trunks = createSipTrunks(media);
-    const owner = { uid: `uid-${number}`, number };
+    const owner = { uid: `uid-${number}`, number, deletionPolicy: 'Retain' } as const;
     const account = login ? { login: { username: parties.user, password: parties.password } } : {};
     const inbound: SipSpec = { kind: 'inbound', name: number, number, addresses: [], ...account };
     const outbound: SipSpec = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { infoOf, likenessOf, metadataOf, ownerOf, type SipInfo, type SipSpec } from './trunk-specs.ts';
 
-const owner = { uid: 'uid-1', number: '+4930123456' };
+const owner = { uid: 'uid-1', number: '+4930123456', deletionPolicy: 'Delete' } as const;
 const dispatch = { metadata: metadataOf(owner), agentName: 'parley' };
 const login = { username: 'harbour', password: 'bikes' };
 

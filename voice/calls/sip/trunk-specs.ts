@@ -16,6 +16,8 @@ export interface Ownership {
   /** Of the PhoneNumber. */
   readonly uid: string;
   readonly number: string;
+  /** Of the PhoneNumber: by it a trunk is removed that nobody could remove when the object went. */
+  readonly deletionPolicy: 'Retain' | 'Delete';
 }
 
 interface Login {
@@ -85,14 +87,15 @@ export function infoOf(spec: SipSpec, { metadata, agentName }: { readonly metada
   return new SIPOutboundTrunkInfo({ ...trunk, address, transport: transportNumber(transport), destinationCountry: country });
 }
 
-export function metadataOf({ uid, number }: Ownership): string {
-  return JSON.stringify({ 'parley.dev/phone-number': uid, number });
+export function metadataOf({ uid, number, deletionPolicy }: Ownership): string {
+  return JSON.stringify({ 'parley.dev/phone-number': uid, number, deletionPolicy });
 }
 
 export function ownerOf(metadata: string): Ownership | undefined {
   try {
-    const { 'parley.dev/phone-number': uid, number } = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
-    return typeof uid === 'string' && typeof number === 'string' ? { uid, number } : undefined;
+    const { 'parley.dev/phone-number': uid, number, deletionPolicy } = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
+    if (typeof uid !== 'string' || typeof number !== 'string') return undefined;
+    return { uid, number, deletionPolicy: deletionPolicy === 'Delete' ? 'Delete' : 'Retain' };
   } catch {
     return undefined;
   }
