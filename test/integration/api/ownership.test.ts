@@ -5,6 +5,7 @@ import { shapeOf } from '../../../api/partial/shape.ts';
 import { agentKind, type Agent, type Tool, type WebhookSubscription } from '../../../crds/index.ts';
 import { ResourceClient } from '../../../kube/index.ts';
 import { aTool, aWebhookSubscription, anAgent, anAgentRequest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { kubectl, kubectlJson, organization, startFacade } from './facade.ts';
 
@@ -49,10 +50,13 @@ describe('an agent that somebody applies with kubectl', () => {
         interruptions: { minSpeechDuration: '0.25s' },
       }),
     );
-    expect((await org.call('GET', '/v2/ai-agents/receptionist')).body).toMatchObject({
-      max_call_duration_seconds: 3600,
-      welcome_message: 'Hello',
-    });
+    // What others write comes by the watch.
+    await eventually(async () =>
+      expect((await org.call('GET', '/v2/ai-agents/receptionist')).body).toMatchObject({
+        max_call_duration_seconds: 3600,
+        welcome_message: 'Hello',
+      }),
+    );
   });
 
   it('answers 409 with every field and its manager, changes nothing, and lets go with force', async () => {
