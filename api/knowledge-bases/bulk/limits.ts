@@ -26,10 +26,10 @@ export const SMALL_ENTRY_BYTES = 1024 * 1024;
 export const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 
 /** Entries that count as much as one request, against the rate limits. */
-export const ENTRIES_PER_REQUEST = 100;
+export const ENTRIES_PER_REQUEST = 25;
 
 /** Bytes of the body that do: to read and store as many takes as long as many requests. */
-export const BYTES_PER_REQUEST = 256 * 1024;
+export const BYTES_PER_REQUEST = 128 * 1024;
 
 /** Longest idempotency key, in characters. */
 export const MAX_KEY_CHARACTERS = 200;
