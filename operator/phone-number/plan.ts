@@ -274,10 +274,12 @@ function ofKind(things: readonly SipThing[], kind: SipKind): readonly SipThing[]
 }
 
 function removals(things: readonly SipThing[]): PhoneNumberPlan['actions'] {
-  return [...ofKind(things, 'rule'), ...ofKind(things, 'inbound'), ...ofKind(things, 'outbound')].map(({ kind, id }) => ({
-    type: 'remove',
-    thing: { kind, id },
-  }));
+  return inOrderOfRemoval(things).map(({ kind, id }) => ({ type: 'remove', thing: { kind, id } }));
+}
+
+/** A rule before its trunk. */
+export function inOrderOfRemoval(things: readonly SipThing[]): readonly SipThing[] {
+  return [...ofKind(things, 'rule'), ...ofKind(things, 'inbound'), ...ofKind(things, 'outbound')];
 }
 
 /** Removes everything of a number that the object doesn't own. */

@@ -18,7 +18,7 @@ import type { NumberClaimCache } from './number-claim-cache.ts';
 import type { NumberReservations } from './number-reservations.ts';
 import type { OwnershipFacts } from './ownership.ts';
 import type { PhoneRouteCache } from './phone-route-cache.ts';
-import { attemptOf, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
+import { attemptOf, inOrderOfRemoval, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
 import type { TrunkCache } from './trunk-cache.ts';
 import type { TrunkPasswords } from './trunk-password.ts';
 
@@ -72,9 +72,7 @@ export function phoneNumberReconciler(
   /** Of numbers whose object went while the media server was away. */
   const removeLeftBehind = async (): Promise<void> => {
     const living = new Set(informer.cache.list().map(({ metadata }) => metadata.uid));
-    const left = trunkCache?.leftBehind(living) ?? [];
-    // A rule before its trunk.
-    for (const thing of left.toSorted((a, b) => Number(b.kind === 'rule') - Number(a.kind === 'rule')))
+    for (const thing of inOrderOfRemoval(trunkCache?.leftBehind(living) ?? []))
       if (await claims.isGone(thing)) await trunkCache?.remove(thing, thing);
   };
 

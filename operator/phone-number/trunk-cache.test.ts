@@ -38,3 +38,24 @@ it.each(['remove', 'replace'] as const)(
     stop();
   },
 );
+
+it('lists on where what was left behind could not be removed', async () => {
+  let listings = 0;
+  const trunks = {
+    list: async () => {
+      listings += 1;
+      return [];
+    },
+  } as unknown as SipTrunks;
+  const clock = new FakeClock();
+  const cache = new TrunkCache({ trunks, clock, logger: pino({ level: 'silent' }), pollMs: 30_000 });
+  const stop = cache.poll(
+    () => undefined,
+    () => Promise.reject(new Error('refused')),
+  );
+  for (let round = 1; round <= 3; round += 1) {
+    await clock.advance(30_000);
+    expect(listings).toBe(round);
+  }
+  stop();
+});

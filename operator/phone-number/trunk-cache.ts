@@ -47,7 +47,7 @@ export class TrunkCache {
    * Lists at intervals, until the returned function is called.
    *
    * @param onChanged - gets the numbers, by uid, for which something has changed there
-   * @param onListed - called after each listing, whatever came of it
+   * @param onListed - called after each listing, whatever came of it, to remove what is left behind; a failure is logged
    */
   poll(onChanged: (uids: ReadonlySet<string>) => void, onListed: () => Promise<void> = async () => undefined): () => void {
     const { clock, pollMs } = this.#options;
@@ -57,6 +57,7 @@ export class TrunkCache {
       this.#timer = clock.after(pollMs, () => {
         void this.#list()
           .then(onListed)
+          .catch((err: unknown) => this.#options.logger.error({ err }, 'failed to remove trunks that were left behind; retrying'))
           .finally(() => {
             if (!stopped) later();
           });
