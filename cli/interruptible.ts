@@ -1,3 +1,4 @@
+import { onSignals } from '../platform/on-signals.ts';
 import { processIo, type Io } from './kubectl/io.ts';
 
 /** What a process ends with that Ctrl-C has ended. */
@@ -6,15 +7,14 @@ export const INTERRUPTED = 130;
 /** Runs `work`, whose signal aborts at the first Ctrl-C; a second one ends the process at once. */
 export async function interruptible<T>(work: (io: Io) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  const onSignal = (): void => {
+  const release = onSignals(['SIGINT', 'SIGTERM'], () => {
     if (controller.signal.aborted) process.exit(INTERRUPTED);
     controller.abort();
-  };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
+  });
   try {
     return await work(processIo(controller.signal));
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
+    release();
   }
 }
 

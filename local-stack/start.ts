@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { onSignals } from '../platform/on-signals.ts';
 import { UserError } from '../platform/user-error.ts';
 import { parentConsole, type ParentMessage, sendToParent, streamConsole } from './console.ts';
 import { resetStack, runStack } from './dev.ts';
@@ -89,14 +90,6 @@ async function runHere({ env, flags, ports }: StartStackOptions, layout: Layout)
     if (process.connected) process.disconnect();
     release();
   }
-}
-
-/** @returns removes the listeners */
-function onSignals(signals: readonly NodeJS.Signals[], listener: () => void): () => void {
-  for (const signal of signals) process.on(signal, listener);
-  return () => {
-    for (const signal of signals) process.off(signal, listener);
-  };
 }
 
 /** Starts a supervisor in a session of its own, forwards its progress, and leaves when it is ready. */

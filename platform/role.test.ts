@@ -80,6 +80,17 @@ it('serves the probes until the last step has ended', async () => {
   expect(log()).toContain('"server":"https://kube"');
 });
 
+it('leaves no listener behind: Node warns of the eleventh', async () => {
+  const listeners = (): number[] => ['SIGTERM', 'SIGINT'].map((name) => process.listenerCount(name));
+  const before = listeners();
+  let during: number[] = [];
+  const { ended, stop } = started({}, async (role) => role.onStop('pool', () => (during = listeners())));
+  stop();
+  await ended;
+  expect(during).toEqual(before.map((count) => count + 1));
+  expect(listeners()).toEqual(before);
+});
+
 it('says why a role needs Postgres', async () => {
   const { ended } = started({ DATABASE_URL: '' }, async () => undefined);
   await expect(ended).rejects.toThrow('the test role tests nothing in Postgres');

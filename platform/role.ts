@@ -1,5 +1,6 @@
 /** The bootstrap that every role runs on: readiness, probes, signals, failures and an orderly stop. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 
 import type { Registry } from 'prom-client';
@@ -65,6 +66,7 @@ export async function runRole(options: RoleOptions, role: Role): Promise<void> {
   const readiness = new Readiness();
   const stopping = new AbortController();
   const failed = new AbortController();
+  const ended = new AbortController();
   const steps: { readonly name: string; readonly stop: (reason: StopReason) => unknown }[] = [];
   const context: RoleContext = {
     config,
@@ -96,7 +98,7 @@ export async function runRole(options: RoleOptions, role: Role): Promise<void> {
   let reason: StopReason = 'failed';
   try {
     await role.start(context);
-    reason = await stopReason(failed.signal, options.signal);
+    reason = await stopReason(failed.signal, ended.signal, options.signal);
   } finally {
     logger.info({ why: reason }, 'stopping');
     readiness.notReady('process', 'stopping');
@@ -114,13 +116,19 @@ export async function runRole(options: RoleOptions, role: Role): Promise<void> {
     })();
     if ((await withTimeout(awakeClock, timeoutMs, stopped)) === undefined) logger.error({ timeoutMs }, 'the stop took too long; leaving');
     logger.info('stopped');
+    ended.abort();
   }
   failed.signal.throwIfAborted();
 }
 
-function stopReason(failed: AbortSignal, aborted: AbortSignal = new AbortController().signal): Promise<StopReason> {
+/** A second signal of the same name ends the process at once, while the role stops. @param ended aborts when it has */
+function stopReason(failed: AbortSignal, ended: AbortSignal, aborted: AbortSignal = new AbortController().signal): Promise<StopReason> {
   return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      once(process, name, { signal: ended }).then(
+        () => resolve(name),
+        () => undefined,
+      );
     for (const [signal, reason] of [[failed, 'failed'] as const, [aborted, 'aborted'] as const]) {
       if (signal.aborted) resolve(reason);
       signal.addEventListener('abort', () => resolve(reason), { once: true });

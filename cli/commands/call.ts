@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 
 import { isObject, parseJson } from '../../platform/json.ts';
 import type { Utterance } from '../call/run-call.ts';
+import { interruptible, INTERRUPTED } from '../interruptible.ts';
 import { pair } from '../options.ts';
 
 interface CallFlags {
@@ -19,9 +20,6 @@ interface CallFlags {
 
 /** A call that ended as an error. */
 const CALL_FAILED = 3;
-/** Ended by Ctrl-C before there was a result. */
-const INTERRUPTED = 130;
-
 const help = `
 Prints the transcript while you talk, then the latencies of the answers, why the call ended, and where the recording is.
 Uses the microphone and the loudspeaker of this machine through parecord, pw-record, arecord or rec, and paplay, pw-play, aplay or play;
@@ -85,37 +83,28 @@ export function registerCall(program: Command): void {
             : reporters.textReporter(streams);
       const speechUrl = flags.speechUrl ?? process.env['PARLEY_SPEECH_URL'];
       const rest = restClientFromEnvironment(process.env);
-      const stop = interrupted();
-      const call = await runCall(
-        {
-          agent,
-          script,
-          metadata: flags.metadata,
-          data: flags.data ?? {},
-          stay: flags.stay === true,
-          record: flags.record,
-          maxMs: flags.maxSeconds === undefined ? undefined : flags.maxSeconds * 1_000,
-          speech:
-            speechUrl === undefined || speechUrl === ''
-              ? undefined
-              : { url: speechUrl, apiKey: process.env['PARLEY_SPEECH_API_KEY'], model: flags.speechModel, voice: flags.speechVoice },
-        },
-        { rest, reporter: chosen, clock: awakeClock, path: process.env['PATH'], stop },
-      ).catch((error: unknown) => {
-        if (error !== stop.reason) throw error;
-      });
+      const call = await interruptible(({ signal: stop }) =>
+        runCall(
+          {
+            agent,
+            script,
+            metadata: flags.metadata,
+            data: flags.data ?? {},
+            stay: flags.stay === true,
+            record: flags.record,
+            maxMs: flags.maxSeconds === undefined ? undefined : flags.maxSeconds * 1_000,
+            speech:
+              speechUrl === undefined || speechUrl === ''
+                ? undefined
+                : { url: speechUrl, apiKey: process.env['PARLEY_SPEECH_API_KEY'], model: flags.speechModel, voice: flags.speechVoice },
+          },
+          { rest, reporter: chosen, clock: awakeClock, path: process.env['PATH'], stop },
+        ).catch((error: unknown) => {
+          if (error !== stop.reason) throw error;
+        }),
+      );
       process.exitCode = call === undefined ? INTERRUPTED : call.call_status === 'ended' ? 0 : CALL_FAILED;
     });
-}
-
-function interrupted(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.on(name, () => {
-      if (controller.signal.aborted) process.exit(INTERRUPTED);
-      controller.abort();
-    });
-  return controller.signal;
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> {
