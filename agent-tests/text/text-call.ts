@@ -68,7 +68,7 @@ export class TextCall implements AgentDriver {
   readonly #broken = Promise.withResolvers<never>();
   #closed: Promise<void> | undefined;
   #began = 0;
-  #llm: Pick<Awaited<ReturnType<typeof createLanguageModel>>, 'aclose'> | undefined;
+  #llm: Pick<Awaited<ReturnType<typeof createLanguageModel>>, 'close'> | undefined;
 
   constructor(options: TextCallOptions) {
     this.#options = options;
@@ -194,7 +194,7 @@ export class TextCall implements AgentDriver {
 
   async #release(): Promise<void> {
     await this.#conversation?.close().catch(() => undefined);
-    await this.#llm?.aclose().catch(() => undefined);
+    this.#llm?.close();
   }
 }
 

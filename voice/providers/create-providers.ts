@@ -1,5 +1,5 @@
 /** The LLM, STT and TTS of a call, from the settings of its agent. */
-import type { llm as llms, tts as ttss } from '@livekit/agents';
+import type { tts as ttss } from '@livekit/agents';
 
 import {
   createProviderConnect,
@@ -19,6 +19,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { unobserved } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { createLanguageModel, providerOrder, type ProviderOptions } from './create-language-model.ts';
 import { createSpeechSource, voiceSettingsOf } from './create-speech-source.ts';
+import type { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { sttProtocolOf, sttStreamingOf } from './provider-table.ts';
 import { SttAdapter } from './stt/stt-adapter.ts';
 import type { SttProtocol } from './stt/stt-protocols.ts';
@@ -31,7 +32,7 @@ import { TtsAdapter } from './tts/tts-adapter.ts';
 import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
 export interface Providers {
-  readonly llm: llms.LLM;
+  readonly llm: HedgedLanguageModel;
   readonly stt: SttAdapter;
   readonly tts: ttss.TTS;
   /** Aborts what is under way. */
@@ -96,8 +97,8 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     },
     'the providers of the call',
   );
-  llm.prewarm();
   const closing = new AbortController();
+  llm.prewarm(closing.signal);
   voices.current.connect(closing.signal);
   return {
     llm,
@@ -105,7 +106,8 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     tts,
     async close() {
       closing.abort();
-      await Promise.all([llm.aclose(), stt.close(), tts.close()]);
+      llm.close();
+      await Promise.all([stt.close(), tts.close()]);
     },
   };
 }

@@ -8,3 +8,5 @@ export {
 } from '../calls/provider-access/index.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
 export { providerFailureOf } from './provider-errors.ts';
+export type { AnswerEvent } from './llm/hedged-language-model.ts';
+export type { AnswerRequest, HistoryItem } from './llm/history.ts';

@@ -32,6 +32,7 @@ import { HeardSpeech } from './heard-speech.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
 import { playTones } from './tones.ts';
+import { SessionLlm, type SessionLlmOptions } from './session-llm.ts';
 import { SessionStt } from './session-stt.ts';
 import type { ConversationSettings } from './settings.ts';
 import { SilenceTimer } from './silence-timer.ts';
@@ -58,8 +59,7 @@ export interface ConversationSound {
 export interface ConversationOptions {
   /** Absent in text mode (docs/adr/0051): what is said is read and written, and silence has no meaning. */
   readonly sound: ConversationSound | undefined;
-  /** It asks by `mayBeEmpty` whether the caller needs no further answer. */
-  readonly llm: Providers['llm'] & { mayBeEmpty?: () => boolean };
+  readonly llm: SessionLlmOptions['inner'];
   readonly language: string;
   readonly settings: ConversationSettings;
   readonly instructions: string;
@@ -119,9 +119,12 @@ export class Conversation implements ToolHost {
       remind: silenceReminder === undefined ? undefined : () => this.#spoken.announce(silenceReminder),
       onSilence: () => onEnd('inactivity_timeout'),
     });
-    llm.mayBeEmpty = () => this.#answeredByTool;
     const hearing = sound && this.#hearing(sound);
-    this.#session = new voice.AgentSession({ ...settings.session, llm, ...(hearing ?? inText(settings)) });
+    this.#session = new voice.AgentSession({
+      ...settings.session,
+      llm: new SessionLlm({ inner: llm, mayBeEmpty: () => this.#answeredByTool }),
+      ...(hearing ?? inText(settings)),
+    });
     if (hearing !== undefined) waitForWords(this.#session, hearing);
     this.#spoken = new SpeechQueue({ session: this.#session, clock });
     this.#listen();

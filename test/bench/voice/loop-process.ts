@@ -17,6 +17,7 @@ import { MeasuredVad } from '../../../voice/livekit-patches/measured-vad.ts';
 import { SharedTurnDetector } from '../../../voice/livekit-patches/shared-turn-detector.ts';
 import { conversationSettingsOf } from '../../../voice/session/settings.ts';
 import { USER_FRAME_MS, USER_SAMPLE_RATE } from '../../../voice/livekit-patches/room-audio.ts';
+import { SessionLlm } from '../../../voice/session/session-llm.ts';
 import { SessionStt } from '../../../voice/session/session-stt.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
@@ -124,7 +125,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
     },
     vad,
     stt: new SessionStt({ inner: providers.stt, vad, onFailure: (error) => console.error(error) }),
-    llm: providers.llm,
+    llm: new SessionLlm({ inner: providers.llm, mayBeEmpty: () => false }),
     tts: providers.tts,
   });
   session.input.audio = input;

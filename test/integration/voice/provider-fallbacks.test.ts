@@ -1,17 +1,23 @@
 /** Providers with fallbacks over real HTTP: what a caller would hear, and who was asked for it. */
-import { initializeLogger, llm, type APIConnectOptions } from '@livekit/agents';
+import { initializeLogger, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 
+import { aMessage, aQuestion, aTool, heardOf } from '../../support/answers.ts';
 import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { observeModelRequests, type Measurement } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { ProviderKeyError } from '../../../voice/calls/provider-access/index.ts';
 import { LATE_MS } from '../../../voice/calls/fallback/provider-order.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
-import { createProviders, providerFailureOf, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
+import {
+  createProviders,
+  providerFailureOf,
+  type AnswerRequest,
+  type CreateProvidersOptions,
+  type Providers,
+} from '../../../voice/providers/index.ts';
 import { called, calls, chunk, events, finish, says } from '../../support/model-answers.ts';
 import {
   startProviderServer,
@@ -79,22 +85,23 @@ async function providersOf(
     clock,
     ...more,
   });
-  for (const each of [providers.llm, providers.stt, providers.tts]) each.on('error', () => undefined);
+  for (const each of [providers.stt, providers.tts]) each.on('error', () => undefined);
   opened.push(providers);
   return providers;
 }
 
-const asked = (): llm.ChatContext => {
-  const context = new llm.ChatContext();
-  context.addMessage({ role: 'user', content: 'When are you open?' });
-  return context;
-};
+const QUESTION = 'When are you open?';
 
-async function answerOf(providers: Providers, toolCtx?: llm.ToolContext) {
-  const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, ...(toolCtx && { toolCtx }) });
-  const { text, toolCalls } = await stream.collect();
-  return { text, tools: toolCalls.map(({ name, args }) => `${name} ${args}`) };
+function ask(providers: Providers, change: Partial<AnswerRequest> = {}, signal = new AbortController().signal) {
+  return providers.llm.answer(aQuestion(QUESTION, change), signal);
 }
+
+async function answerOf(providers: Providers, change: Partial<AnswerRequest> = {}) {
+  const { text, calls: made } = await heardOf(ask(providers, change));
+  return { text, tools: made.map(({ call }) => `${call.name} ${call.arguments}`) };
+}
+
+const failureOf = async (providers: Providers) => providerFailureOf(await answerOf(providers).catch((error: unknown) => error), 'llm');
 
 /** @returns how long it is, in milliseconds: the servers speak 40 ms for each character */
 async function spokenMs(providers: Providers, text: string): Promise<number> {
@@ -172,9 +179,7 @@ describe('a language model', () => {
     held.resolve();
   });
 
-  const toolCtx = new llm.ToolContext([
-    llm.tool({ name: 'book', description: 'Books.', parameters: z.object({ day: z.string() }), execute: async () => 'done' }),
-  ]);
+  const tools = [aTool('book', { day: { type: 'string' } })];
 
   it.each([
     ['in the middle of a sentence', ['We are open from ', 'nine.'], 900],
@@ -184,8 +189,9 @@ describe('a language model', () => {
     preferred.chat(() => ({ text, holdRest: held.promise }));
     fallback.chat(() => text.join(''));
     const providers = await providersOf();
-    const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, toolCtx });
-    await stream.next();
+    const answer = ask(providers, { tools });
+    await answer.next();
+    const rest = heardOf(answer);
     await settle();
     clock.tick(limitMs - 1);
     await settle();
@@ -193,7 +199,7 @@ describe('a language model', () => {
     clock.tick(1);
     await expect.poll(() => fallback.requests('chat')).toHaveLength(1);
     held.resolve();
-    stream.close();
+    await rest;
   });
 
   it('that is slow with the arguments of a tool is waited for', async () => {
@@ -204,13 +210,14 @@ describe('a language model', () => {
       holdArguments: held.promise,
     }));
     const providers = await providersOf();
-    const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, toolCtx });
-    await stream.next();
+    const answer = ask(providers, { tools });
+    await answer.next();
+    const rest = heardOf(answer);
     await settle();
     clock.tick(1_900);
     await settle();
     held.resolve();
-    expect((await stream.collect()).toolCalls.map(({ args }) => args)).toEqual(['{"day":"Monday"}']);
+    expect((await rest).calls.map(({ call }) => call.arguments)).toEqual(['{"day":"Monday"}']);
     expect(fallback.requests('chat')).toEqual([]);
   });
 
@@ -222,7 +229,7 @@ describe('a language model', () => {
       held.resolve();
       return { toolCalls: [call] };
     });
-    expect((await answerOf(await providersOf({}, passing), toolCtx)).tools).toEqual(['book {"day":"Monday"}']);
+    expect((await answerOf(await providersOf({}, passing), { tools })).tools).toEqual(['book {"day":"Monday"}']);
   });
 
   it.each([true, false])('says what it says before it calls a tool, with fallbacks: %s', async (fallbacks) => {
@@ -259,23 +266,23 @@ describe('a language model', () => {
     const observer = observeModelRequests({ measure: (measurement) => measured.push(measurement) });
     preferred.chat(() => ({ raw: events(finish('stop')) }));
     const providers = await providersOf({ llm: { fallbacks: [] } }, { observer });
-    const failed = new Promise((resolve) => providers.llm.on('error', (event) => resolve(providerFailureOf(event, 'llm'))));
-    await answerOf(providers);
-    expect(await failed).toMatchObject({ kind: 'empty', message: expect.stringContaining('without words and calls (empty)') });
+    expect(await failureOf(providers)).toMatchObject({
+      kind: 'empty',
+      message: expect.stringContaining('without words and calls (empty)'),
+    });
     expect(measured.map(({ failure }) => failure)).toEqual(['empty', 'empty']);
   });
 
   it('may be silent where the caller has heard what there is to say', async () => {
     preferred.chat(() => ({ raw: events(finish('stop')) }));
-    const providers = await providersOf();
-    Object.assign(providers.llm, { mayBeEmpty: () => true });
-    expect(await answerOf(providers)).toEqual({ text: '', tools: [] });
+    expect(await answerOf(await providersOf(), { mayBeEmpty: () => true })).toEqual({ text: '', tools: [] });
     expect([preferred.requests('chat').length, fallback.requests('chat').length]).toEqual([1, 0]);
   });
 
   it('whose calls are cut off behind words has said these, and its calls must not run', async () => {
     preferred.chat(() => ({ raw: events(says('One moment.'), calls(called(0, 't0', 'book', '{}')), finish('length')) }));
-    expect(await answerOf(await providersOf())).toEqual({ text: 'One moment.', tools: ['book {"unreadable_arguments":"{}"}'] });
+    const { text, calls: made } = await heardOf(ask(await providersOf()));
+    expect([text, made]).toMatchObject(['One moment.', [{ call: { name: 'book', arguments: '{}' }, complete: false }]]);
   });
 
   it.each([
@@ -291,20 +298,17 @@ describe('a language model', () => {
 
   it('that takes less than its name lets expect is asked again, with the last turns', async () => {
     await preferred.limitContext(400);
-    const chatCtx = new llm.ChatContext();
-    chatCtx.addMessage({ role: 'system', content: 'You are a receptionist.' });
-    for (let turn = 0; turn < 20; turn += 1) {
-      chatCtx.addMessage({ role: 'user', content: `Question ${turn}: ${LONG}` });
-      chatCtx.addMessage({ role: 'assistant', content: `Answer ${turn}: ${LONG}` });
-    }
-    chatCtx.addMessage({ role: 'user', content: 'When are you open?' });
+    const turns = Array.from({ length: 20 }, (_, turn) => [
+      aMessage('user', `Question ${turn}: ${LONG}`),
+      aMessage('agent', `Answer ${turn}: ${LONG}`),
+    ]);
+    const asked = { instructions: 'You are a receptionist.', history: [...turns.flat(), aMessage('user', QUESTION)] };
     preferred.chat(() => LONG);
     const providers = await providersOf();
-    const ask = async () => (await providers.llm.chat({ chatCtx, connOptions: once }).collect()).text;
-    expect(await ask()).toBe(LONG);
-    expect(await ask()).toBe(LONG);
+    expect((await answerOf(providers, asked)).text).toBe(LONG);
+    expect((await answerOf(providers, asked)).text).toBe(LONG);
     // Without those for a summary.
-    const requests = preferred.requests('chat').filter(({ lastUser }) => lastUser === 'When are you open?');
+    const requests = preferred.requests('chat').filter(({ lastUser }) => lastUser === QUESTION);
     expect(requests.map(({ tokens }) => tokens > 400)).toEqual([true, true, false, false]);
     expect(requests[2]?.system).toContain('oldest part of the conversation is left out');
     expect([fallback.requests('chat'), takeovers]).toEqual([[], []]);
@@ -317,12 +321,9 @@ describe('a language model', () => {
     ['llama.cpp', 400, 'the request exceeds the available context size, try increasing it'],
     ['Mistral', 422, 'Prompt contains 40000 tokens, too large for model with 32768 maximum context length'],
   ])('whose refusal is %s’s word for too long is asked again', async (_provider, status, message) => {
-    const chatCtx = asked();
-    chatCtx.addMessage({ role: 'assistant', content: LONG.repeat(100) });
-    chatCtx.addMessage({ role: 'user', content: 'And on Sundays?' });
+    const history = [aMessage('user', QUESTION), aMessage('agent', LONG.repeat(100)), aMessage('user', 'And on Sundays?')];
     preferred.chat(({ messages }) => (messages.length > 2 ? { status, raw: JSON.stringify({ error: { message } }) } : LONG));
-    const providers = await providersOf();
-    expect((await providers.llm.chat({ chatCtx, connOptions: once }).collect()).text).toBe(LONG);
+    expect((await answerOf(await providersOf(), { history })).text).toBe(LONG);
     expect(fallback.requests('chat')).toEqual([]);
   });
 
@@ -338,10 +339,7 @@ describe('a language model', () => {
   it('fails as the preferred one does where all fail', async () => {
     preferred.chat(() => ({ status: 401 }));
     fallback.chat(() => ({ status: 500 }));
-    const providers = await providersOf();
-    const failed = new Promise((resolve) => providers.llm.on('error', (event) => resolve(providerFailureOf(event, 'llm'))));
-    await answerOf(providers);
-    expect(await failed).toMatchObject({ part: 'llm', kind: 'refused', status: 401 });
+    expect(await failureOf(await providersOf())).toMatchObject({ part: 'llm', kind: 'refused', status: 401 });
   });
 });
 

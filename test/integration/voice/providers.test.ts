@@ -1,9 +1,8 @@
 /** Language models and speech over real HTTP, against a scripted server. */
-import { initializeLogger, llm, type APIConnectOptions } from '@livekit/agents';
+import { initializeLogger, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -16,10 +15,11 @@ import {
   createProviders,
   ProviderError,
   providerFailureOf,
+  type AnswerRequest,
   type CreateProvidersOptions,
-  type ProviderPart,
   type Providers,
 } from '../../../voice/providers/index.ts';
+import { aQuestion, aTool, heardOf } from '../../support/answers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { startProviderServer, type ChatScript } from '../../support/provider-server.ts';
@@ -77,32 +77,29 @@ async function providersOf({ options, ...change }: Change = {}): Promise<Provide
     ...options,
   });
   // Without a listener an error event would be thrown.
-  for (const part of [providers.llm, providers.stt, providers.tts]) part.on('error', () => undefined);
+  for (const part of [providers.stt, providers.tts]) part.on('error', () => undefined);
   opened.push(providers);
   return providers;
 }
 
-const asked = (): llm.ChatContext => {
-  const context = new llm.ChatContext();
-  context.addMessage({ role: 'user', content: prompt });
-  return context;
-};
-
-/** The failure that the session receives; it receives that of each attempt, and the last one as final. */
-function failureOf(part: ProviderPart, providers: Providers): Promise<ProviderError> {
+/** The failure that a session receives of its voice; it receives that of each attempt, and the last one as final. */
+function speechFailureOf({ tts }: Providers): Promise<ProviderError> {
   return new Promise((resolve) => {
     const listen = (event: { readonly recoverable: boolean }): void => {
-      if (!event.recoverable) resolve(providerFailureOf(event, part));
+      if (!event.recoverable) resolve(providerFailureOf(event, 'tts'));
     };
-    providers[part].on('error', listen);
+    tts.on('error', listen);
   });
 }
 
-async function answerOf(providers: Providers, connOptions = once): Promise<string> {
-  let text = '';
-  for await (const { delta } of providers.llm.chat({ chatCtx: asked(), connOptions })) text += delta?.content ?? '';
-  return text;
+function answering(providers: Providers, change: Partial<AnswerRequest> = {}, signal = new AbortController().signal) {
+  return providers.llm.answer(aQuestion(prompt, change), signal);
 }
+
+const answerOf = async (providers: Providers): Promise<string> => (await heardOf(answering(providers))).text;
+
+/** What the answer fails with. */
+const failureOf = async (providers: Providers): Promise<ProviderError> => providerFailureOf(await caught(answerOf(providers)), 'llm');
 
 async function spoken(providers: Providers, text: string, connOptions = once): Promise<Int16Array> {
   const stream = providers.tts.stream({ connOptions });
@@ -141,12 +138,10 @@ describe('a language model', () => {
   it('hands out words before the answer is complete', async () => {
     const held = Promise.withResolvers<void>();
     server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
-    const { llm: model } = await providersOf();
-    const stream = model.chat({ chatCtx: asked(), connOptions: once });
-    const first = await stream.next();
-    expect(first.value?.delta?.content).toBe('One');
+    const answer = answering(await providersOf());
+    expect((await answer.next()).value).toEqual({ type: 'text', text: 'One' });
     held.resolve();
-    expect((await stream.next()).value?.delta?.content).toBe(' two');
+    expect((await answer.next()).value).toEqual({ type: 'text', text: ' two' });
   });
 
   it('may call two tools at once', async () => {
@@ -156,16 +151,11 @@ describe('a language model', () => {
         { name: 'second', arguments: '{"b":' },
       ],
     }));
-    const { llm: model } = await providersOf();
-    const tool = (name: string) => llm.tool({ name, description: name, parameters: z.object({}), execute: async () => '' });
-    const calls: { name: string; args: string }[] = [];
-    for await (const chunk of model.chat({ chatCtx: asked(), toolCtx: [tool('first'), tool('second')], connOptions: once })) {
-      calls.push(...(chunk.delta?.toolCalls ?? []).map(({ name, args }) => ({ name, args })));
-    }
-    expect(calls).toEqual([
-      { name: 'first', args: '{"a":1}' },
+    const { calls } = await heardOf(answering(await providersOf(), { tools: [aTool('second'), aTool('first')] }));
+    expect(calls).toMatchObject([
+      { call: { name: 'first', arguments: '{"a":1}' }, complete: true },
       // Half of an object is passed on as the text that it is.
-      { name: 'second', args: '{"unreadable_arguments":"{\\"b\\":"}' },
+      { call: { name: 'second', arguments: '{"b":', problem: 'incomplete' }, complete: true },
     ]);
     expect(server.requests('chat')[0]?.toolNames).toEqual(['first', 'second']);
   });
@@ -180,14 +170,8 @@ describe('a language model', () => {
       ],
     ],
   ])('is offered tools without parameters as %s takes them', async (provider, schemas) => {
-    const { llm: model } = await providersOf({
-      llm: { provider },
-      options: { defaults: [{ name: provider, baseURL: server.url }] },
-    });
-    const toolCtx = [z.object({}), z.object({ place: z.string() })].map((parameters, index) =>
-      llm.tool({ name: `tool-${index}`, description: 'A tool.', parameters, execute: async () => '' }),
-    );
-    for await (const _ of model.chat({ chatCtx: asked(), toolCtx, connOptions: once }));
+    const providers = await providersOf({ llm: { provider }, options: { defaults: [{ name: provider, baseURL: server.url }] } });
+    await heardOf(answering(providers, { tools: [aTool('tool-0'), aTool('tool-1', { place: { type: 'string' } })] }));
     const tools = server.requests('chat')[0]?.body['tools'] as readonly { readonly function: { readonly parameters?: object } }[];
     for (const [index, schema] of schemas.entries()) {
       if (schema === undefined) expect(tools[index]?.function).not.toHaveProperty('parameters');
@@ -197,16 +181,28 @@ describe('a language model', () => {
 
   it('is asked again for a passing reason', async () => {
     server.chat(() => (server.requests('chat').length < 2 ? { status: 503 } : 'Here I am.'));
-    expect(await answerOf(await providersOf(), twice)).toBe('Here I am.');
+    expect(await answerOf(await providersOf())).toBe('Here I am.');
   });
 
   it('is aborted when its answer is no longer needed', async () => {
     const held = Promise.withResolvers<void>();
     server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
-    const { llm: model } = await providersOf();
-    const stream = model.chat({ chatCtx: asked(), connOptions: once });
-    await stream.next();
-    stream.close();
+    const answer = answering(await providersOf());
+    await answer.next();
+    await answer.return();
+    await eventually(() => expect(server.requests('chat')[0]?.abandoned).toBe(true));
+    held.resolve();
+  });
+
+  it('fails with the reason for which it is aborted', async () => {
+    const held = Promise.withResolvers<void>();
+    server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
+    const over = new AbortController();
+    const answer = answering(await providersOf(), {}, over.signal);
+    await answer.next();
+    const rest = answer.next();
+    over.abort(new Error('the call is over'));
+    await expect(rest).rejects.toThrow('the call is over');
     await eventually(() => expect(server.requests('chat')[0]?.abandoned).toBe(true));
     held.resolve();
   });
@@ -215,24 +211,27 @@ describe('a language model', () => {
     ['refuses', { status: 401 }, { kind: 'refused', status: 401 }, 1],
     ['knows no such model', { status: 404 }, { kind: 'refused', status: 404 }, 1],
     ['redirects', { status: 302, raw: '', headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'refused', status: 302 }, 1],
-    ['limits requests', { status: 429 }, { kind: 'runtime', status: 429 }, 2],
-    ['fails', { status: 500 }, { kind: 'runtime', status: 500 }, 2],
-    ['closes the connection', { drop: true }, { kind: 'unreachable' }, 2],
+    ['limits requests', { status: 429 }, { kind: 'runtime', status: 429 }, 3],
+    ['fails', { status: 500 }, { kind: 'runtime', status: 500 }, 3],
+    ['closes the connection', { drop: true }, { kind: 'unreachable' }, 3],
     ['breaks off', { text: ['One', ' two', ' three'], breakAfter: 2 }, { kind: 'connection_lost' }, 1],
-    ['sends a page', { raw: '<html>It works!</html>', headers: { 'content-type': 'text/html' } }, { kind: 'payload' }, 2],
-    ['sends half an event', { raw: 'data: {"choices":[{"del\n\n' }, { kind: 'payload' }, 2],
+    ['sends a page', { raw: '<html>It works!</html>', headers: { 'content-type': 'text/html' } }, { kind: 'payload' }, 3],
+    ['sends half an event', { raw: 'data: {"choices":[{"del\n\n' }, { kind: 'payload' }, 3],
     [
       'ends without an end',
       { raw: 'data: {"id":"1","choices":[{"index":0,"delta":{"content":"One"}}]}\n\n' },
       { kind: 'connection_lost' },
       1,
     ],
-    ['reports an error', { raw: 'data: {"error":{"message":"leaked-by-the-provider"}}\n\ndata: [DONE]\n\n' }, { kind: 'runtime' }, 2],
+    ['reports an error', { raw: 'data: {"error":{"message":"leaked-by-the-provider"}}\n\ndata: [DONE]\n\n' }, { kind: 'runtime' }, 3],
   ])('that %s is named', async (_what, script, failure, attempts) => {
     server.chat(() => script);
-    const providers = await providersOf();
-    const failed = failureOf('llm', providers);
-    await caught(answerOf(providers, twice));
+    const clock = new FakeClock();
+    const failed = failureOf(await providersOf({ options: { clock } }));
+    for (const pauseMs of [100, 500].slice(0, attempts - 1)) {
+      await eventually(() => expect(clock.nextIn).toBe(pauseMs), 5);
+      clock.tick(pauseMs);
+    }
     const found = await failed;
     expect(found).toMatchObject({ part: 'llm', provider: 'openai', ...failure });
     expect(server.requests('chat')).toHaveLength(attempts);
@@ -245,13 +244,11 @@ describe('a language model', () => {
     const held = Promise.withResolvers<void>();
     server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
     const clock = new FakeClock();
-    const providers = await providersOf({ options: { clock } });
-    const failed = failureOf('llm', providers);
-    const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once });
-    await stream.next();
+    const answer = answering(await providersOf({ options: { clock } }));
+    await answer.next();
     const tick = setInterval(() => clock.tick(1_000), 20);
     try {
-      expect(await failed).toMatchObject({ kind: 'connection_lost' });
+      expect(providerFailureOf(await caught(heardOf(answer)), 'llm')).toMatchObject({ kind: 'connection_lost' });
     } finally {
       clearInterval(tick);
       held.resolve();
@@ -270,17 +267,17 @@ describe('a language model', () => {
     server.speech(() => slow);
     const clock = new FakeClock();
     const providers = await providersOf({ options: { clock } });
-    const failed = failureOf(part, providers);
+    const failed = speechFailureOf(providers);
     const tick = setInterval(() => clock.tick(1_000), 20);
     try {
       const error = await caught(
         part === 'llm'
-          ? answerOf(providers, twice)
+          ? answerOf(providers)
           : part === 'stt'
             ? providers.stt.recognize(speech())
             : spoken(providers, 'Hello to you.', twice),
       );
-      expect(part === 'stt' ? providerFailureOf(error, part) : await failed).toMatchObject({ part, kind: 'unreachable', slow: true });
+      expect(part === 'tts' ? await failed : providerFailureOf(error, part)).toMatchObject({ part, kind: 'unreachable', slow: true });
       expect(server.requests()).toHaveLength(requests);
     } finally {
       clearInterval(tick);
@@ -312,10 +309,7 @@ describe('a language model', () => {
       param: 'tools[0].function.parameters.temperature',
     };
     server.chat(() => ({ status: 400, raw: JSON.stringify({ error }) }));
-    const providers = await providersOf();
-    const failed = failureOf('llm', providers);
-    await caught(answerOf(providers));
-    expect(await failed).toMatchObject({ kind: 'refused', status: 400 });
+    expect(await failureOf(await providersOf())).toMatchObject({ kind: 'refused', status: 400 });
     expect(server.requests('chat')).toHaveLength(1);
   });
 
@@ -363,10 +357,13 @@ describe('what a language model is paid for', () => {
     const { platform, provider } = await counted(async (providers) => {
       await answerOf(providers);
       for (const parts of [1, 0]) {
-        const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once });
-        if (parts > 0) await stream.next();
+        const over = new AbortController();
+        const answer = answering(providers, {}, over.signal);
+        const first = answer.next();
+        if (parts > 0) await first;
         else await eventually(async () => expect(server.requests('chat')).toHaveLength(3));
-        stream.close();
+        over.abort();
+        await caught(first);
       }
       await eventually(async () => expect(server.requests('chat').filter(({ abandoned }) => abandoned)).toHaveLength(2));
     });
@@ -510,7 +507,7 @@ describe('text to speech', () => {
   ])('that answers with %j is named', async (script, failure, attempts) => {
     server.speech(() => script);
     const providers = await providersOf();
-    const failed = failureOf('tts', providers);
+    const failed = speechFailureOf(providers);
     await spoken(providers, 'This is to be heard.', twice);
     expect(await failed).toMatchObject({ part: 'tts', provider: 'openai', ...failure });
     expect(server.requests('speech')).toHaveLength(attempts);
@@ -545,11 +542,11 @@ describe('where they are reached', () => {
       ...(part === 'stt' && { speechToText: guarded }),
       ...(part === 'tts' && { textToSpeech: guarded }),
     });
-    const failed = failureOf(part, providers);
+    const failed = speechFailureOf(providers);
     const error = await caught(
       part === 'llm' ? answerOf(providers) : part === 'stt' ? providers.stt.recognize(speech()) : spoken(providers, 'This is to be heard.'),
     );
-    const failure = part === 'stt' ? providerFailureOf(error, part) : await failed;
+    const failure = part === 'tts' ? await failed : providerFailureOf(error, part);
     expect(failure).toMatchObject({
       part,
       kind: 'refused',

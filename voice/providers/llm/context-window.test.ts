@@ -1,11 +1,11 @@
-import { llm } from '@livekit/agents';
 import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
 import { countTokens as countOld } from 'gpt-tokenizer/encoding/cl100k_base';
 import { describe, expect, it } from 'vitest';
 
+import { aMessage, aQuestion } from '../../../test/support/answers.ts';
 import { talks } from '../../../test/support/talks.ts';
 import { contextTokensOf, ContextWindow } from './context-window.ts';
-import { bytesOf, fitted } from './history.ts';
+import { bytesOf, fitted, type AnswerRequest, type HistoryItem } from './history.ts';
 
 it.each([
   ['gpt-4', 8_192],
@@ -54,25 +54,24 @@ describe.each([
 ])('with a tokenizer %s the estimate is right within a tenth', (_, count) => {
   const counts = new Map<string, number>();
   /** As providers count, with what they put around each message. */
-  const tokensOf = ({ items }: llm.ChatContext): number =>
-    items.reduce((sum, item) => {
-      const { textContent: text = '' } = item as llm.ChatMessage;
+  const tokensOf = ({ instructions, history }: AnswerRequest): number =>
+    [instructions, ...history.map((item) => (item.type === 'message' ? item.text : ''))].reduce((sum, text) => {
       if (!counts.has(text)) counts.set(text, count(text));
       return sum + 4 + counts.get(text)!;
     }, 3);
 
   it.each(Object.entries(talks))('in a talk in %s after an English prompt, also when it is trimmed', (_language, lines) => {
     const window = new ContextWindow({ model: 'm', contextTokens: 3_000 });
-    const conversation = new llm.ChatContext();
-    conversation.addMessage({ role: 'system', content: PROMPT });
+    const history: HistoryItem[] = [];
+    const conversation = aQuestion('', { instructions: PROMPT, history });
     const errors: number[] = [];
     for (let turn = 0; turn < 120; turn += 1) {
       const [asked, answered] = [lines[(turn * 2) % lines.length]!, lines[(turn * 2 + 1) % lines.length]!];
-      conversation.addMessage({ role: 'user', content: `${turn}: ${asked}` });
-      const request = fitted({ chatCtx: conversation, maxBytes: window.bytes, summary: undefined });
+      history.push(aMessage('user', `${turn}: ${asked}`));
+      const request = fitted(conversation, { maxBytes: window.bytes, summary: undefined });
       if (turn > 0) errors.push(window.tokensOf(bytesOf(request)) / tokensOf(request) - 1);
       window.counted(bytesOf(request), tokensOf(request));
-      conversation.addMessage({ role: 'assistant', content: answered });
+      history.push(aMessage('agent', answered));
       expect(tokensOf(request)).toBeLessThan(3_000);
     }
     expect(tokensOf(conversation)).toBeGreaterThan(3_000);

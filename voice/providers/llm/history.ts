@@ -2,7 +2,60 @@
  * What of a conversation a request to a model holds: all that is said, where it fits; else a summary in place of the oldest turns, or a note that they are
  * missing. The system prompt and the last turn stay, and a tool's call stays with its result. The conversation itself keeps everything.
  */
-import { llm as llms } from '@livekit/agents';
+import type { JsonObject } from '../../../platform/json.ts';
+
+/** What was said and done in a conversation, in its order. Ids are unique. */
+export type HistoryItem =
+  | {
+      readonly type: 'message';
+      readonly id: string;
+      readonly role: 'user' | 'agent';
+      readonly text: string;
+      /** Of an agent's: the answer of the model that it belongs to, with its calls. */
+      readonly answer?: string | undefined;
+      /** What the server wants to see again with it. */
+      readonly extra?: JsonObject | undefined;
+    }
+  | {
+      readonly type: 'call';
+      readonly id: string;
+      /** The answer of the model that it belongs to. */
+      readonly answer: string;
+      readonly callId: string;
+      readonly name: string;
+      /** JSON text as it goes to the model. */
+      readonly args: string;
+      readonly extra?: JsonObject | undefined;
+    }
+  | {
+      readonly type: 'result';
+      readonly id: string;
+      readonly callId: string;
+      readonly name: string;
+      readonly output: string;
+      readonly isError: boolean;
+    };
+
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema. */
+  readonly parameters: JsonObject;
+}
+
+export interface AnswerRequest {
+  /** The system prompt; empty for none. */
+  readonly instructions: string;
+  readonly history: readonly HistoryItem[];
+  readonly tools: readonly OfferedTool[];
+  /** Whether the model may call tools now. */
+  readonly mayCall: boolean;
+  /** Asked when the answer is over: whether it may have neither words nor calls. */
+  readonly mayBeEmpty: () => boolean;
+}
+
+/** What a model reads. */
+type Readable = Pick<AnswerRequest, 'instructions' | 'history' | 'tools'>;
 
 /** Of the conversation up to an item. */
 export interface Summary {
@@ -11,9 +64,7 @@ export interface Summary {
   readonly text: string;
 }
 
-export interface HistoryRequest {
-  readonly chatCtx: llms.ChatContext;
-  readonly toolCtx?: llms.ToolContextLike | undefined;
+export interface HistoryLimits {
   /** Longest request. */
   readonly maxBytes: number;
   readonly summary: Summary | undefined;
@@ -21,7 +72,7 @@ export interface HistoryRequest {
 
 /** What is to be summarised next. */
 export interface OldTurns {
-  readonly items: readonly llms.ChatItem[];
+  readonly items: readonly HistoryItem[];
   readonly before: string;
   /** Longest summary. */
   readonly maxBytes: number;
@@ -41,22 +92,21 @@ const SUMMARIZED =
 const LEFT_OUT = 'The oldest part of the conversation is left out. Where you need it, say that you do not remember, and ask.';
 const CUT_OFF = ' … (cut off)';
 
-/** @returns the conversation as it may be sent */
-export function fitted({ chatCtx, toolCtx, maxBytes, summary }: HistoryRequest): llms.ChatContext {
-  const parts = partsOf(chatCtx, summary);
-  const roomBytes = maxBytes - bytesOf(new llms.ChatContext([...parts.system]), toolCtx);
-  const summarized = parts.summary === undefined ? '' : `${SUMMARIZED}\n${parts.summary}`;
+/** @returns the request as it may be sent */
+export function fitted<R extends Readable>(request: R, { maxBytes, summary }: HistoryLimits): R {
+  const { summarized, recent } = partsOf(request.history, summary);
+  const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
   const left = roomBytes - Buffer.byteLength(summarized);
-  if (sizeOf(parts.recent) <= left) return summarized === '' ? chatCtx : withNotes(parts.system, summarized, parts.recent);
-  const from = cuts(parts.recent).find((cut) => sizeOf(parts.recent.slice(cut)) <= left) ?? cuts(parts.recent).at(-1) ?? 0;
+  if (sizeOf(recent) <= left) return summarized === '' ? request : withNotes(request, summarized, recent);
+  const from = cuts(recent).find((cut) => sizeOf(recent.slice(cut)) <= left) ?? cuts(recent).at(-1) ?? 0;
   const notes = from === 0 ? summarized : [summarized, LEFT_OUT].filter((note) => note !== '').join('\n\n');
-  return withNotes(parts.system, notes, shortened(parts.recent.slice(from), roomBytes - Buffer.byteLength(`\n\n${notes}`)));
+  return withNotes(request, notes, shortened(recent.slice(from), roomBytes - Buffer.byteLength(`\n\n${notes}`)));
 }
 
 /** @returns undefined where the conversation has room to grow */
-export function turnsToSummarize({ chatCtx, toolCtx, maxBytes, summary }: HistoryRequest): OldTurns | undefined {
-  const { system, recent } = partsOf(chatCtx, summary);
-  const roomBytes = maxBytes - bytesOf(new llms.ChatContext([...system]), toolCtx);
+export function turnsToSummarize(request: Readable, { maxBytes, summary }: HistoryLimits): OldTurns | undefined {
+  const { recent } = partsOf(request.history, summary);
+  const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
   if (sizeOf(recent) <= roomBytes * SUMMARIZE_ABOVE) return undefined;
   const possible = cuts(recent).filter((cut) => userMessages(recent.slice(cut)) >= LAST_TURNS);
   const cut = possible.find((each) => sizeOf(recent.slice(each)) <= roomBytes * KEPT) ?? possible.at(-1);
@@ -67,76 +117,60 @@ export function turnsToSummarize({ chatCtx, toolCtx, maxBytes, summary }: Histor
 }
 
 /** Of a request, without what is the same in all of them. */
-export function bytesOf(chatCtx: llms.ChatContext, toolCtx?: llms.ToolContextLike): number {
-  const { functionTools = {} } = llms.toToolContext(toolCtx) ?? {};
-  const tools = Object.entries(functionTools).map(([name, { description, parameters }]) => ({ name, description, parameters }));
-  return sizeOf(chatCtx.items) + (tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools)));
+export function bytesOf({ instructions, history, tools }: Readable): number {
+  const prompt = instructions === '' ? 0 : ITEM_BYTES + Buffer.byteLength(instructions);
+  return prompt + sizeOf(history) + (tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools)));
 }
 
 interface Parts {
-  readonly system: readonly llms.ChatMessage[];
-  readonly summary: string | undefined;
+  /** The summary with its introduction; empty where there is none. */
+  readonly summarized: string;
   /** What the summary doesn't cover. */
-  readonly recent: readonly llms.ChatItem[];
+  readonly recent: readonly HistoryItem[];
 }
 
-function partsOf({ items }: llms.ChatContext, summary: Summary | undefined): Parts {
-  const at = summary === undefined ? -1 : items.findIndex(({ id }) => id === summary.before);
-  const isSystem = (item: llms.ChatItem): item is llms.ChatMessage =>
-    item.type === 'message' && (item.role === 'system' || item.role === 'developer');
-  return {
-    system: items.filter(isSystem),
-    summary: at < 0 ? undefined : summary?.text,
-    recent: items.slice(Math.max(0, at)).filter((item) => !isSystem(item)),
-  };
+function partsOf(history: readonly HistoryItem[], summary: Summary | undefined): Parts {
+  const at = summary === undefined ? -1 : history.findIndex(({ id }) => id === summary.before);
+  return summary === undefined || at < 0
+    ? { summarized: '', recent: history }
+    : { summarized: `${SUMMARIZED}\n${summary.text}`, recent: history.slice(at) };
 }
 
 /** Before which items the conversation may be cut: where the user speaks, not between a tool's call and its result. The first comes first. */
-function cuts(items: readonly llms.ChatItem[]): readonly number[] {
-  const answered = new Set(items.flatMap((item) => (item.type === 'function_call_output' ? [item.callId] : [])));
+function cuts(items: readonly HistoryItem[]): readonly number[] {
+  const answered = new Set(items.flatMap((item) => (item.type === 'result' ? [item.callId] : [])));
   const open = new Set<string>();
   return items.flatMap((item, index) => {
-    if (item.type === 'function_call' && answered.has(item.callId)) open.add(item.callId);
-    else if (item.type === 'function_call_output') open.delete(item.callId);
-    return item.type === 'message' && item.role === 'user' && index > 0 && open.size === 0 ? [index] : [];
+    if (item.type === 'call' && answered.has(item.callId)) open.add(item.callId);
+    else if (item.type === 'result') open.delete(item.callId);
+    return isOfUser(item) && index > 0 && open.size === 0 ? [index] : [];
   });
 }
 
-const userMessages = (items: readonly llms.ChatItem[]): number =>
-  items.filter((item) => item.type === 'message' && item.role === 'user').length;
+const isOfUser = (item: HistoryItem): boolean => item.type === 'message' && item.role === 'user';
 
-const sizeOf = (items: readonly llms.ChatItem[]): number =>
+const userMessages = (items: readonly HistoryItem[]): number => items.filter(isOfUser).length;
+
+const sizeOf = (items: readonly HistoryItem[]): number =>
   items.reduce((sum, item) => sum + ITEM_BYTES + Buffer.byteLength(textOf(item)), 0);
 
-function textOf(item: llms.ChatItem): string {
-  if (item.type === 'message') return item.textContent ?? '';
-  if (item.type === 'function_call') return item.name + item.args;
-  return item.type === 'function_call_output' ? item.output : '';
+function textOf(item: HistoryItem): string {
+  if (item.type === 'message') return item.text;
+  return item.type === 'call' ? item.name + item.args : item.output;
 }
 
 /** In the system prompt, for not every server takes a second one. */
-function withNotes(system: readonly llms.ChatMessage[], notes: string, recent: readonly llms.ChatItem[]): llms.ChatContext {
-  if (notes === '') return new llms.ChatContext([...system, ...recent]);
-  const [first, ...others] = system;
-  const prompt = llms.ChatMessage.create({
-    role: first?.role ?? 'system',
-    content: [first?.textContent, notes].filter((part) => part !== undefined).join('\n\n'),
-    ...(first !== undefined && { id: first.id, createdAt: first.createdAt }),
-  });
-  return new llms.ChatContext([prompt, ...others, ...recent]);
+function withNotes<R extends Readable>(request: R, notes: string, history: readonly HistoryItem[]): R {
+  return { ...request, instructions: [request.instructions, notes].filter((part) => part !== '').join('\n\n'), history };
 }
 
 /** One turn alone may be too long where tools give long results. */
-function shortened(items: readonly llms.ChatItem[], roomBytes: number): readonly llms.ChatItem[] {
-  const results = items.filter((item) => item.type === 'function_call_output');
+function shortened(items: readonly HistoryItem[], roomBytes: number): readonly HistoryItem[] {
+  const results = items.filter((item) => item.type === 'result');
   const others = sizeOf(items) - sizeOf(results);
   if (sizeOf(items) <= roomBytes || results.length === 0) return items;
   const each = Math.max(0, Math.floor((roomBytes - others) / results.length) - ITEM_BYTES - Buffer.byteLength(CUT_OFF));
-  return items.map((item) => {
-    if (item.type !== 'function_call_output') return item;
-    const { id, name, callId, isError, createdAt } = item;
-    return llms.FunctionCallOutput.create({ id, name, callId, isError, createdAt, output: shortenedTo(item.output, each) });
-  });
+  return items.map((item) => (item.type === 'result' ? { ...item, output: shortenedTo(item.output, each) } : item));
 }
 
 /** @param maxBytes more where something is cut off */

@@ -1,11 +1,10 @@
 /** Summarises the oldest turns of a call in the background, before they have to be left out. No turn waits for it. */
-import { DEFAULT_API_CONNECT_OPTIONS, llm as llms } from '@livekit/agents';
-
 import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
+import type { CompletionRequest } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import { providerFailureOf } from '../provider-errors.ts';
-import { shortenedTo, turnsToSummarize, type HistoryRequest, type OldTurns, type Summary } from './history.ts';
+import { shortenedTo, turnsToSummarize, type AnswerRequest, type HistoryItem, type OldTurns, type Summary } from './history.ts';
 import type { LanguageModel } from './language-model.ts';
 
 /** Longest time for a summary, in milliseconds. */
@@ -42,10 +41,13 @@ export class Summarizer {
     return this.#summary;
   }
 
-  /** Summarises what the next requests may have no room for. One at a time; one that fails is tried again after the next turn. */
-  consider(request: Omit<HistoryRequest, 'summary'>): void {
+  /**
+   * Summarises what the next requests may have no room for. One at a time; one that fails is tried again after the next turn.
+   * @param maxBytes of the longest request
+   */
+  consider(request: AnswerRequest, maxBytes: number): void {
     if (this.#running || this.#closing.signal.aborted) return;
-    const old = turnsToSummarize({ ...request, summary: this.#summary });
+    const old = turnsToSummarize(request, { maxBytes, summary: this.#summary });
     if (old === undefined) return;
     this.#running = true;
     void this.#summarize(old).finally(() => (this.#running = false));
@@ -76,45 +78,51 @@ export class Summarizer {
     logger.warn({ kind, status, failure: message }, 'failed to summarise the oldest turns of the call; leaving out what has no room');
   }
 
-  /** @throws ProviderApiError */
+  /** @throws ProviderError */
   async #ask(model: LanguageModel, { items, maxBytes }: OldTurns): Promise<string> {
-    const { clock } = this.#options;
-    const stream = model.chat({
-      chatCtx: this.#request(model, items, maxBytes),
-      connOptions: { ...DEFAULT_API_CONNECT_OPTIONS, maxRetry: 0 },
-      extraKwargs: model.allowing(model.window.tokensOf(maxBytes)),
+    const late = new AbortController();
+    const completion = model.ask(this.#request(model, items, maxBytes), {
+      signal: AbortSignal.any([this.#closing.signal, late.signal]),
+      tokens: model.window.tokensOf(maxBytes),
     });
-    const cancel = (): void => stream.close();
-    this.#closing.signal.addEventListener('abort', cancel, { once: true });
     try {
-      const collected = await withTimeout(clock, TIMEOUT_MS, stream.collect());
-      if (stream.failure !== undefined) throw stream.failure;
-      const text = stream.text.trim();
-      if (collected === undefined || text === '') throw new Error('the model returned no summary in time');
+      const text = await withTimeout(this.#options.clock, TIMEOUT_MS, textOf(completion));
+      if (text === undefined || text === '') throw new Error('the model returned no summary in time');
       return shortenedTo(text, maxBytes);
     } finally {
-      this.#closing.signal.removeEventListener('abort', cancel);
-      stream.close();
+      late.abort();
     }
   }
 
-  #request(model: LanguageModel, items: readonly llms.ChatItem[], maxBytes: number): llms.ChatContext {
-    const asked = `${INSTRUCTIONS}\n\nWrite no more than ${Math.floor(maxBytes / BYTES_PER_WORD)} words.`;
+  #request(model: LanguageModel, items: readonly HistoryItem[], maxBytes: number): AnswerRequest {
+    const instructions = `${INSTRUCTIONS}\n\nWrite no more than ${Math.floor(maxBytes / BYTES_PER_WORD)} words.`;
     const earlier = this.#summary === undefined ? [] : [JSON.stringify({ earlier_summary: this.#summary.text })];
-    const context = new llms.ChatContext();
-    context.addMessage({ role: 'system', content: asked });
-    const room = model.window.bytes - Buffer.byteLength(asked) - Buffer.byteLength(earlier.join());
-    context.addMessage({ role: 'user', content: [...earlier, ...newest(items.map(lineOf), room)].join('\n') });
-    return context;
+    const room = model.window.bytes - Buffer.byteLength(instructions) - Buffer.byteLength(earlier.join());
+    const text = [...earlier, ...newest(items.map(lineOf), room)].join('\n');
+    return {
+      instructions,
+      history: [{ type: 'message', id: 'conversation', role: 'user', text }],
+      tools: [],
+      mayCall: false,
+      mayBeEmpty: () => false,
+    };
   }
 }
 
-function lineOf(item: llms.ChatItem): string {
-  if (item.type === 'message') return JSON.stringify({ [item.role === 'user' ? 'user' : 'agent']: item.textContent ?? '' });
-  if (item.type === 'function_call') return JSON.stringify({ tool: item.name, arguments: item.args });
-  return item.type === 'function_call_output'
-    ? JSON.stringify({ tool: item.name, result: shortenedTo(item.output, MAX_RESULT_BYTES) })
-    : '';
+/** Without reasoning that is known by its end alone. @throws ProviderError */
+async function textOf(completion: CompletionRequest): Promise<string> {
+  let text = '';
+  for await (const event of completion.events()) {
+    if (event.type === 'text') text += event.text;
+    else if (event.type === 'retract') text = '';
+  }
+  return text.trim();
+}
+
+function lineOf(item: HistoryItem): string {
+  if (item.type === 'message') return JSON.stringify({ [item.role]: item.text });
+  if (item.type === 'call') return JSON.stringify({ tool: item.name, arguments: item.args });
+  return JSON.stringify({ tool: item.name, result: shortenedTo(item.output, MAX_RESULT_BYTES) });
 }
 
 /** Those that fit: where earlier summaries failed there may be more. */
