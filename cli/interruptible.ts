@@ -17,8 +17,3 @@ export async function interruptible<T>(work: (io: Io) => Promise<T>): Promise<T>
     release();
   }
 }
-
-/** Ends the process once its exit code is set: the media library keeps threads that would not end by themselves. */
-export function endOfProcess(): void {
-  setImmediate(() => process.exit());
-}

@@ -5,9 +5,7 @@
  * Calls that no job serves get theirs elsewhere: when a dial fails in calls/sip/gateway.ts, when an inbound call is refused in phone/inbound.ts,
  * when the job is lost or the user never comes in calls/stale-call-sweeper.ts.
  */
-import { DisconnectReason } from '@livekit/rtc-node';
-
-import type { CallRecord, FinishReason } from '../store/index.ts';
+import type { FinishReason } from '../store/index.ts';
 import type { ProviderError, ProviderErrorKind } from './calls/provider-access/index.ts';
 
 /** `elsewhere`: the call was ended by others, and this job has nothing to record. */
@@ -46,37 +44,6 @@ export class FinishDecision {
   /** Resolves with the first reason. */
   made(): Promise<Finish> {
     return this.#made.promise;
-  }
-}
-
-/**
- * @param options.begun the agent has begun to speak: whoever leaves a web call before has heard nothing
- * @returns undefined when the call goes on: the same user has joined again, and this connection was replaced
- */
-export function finishReasonOfDisconnect(
-  reason: DisconnectReason | undefined,
-  { callType, begun }: { readonly callType: CallRecord['callType']; readonly begun: boolean },
-): FinishReason | undefined {
-  switch (reason) {
-    // Of a phone call, a BYE.
-    case DisconnectReason.CLIENT_INITIATED:
-      return callType === 'web_call' && !begun ? 'user_connection_failure' : 'user_ended_call';
-    case DisconnectReason.USER_REJECTED:
-      return callType === 'phone_call' ? 'line_busy' : 'user_ended_call';
-    case DisconnectReason.DUPLICATE_IDENTITY:
-      return undefined;
-    // The room was closed or the server stopped: not the user's doing.
-    case DisconnectReason.ROOM_DELETED:
-    case DisconnectReason.ROOM_CLOSED:
-    case DisconnectReason.PARTICIPANT_REMOVED:
-    case DisconnectReason.SERVER_SHUTDOWN:
-      return 'native_platform_internal_error';
-    case DisconnectReason.USER_UNAVAILABLE:
-      return 'no_answer';
-    case DisconnectReason.SIP_TRUNK_FAILURE:
-      return 'carrier_error';
-    default:
-      return 'user_connection_failure';
   }
 }
 

@@ -1,11 +1,14 @@
-/** Runs one test with what the worker has. What needs LiveKit's library is imported with the first test. */
+/** Runs one test with what the worker has. */
 import type { AudioServices } from '../audio/audio-call.ts';
 import type { AgentDriver } from '../driver.ts';
 import type { TestResult } from '../result.ts';
-import type { TextServices } from '../text/text-call.ts';
+import { chatModelOf, createTestModels, testUsage } from '../models/test-models.ts';
+import { runTest, testError } from '../run-test.ts';
+import { TextCall, type TextServices } from '../text/text-call.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import type { ProviderUsage } from '../../voice/calls/usage/counted-requests.ts';
+import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { RequestedTest, TestRunRecord } from '../../store/index.ts';
 
@@ -20,8 +23,6 @@ export interface TestToRun {
 }
 
 export interface EvaluateOptions {
-  /** Loads LiveKit's library, once. */
-  readonly load: () => Promise<unknown>;
   readonly services: TextServices;
   /** Absent without a media server. */
   readonly audio: AudioServices | undefined;
@@ -35,14 +36,9 @@ const TEXT_ATTEMPTS_AT_ONCE = 4;
 type Open = (signal: AbortSignal) => AgentDriver;
 
 /** @throws the signal's reason */
-export async function evaluate({ load, services, audio, judge }: EvaluateOptions, todo: TestToRun): Promise<TestResult> {
+export async function evaluate({ services, audio, judge }: EvaluateOptions, todo: TestToRun): Promise<TestResult> {
   const { run, test, spec, config, signal } = todo;
   const { org, agentName: name, revision } = run;
-  await load();
-  const [{ runTest, testError }, { chatModelOf, createTestModels, testUsage }] = await Promise.all([
-    import('../run-test.ts'),
-    import('../models/test-models.ts'),
-  ]);
   if (spec.mode === 'audio' && audio === undefined) {
     const message = 'this installation has no media server: its operator has to set LIVEKIT_URL';
     return testError({ test: test.name, agent: name, revision, mode: 'audio' }, { path: 'spec.mode', message });
@@ -62,8 +58,7 @@ export async function evaluate({ load, services, audio, judge }: EvaluateOptions
   });
 }
 
-async function inText({ run, spec, config }: TestToRun, services: TextServices, usage: ProviderUsage): Promise<Open> {
-  const [{ TextCall }, { ToolMocks }] = await Promise.all([import('../text/text-call.ts'), import('../../voice/tools/tool-mocks.ts')]);
+function inText({ run, spec, config }: TestToRun, services: TextServices, usage: ProviderUsage): Open {
   return () =>
     new TextCall({
       services,
@@ -75,7 +70,10 @@ async function inText({ run, spec, config }: TestToRun, services: TextServices, 
     });
 }
 
+/** With LiveKit's client, which is large. */
 async function inAudio({ run, test, spec, config }: TestToRun, services: TextServices, audio: AudioServices): Promise<Open> {
+  // Otherwise it writes a line for each connection.
+  process.env['NODE_ENV'] ??= 'production';
   const [{ AudioCall }, { UserSpeech }] = await Promise.all([import('../audio/audio-call.ts'), import('../audio/user-speech.ts')]);
   const { org, revision, id: runId } = run;
   const speech = new UserSpeech({ ...services, org, agent: config.agent });

@@ -3,7 +3,6 @@ import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { EgressGuard } from '../../platform/egress/egress.ts';
-import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { Store } from '../../store/index.ts';
@@ -14,7 +13,6 @@ import { createRooms } from '../../voice/calls/rooms.ts';
 import { createToolServices } from '../../voice/tools/services.ts';
 import type { TestResult } from '../result.ts';
 import { evaluate, type TestToRun } from './evaluate.ts';
-import { loadLiveKit } from './livekit.ts';
 
 export interface TestRunner {
   /** @throws the signal's reason */
@@ -58,10 +56,8 @@ export function openTestRunner({ config, store, search, egress, keys, measure, c
     logger,
   };
   const judge = config.PARLEY_TEST_JUDGE;
-  const livekit = lazily(async () => ({ loaded: await loadLiveKit(logger) }));
   return {
-    evaluate: (test) =>
-      evaluate({ load: () => livekit.get(), services: { ...services, egress: egress.for(test.run.org) }, audio, judge }, test),
+    evaluate: (test) => evaluate({ services: { ...services, egress: egress.for(test.run.org) }, audio, judge }, test),
     close: () => tools.close(),
   };
 }

@@ -19,10 +19,11 @@ import { countedSearch } from '../../voice/calls/usage/counted-search.ts';
 import type { DynamicData } from '../../voice/calls/template.ts';
 import { FinishDecision } from '../../voice/finish-reason.ts';
 import { createLanguageModel } from '../../voice/providers/create-language-model.ts';
-import type { Conversation } from '../../voice/session/conversation.ts';
-import { createConversation } from '../../voice/session/create-conversation.ts';
-import type { Entry } from '../../voice/session/transcript.ts';
-import { AgentTurns } from '../../voice/session/agent-turns.ts';
+import { AgentTurns } from '../../voice/conversation/agent-turns.ts';
+import type { Conversation } from '../../voice/conversation/conversation.ts';
+import { createConversation } from '../../voice/conversation/create-conversation.ts';
+import type { Entry } from '../../voice/conversation/records.ts';
+import { textVoice } from '../../voice/conversation/text-voice.ts';
 import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
 import type { ToolCallRecord } from '../result.ts';
@@ -67,11 +68,14 @@ export class TextCall implements AgentDriver {
   #failure: ProviderError | undefined;
   readonly #broken = Promise.withResolvers<never>();
   #closed: Promise<void> | undefined;
+  /** In a replay, of the recording. */
+  #clock: Clock;
   #began = 0;
   #llm: Pick<Awaited<ReturnType<typeof createLanguageModel>>, 'close'> | undefined;
 
   constructor(options: TextCallOptions) {
     this.#options = options;
+    this.#clock = options.services.clock;
     // A turn need not be under way.
     this.#broken.promise.catch(() => undefined);
   }
@@ -79,7 +83,6 @@ export class TextCall implements AgentDriver {
   async start(): Promise<AgentTurn> {
     const conversation = await this.#prepare();
     this.#conversation = conversation;
-    await conversation.start();
     // It was given up while there was nothing to be closed yet.
     if (this.#closed !== undefined) await this.#release();
     return this.#turn(() => conversation.begin());
@@ -94,8 +97,8 @@ export class TextCall implements AgentDriver {
   }
 
   press(keys: string): Promise<AgentTurn> {
-    return this.#turn(async (conversation) => {
-      for (const entry of this.#keypad.enter(keys)) await conversation.pressed(entry);
+    return this.#turn((conversation) => {
+      for (const entry of this.#keypad.enter(keys)) conversation.pressed(entry);
     });
   }
 
@@ -122,14 +125,16 @@ export class TextCall implements AgentDriver {
       }),
     ]);
     this.#llm = llm;
-    this.#began = clock.now();
+    const realBegin = clock.now();
+    if (now !== undefined) this.#clock = { ...clock, now: () => now + (clock.now() - realBegin) };
+    this.#began = this.#clock.now();
     return createConversation({
       org,
       config,
       data,
       contexts,
-      llm,
-      sound: undefined,
+      model: llm,
+      voice: textVoice,
       tools: {
         ...tools,
         search: usage === undefined ? tools.search : countedSearch(tools.search, usage),
@@ -146,19 +151,19 @@ export class TextCall implements AgentDriver {
       },
       turns,
       log: { add: (entries) => void this.#entries.push(...entries) },
-      clock: now === undefined ? clock : { ...clock, now: () => now + (clock.now() - this.#began) },
+      clock: this.#clock,
       logger,
       onEnd: (reason, farewell) => void this.#decision.decide(reason, farewell),
       onFailure: (failure) => (this.#failure ??= failure),
     });
   }
 
-  async #turn(act: (conversation: Conversation) => void | Promise<void>): Promise<AgentTurn> {
+  async #turn(act: (conversation: Conversation) => void): Promise<AgentTurn> {
     const conversation = this.#conversation;
     if (conversation === undefined || this.#closed !== undefined) throw new DriverError('the call is over');
-    const began = this.#options.services.clock.now();
+    const began = this.#clock.now();
     this.#entries = [];
-    await act(conversation);
+    act(conversation);
     await this.#waits(conversation);
     const finish = this.#decision.reason === undefined ? undefined : await this.#decision.made();
     if (finish !== undefined) {
@@ -166,8 +171,7 @@ export class TextCall implements AgentDriver {
       if (this.#failure === undefined) await finish.farewell?.();
       await this.close();
     }
-    // Of tool calls, times are of the conversation's clock: in a replay, of the recording.
-    const { turn, firstWordsAt } = turnOf(this.#entries, this.#options.now ?? this.#began);
+    const { turn, firstWordsAt } = turnOf(this.#entries, this.#began);
     return {
       ...turn,
       ...(firstWordsAt !== undefined && { firstWordsMs: Math.max(0, firstWordsAt - began) }),
@@ -183,7 +187,7 @@ export class TextCall implements AgentDriver {
       await Promise.race([conversation.quiet(), this.#keypad.waiting, over, this.#broken.promise]);
       // What the end of a speech sets off comes right after it.
       await nextTask();
-    } while (this.#decision.reason === undefined && conversation.busy && !this.#keypad.isWaiting);
+    } while (this.#decision.reason === undefined && !conversation.isQuiet && !this.#keypad.isWaiting);
     if (this.#keypad.isWaiting) await Promise.race([conversation.said(), over]);
   }
 

@@ -1,13 +1,10 @@
 /** What conversations in text need of this process: without a cluster, a database or a media server. */
-import { initializeLogger } from '@livekit/agents';
-
 import type { TextServices } from '../../agent-tests/text/text-call.ts';
 import { SearchUnavailableError } from '../../knowledge/search/search.ts';
 import { awakeClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import { createEgress, INSTALLATION } from '../../platform/egress/egress.ts';
 import { createLogger } from '../../platform/logging.ts';
-import { checkLiveKitVersion } from '../../voice/livekit-patches/index.ts';
 import { createToolServices } from '../../voice/tools/services.ts';
 import { withProviderVariables } from '../agent-files/keys.ts';
 
@@ -21,10 +18,6 @@ export interface OpenTextServices {
 }
 
 export function openTextServices(env: Environment): OpenTextServices {
-  checkLiveKitVersion();
-  initializeLogger({ pretty: false, level: 'silent' });
-  // The library rejects some promises that it has no use for.
-  process.on('unhandledRejection', () => undefined);
   const { PARLEY_PROVIDERS, PARLEY_SMTP_SERVERS, PARLEY_CALENDAR_URL, PARLEY_TEST_JUDGE, PARLEY_PRICES, PARLEY_LOG_LEVEL } = loadConfig({
     PARLEY_LOG_LEVEL: 'silent',
     ...Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { endOfProcess, interruptible } from '../interruptible.ts';
+import { interruptible } from '../interruptible.ts';
 import { pair } from '../options.ts';
 
 interface ChatFlags {
@@ -50,6 +50,6 @@ export function registerChat(program: Command): void {
           chat({ agent: chatted, open, dynamicData: data, saveAsTest, input: process.stdin }, io);
         if (paths.length > 0) await use(await agentOfFiles({ agent, paths, test }, io.env));
         else await withAgentOfCluster({ agent, org }, { io, clock: open.services.clock }, use);
-      }).finally(endOfProcess);
+      });
     });
 }

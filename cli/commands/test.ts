@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 
-import { endOfProcess, interruptible, INTERRUPTED } from '../interruptible.ts';
+import { interruptible, INTERRUPTED } from '../interruptible.ts';
 import { wholeNumber } from '../options.ts';
 import { formatOf, outputOption } from '../output.ts';
 import { addClusterTestFlags, isAgentOfCluster, testAgents, type ClusterTestFlags } from '../kubectl/test/command.ts';
@@ -76,7 +76,7 @@ export function registerTest(program: Command): void {
           if (!io.signal.aborted) throw error;
           io.exit(INTERRUPTED);
         }
-      }).finally(endOfProcess);
+      });
     });
 }
 

@@ -6,7 +6,6 @@ export class RecordingHost implements ToolHost {
   readonly said: string[] = [];
   readonly transfers: TransferTarget[] = [];
   readonly sources: KnowledgeSource[] = [];
-  readonly toolCalls: Parameters<ToolHost['recordToolCall']>[0][] = [];
   ended = 0;
   /** How many are pausing the user's silence now. */
   pausing = 0;
@@ -28,10 +27,6 @@ export class RecordingHost implements ToolHost {
   pauseSilence(): () => void {
     this.pausing += 1;
     return () => void (this.pausing -= 1);
-  }
-
-  recordToolCall(call: Parameters<ToolHost['recordToolCall']>[0]): void {
-    this.toolCalls.push(call);
   }
 
   startSpan(start: SpanStart): Span {

@@ -15,7 +15,7 @@ import { createProviders, ProviderError, type Providers } from '../providers/ind
 import { createConversation } from '../session/create-conversation.ts';
 import type { Conversation, ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
-import { AgentTurns } from '../session/agent-turns.ts';
+import { AgentTurns } from '../conversation/agent-turns.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
 import { persist } from './persist.ts';
 import type { Services } from './services.ts';

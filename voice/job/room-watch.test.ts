@@ -12,7 +12,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { finishReasonOfDisconnect } from '../finish-reason.ts';
+import { finishReasonOfDisconnect } from './disconnect-reason.ts';
 import { RoomWatch } from './room-watch.ts';
 
 /** A room of LiveKit's, as far as it is watched. */

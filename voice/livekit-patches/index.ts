@@ -8,7 +8,6 @@
  * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause`; its paused speech and timer |
  * | `unfinished-words` | `AgentActivity.prototype.onEndOfTurn` and `.onStartOfSpeech`; its `audioRecognition`; `Task.controller` |
  * | `recorder` | `RecorderIO.prototype.start` and `.startFFmpeg`; `sessionDirectory` of a `JobContext` |
- * | `silent-session` | `AgentActivity.audioRecognition.commitUserTurn` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream`, `RoomIO.participantAudioOutput.startedFuture` |
  * | `paused-sound` | `ParticipantAudioOutput`: `captureFrame` of its source, `pause`, `resume`, `clearBuffer`, `waitForPlayoutTask` and its sums |
  * | `room-events` | of `@livekit/rtc-node`: `Room.onFfiEvent` |
@@ -36,7 +35,6 @@ export { recordInto, type RecordedJob, type SoundEncoder } from './recorder.ts';
 export { resumeAnswer } from './interrupted-answers.ts';
 export { ignoreSound } from './room-events.ts';
 export { joinRoom, speakToNobody } from './room-audio.ts';
-export { expectNoSpeech } from './silent-session.ts';
 export { SharedTurnDetector } from './shared-turn-detector.ts';
 export { currentSpeech, settled } from './speech-in-progress.ts';
 export { waitForWords } from './unfinished-words.ts';

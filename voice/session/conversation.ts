@@ -10,24 +10,17 @@ import type { FinishReason } from '../../store/index.ts';
 import { AGENT_HEARD_WITHIN_MS } from '../calls/microphone.ts';
 import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
-import {
-  EndOfTurnDetector,
-  expectNoSpeech,
-  joinRoom,
-  MeasuredVad,
-  resumeAnswer,
-  speakToNobody,
-  waitForWords,
-} from '../livekit-patches/index.ts';
+import { EndOfTurnDetector, joinRoom, MeasuredVad, resumeAnswer, speakToNobody, waitForWords } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import { errorTypeOf } from '../calls/provider-access/index.ts';
-import type { AgentTurns } from './agent-turns.ts';
+import type { AgentTurns } from '../conversation/agent-turns.ts';
+import type { FinishedCall } from '../tools/run-call.ts';
 import type { Arguments } from '../tools/tool-result.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
 import { isBackchannel } from './backchannels.ts';
 import { CallAgent } from './call-agent.ts';
-import { apologyIn } from './fixed-phrases.ts';
+import { apologyIn } from '../conversation/fixed-phrases.ts';
 import { HeardSpeech } from './heard-speech.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -57,8 +50,7 @@ export interface ConversationSound {
 }
 
 export interface ConversationOptions {
-  /** Absent in text mode (docs/adr/0051): what is said is read and written, and silence has no meaning. */
-  readonly sound: ConversationSound | undefined;
+  readonly sound: ConversationSound;
   readonly llm: SessionLlmOptions['inner'];
   readonly language: string;
   readonly settings: ConversationSettings;
@@ -68,7 +60,7 @@ export interface ConversationOptions {
   /** Said once in a silence, before it ends the call. */
   readonly silenceReminder: string | undefined;
   /** What the model may call. */
-  readonly tools: (host: ToolHost) => ConstructorParameters<typeof CallAgent>[0]['tools'];
+  readonly tools: (host: Conversation) => ConstructorParameters<typeof CallAgent>[0]['tools'];
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
   readonly log: Pick<LogWriter, 'add'>;
   readonly turns: AgentTurns;
@@ -84,12 +76,6 @@ export interface ConversationOptions {
 }
 
 const events = voice.AgentSessionEventTypes;
-
-/** Each turn is given as a whole. `null` keeps LiveKit from listening with a detector of its own. */
-const inText = ({ session }: ConversationSettings): voice.AgentSessionOptions => ({
-  turnHandling: { ...session.turnHandling, turnDetection: 'manual' },
-  vad: null,
-});
 
 export class Conversation implements ToolHost {
   readonly #options: ConversationOptions;
@@ -119,13 +105,13 @@ export class Conversation implements ToolHost {
       remind: silenceReminder === undefined ? undefined : () => this.#spoken.announce(silenceReminder),
       onSilence: () => onEnd('inactivity_timeout'),
     });
-    const hearing = sound && this.#hearing(sound);
+    const hearing = this.#hearing(sound);
     this.#session = new voice.AgentSession({
       ...settings.session,
       llm: new SessionLlm({ inner: llm, mayBeEmpty: () => this.#answeredByTool }),
-      ...(hearing ?? inText(settings)),
+      ...hearing,
     });
-    if (hearing !== undefined) waitForWords(this.#session, hearing);
+    waitForWords(this.#session, hearing);
     this.#spoken = new SpeechQueue({ session: this.#session, clock });
     this.#listen();
   }
@@ -167,13 +153,12 @@ export class Conversation implements ToolHost {
       interrupted: () => this.#spoken.interrupted(),
     });
     this.#session.updateAgent(agent);
-    if (sound !== undefined) joinRoom(this.#session, sound.room, sound.userIdentity);
+    joinRoom(this.#session, sound.room, sound.userIdentity);
     await this.#session.start({
       agent,
       // Sound stays here; the rest would go to LiveKit's cloud.
-      record: { audio: sound?.recorded === true, traces: false, logs: false, transcript: false },
+      record: { audio: sound.recorded, traces: false, logs: false, transcript: false },
     });
-    if (sound === undefined) expectNoSpeech(this.#session);
     this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
       this.#heard.played(event);
     });
@@ -186,7 +171,6 @@ export class Conversation implements ToolHost {
     const { settings, clock, welcome, onEnd, sound, logger } = this.#options;
     this.#timers = [clock.after(settings.maxDurationMs, () => onEnd('maximum_duration_exceeded'))];
     void this.#welcome(welcome);
-    if (sound === undefined) return;
     this.#timers = [...this.#timers, clock.after(AGENT_HEARD_WITHIN_MS, () => speakToNobody(this.#session))];
     this.#silence.start();
     this.#ambience?.start(sound.room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
@@ -197,7 +181,7 @@ export class Conversation implements ToolHost {
     try {
       // Until it is heard the user waits for it, however long the voice takes to begin.
       if (text !== undefined) await this.#session.say(text).waitForPlayout().finally(this.#silence.hold());
-      await sound?.room.localParticipant?.setAttributes({ [WELCOMED_ATTRIBUTE]: 'true' });
+      await sound.room.localParticipant?.setAttributes({ [WELCOMED_ATTRIBUTE]: 'true' });
     } catch (err) {
       if (this.#closed === undefined) logger.warn({ err }, 'failed to show that the welcome message is over');
     }
@@ -221,21 +205,6 @@ export class Conversation implements ToolHost {
     if (!this.#begun || this.#closed !== undefined) return;
     this.#options.turns.heard();
     this.#session.generateReply({ userInput: text });
-  }
-
-  /** Resolves when all is said and no answer is pending, those that begin meanwhile included. */
-  quiet(): Promise<void> {
-    return this.#spoken.quiet();
-  }
-
-  /** Resolves when what is being said is in the transcript; its tools may go on. */
-  said(): Promise<void> {
-    return this.#spoken.said();
-  }
-
-  /** Whether anything is being said, or an answer is pending. */
-  get busy(): boolean {
-    return !this.#spoken.empty;
   }
 
   /** For voicemail detection and transfers. */
@@ -273,7 +242,7 @@ export class Conversation implements ToolHost {
     return this.#options.turns.startSpan(start);
   }
 
-  recordToolCall(call: Parameters<ToolHost['recordToolCall']>[0]): void {
+  recordToolCall(call: FinishedCall['record']): void {
     this.#write(this.#transcript.addToolCall(call));
   }
 
@@ -360,7 +329,7 @@ export class Conversation implements ToolHost {
 
   #said(item: llm.ChatMessage): void {
     if (item.role === 'user') this.#answeredByTool = false;
-    if (item.role === 'assistant' && this.#options.sound !== undefined) this.#heard.keepIn(item);
+    if (item.role === 'assistant') this.#heard.keepIn(item);
     // Words that are understood after the end have the time of that, and none of the speech.
     const saidAt = item.role === 'user' && this.#closed !== undefined ? this.#speech.userFrom : undefined;
     this.#write(
@@ -396,7 +365,7 @@ export class Conversation implements ToolHost {
   async #apologise(broken: ProviderPart): Promise<void> {
     const { sound } = this.#options;
     if (broken === 'tts') {
-      if (sound !== undefined) await playTones(sound.room);
+      await playTones(sound.room);
       return;
     }
     await this.#spoken.all({ withinMs: MAX_GOODBYE_MS });

@@ -3,6 +3,7 @@ import { DEFAULT_API_CONNECT_OPTIONS, llm as llms } from '@livekit/agents';
 
 import { argumentsToPass, rawArguments } from '../calls/model-stream/index.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
+import { sessionErrorOf } from '../providers/session-error.ts';
 import type { AnswerEvent, AnswerRequest, HistoryItem, Providers } from '../providers/index.ts';
 
 export interface SessionLlmOptions {
@@ -59,7 +60,7 @@ class SessionLlmStream extends llms.LLMStream {
     try {
       for await (const event of this.#answer(signal)) this.queue.put({ id: '', ...chunkOf(event) });
     } catch (error) {
-      if (!signal.aborted) throw error;
+      if (!signal.aborted) throw sessionErrorOf(error);
     }
   }
 }

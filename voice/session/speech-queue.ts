@@ -28,11 +28,6 @@ export class SpeechQueue {
     return [...this.#open].some((handle) => !handle.interrupted);
   }
 
-  /** Nothing is being said or waits. */
-  get empty(): boolean {
-    return this.#open.size === 0;
-  }
-
   /** Resolves when the text was said, or interrupted. */
   announce(text: string): Promise<void> {
     const handle = this.#session.say(text);
@@ -44,16 +39,6 @@ export class SpeechQueue {
   /** Resolves when all is said, pending answers of the model included, or when the time is over. */
   async all({ withinMs }: { readonly withinMs: number }): Promise<void> {
     await withTimeout(this.#clock, withinMs, Promise.all([...this.#open].map(doneOf)));
-  }
-
-  /** Resolves when nothing is being said and nothing waits, with what is added until then. */
-  async quiet(): Promise<void> {
-    while (!this.empty) await Promise.all([...this.#open].map(doneOf));
-  }
-
-  /** Resolves when what is being said is in the history; its tools may go on. */
-  async said(): Promise<void> {
-    await Promise.all([...this.#open].filter((speech) => !speech.done()).map(settled));
   }
 
   /** Ends what is being said and what waits, unless it has to be heard. */

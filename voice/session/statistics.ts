@@ -2,7 +2,7 @@
 import type { metrics } from '@livekit/agents';
 
 import type { ProviderError } from '../providers/index.ts';
-import type { Entry } from './transcript.ts';
+import type { Entry } from '../conversation/records.ts';
 
 export interface ConversationFigures {
   readonly messages: number;

@@ -1,5 +1,6 @@
 /** From the messages of a session to the rows of its call: what was said, and the latencies of each answer. */
 import type { CallMessage, CallToolCall, CallTurn } from '../../store/index.ts';
+import type { Entry } from '../conversation/records.ts';
 
 /** Of LiveKit's `ChatMessage`; its times are in seconds since the epoch and durations in seconds, `createdAt` is in milliseconds: when it was about to be said. */
 export interface SpokenMessage {
@@ -15,12 +16,6 @@ export interface SpokenMessage {
     readonly llmNodeTtft?: number;
     readonly ttsNodeTtfb?: number;
   };
-}
-
-export interface Entry {
-  readonly message?: CallMessage;
-  readonly turn?: CallTurn;
-  readonly toolCall?: CallToolCall;
 }
 
 type Answer = { -readonly [K in keyof Omit<CallTurn, 'seq'>]: CallTurn[K] };

@@ -1,4 +1,3 @@
-import { llm, type voice } from '@livekit/agents';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
@@ -11,7 +10,8 @@ import { systemClock } from '../../platform/clock.ts';
 import { openEgress } from '../../test/support/open-egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import type { Calendar } from './calendar/calendar.ts';
-import { createTools, functionNamesOf, type CreateToolsOptions } from './create-tools.ts';
+import { afterGrace, createTools, functionNamesOf, type CreateToolsOptions } from './create-tools.ts';
+import { runCall } from './run-call.ts';
 import { MailError, type Mail, type Mailer } from './mail/mailer.ts';
 import { RecordingHost } from '../../test/support/recording-tool-host.ts';
 import { ToolMocks } from './tool-mocks.ts';
@@ -34,7 +34,8 @@ const custom = (name: string, url = 'https://a.example') =>
   aTool(name, { custom: { function: { name }, http: { url, method: 'GET', timeout: '20s' } } });
 
 function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptions> = {}) {
-  const made = createTools({
+  const { over = new AbortController().signal, clock = systemClock } = more;
+  const options: CreateToolsOptions = {
     org: 'acme',
     agent: { tools, knowledgeBase: null },
     data: { name: 'Ada', desk: '+15550100' },
@@ -45,18 +46,19 @@ function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptio
     mailer,
     calendar,
     tokens: new OAuthTokens({ clock: systemClock }),
-    clock: systemClock,
+    clock,
     logger: createLogger({ role: 'voice', level: 'silent' }),
-    over: new AbortController().signal,
+    over,
+    stop: afterGrace(over, clock),
     ...more,
-  });
+  };
+  const made = createTools(options);
   const byName = new Map(made.map((tool) => [tool.name, tool]));
-  const call = (name: string, args: Record<string, unknown> = {}): Promise<unknown> => {
-    const ctx = {} as voice.RunContext;
-    return (
-      byName.get(name)?.execute(args as never, { ctx, toolCallId: 'c', abortSignal: new AbortController().signal }) ??
-      Promise.reject(new Error(`no ${name}`))
-    );
+  const call = async (name: string, args: Record<string, unknown> = {}): Promise<unknown> => {
+    const tool = byName.get(name);
+    if (tool === undefined) throw new Error(`no ${name}`);
+    const interrupted = new AbortController().signal;
+    return (await runCall(tool, { callId: 'c', args, interrupted }, { ...options, signal: options.stop })).result.forModel;
   };
   return { made, call, names: made.map(({ name }) => name) };
 }
@@ -123,11 +125,6 @@ describe('the tools of a call', () => {
     const described = (spec: Partial<RevisionTool['spec']>) =>
       toolsFor([{ ...custom('find'), spec: { ...custom('find').spec, ...spec } }], { data: { name: '{{desk}}', desk: 'x' } });
     expect(described({ description: 'For {{name}}.' }).made[0]?.description).toBe('For {{desk}}.');
-  });
-
-  it('are taken by a session as they are', () => {
-    const context = new llm.ToolContext([...toolsFor([custom('__proto__'), custom('find')]).made]);
-    expect(llm.sortedToolNames(context)).toEqual(['__proto__', 'end_call', 'find']);
   });
 });
 

@@ -1,6 +1,4 @@
 /** The tools of the model in one call. */
-import type { llm } from '@livekit/agents';
-
 import { fillTemplate, type DynamicData } from '../calls/template.ts';
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import { functionNames } from '../../crds/mcp-tools.ts';
@@ -19,7 +17,6 @@ import { createSendEmail } from './builtin/send-email.ts';
 import { createTransferCall } from './builtin/transfer-call.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import { createCustomTool } from './custom/custom-tool.ts';
-import { toFunctionTool } from './function-tool.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { createMcpTools } from './mcp/create-mcp-tools.ts';
 import type { ToolHost } from './tool-host.ts';
@@ -44,10 +41,10 @@ export interface CreateToolsOptions {
   readonly tokens: OAuthTokens;
   readonly clock: Clock;
   readonly logger: Logger;
-  /**
-   * Aborts when the call is over: tools that run then have five seconds to finish.
-   */
+  /** Aborts when the call is over. */
   readonly over: AbortSignal;
+  /** Aborts when nothing of the call may run any more: {@link afterGrace}. */
+  readonly stop: AbortSignal;
   /** In a test: answers in place of tools. */
   readonly mocks?: ToolMocks | undefined;
 }
@@ -55,11 +52,10 @@ export interface CreateToolsOptions {
 /** How long a tool may go on without a call, in milliseconds. */
 const TOOL_GRACE_MS = 5_000;
 
-/** For the agent session. Names are unique: a built-in gives way to a tool that the owner named. What a server names has given way before ({@link toolsOf}). */
-export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
-  const { org, agent, host, keypad, search, clock, over, mocks } = options;
-  const signal = later(over, clock);
-  const definitions = byPrecedence(agent.tools).flatMap((tool) => definitionsOf(tool, options, signal));
+/** Names are unique: a built-in gives way to a tool that the owner named. What a server names has given way before ({@link toolsOf}). */
+export function createTools(options: CreateToolsOptions): readonly ToolDefinition[] {
+  const { org, agent, host, keypad, search, mocks } = options;
+  const definitions = byPrecedence(agent.tools).flatMap((tool) => definitionsOf(tool, options));
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
   }
@@ -68,7 +64,7 @@ export function createTools(options: CreateToolsOptions): readonly llm.FunctionT
   const names = functionNames(definitions.map(({ name }) => name));
   return definitions.map((definition, index) => {
     const named = { ...definition, name: names[index] ?? definition.name };
-    return toFunctionTool(mocks?.inPlaceOf(named) ?? named, { ...options, signal });
+    return mocks?.inPlaceOf(named) ?? named;
   });
 }
 
@@ -92,11 +88,10 @@ function byPrecedence(tools: readonly RevisionTool[]): readonly RevisionTool[] {
   return [...tools.filter(({ mcp }) => mcp === undefined), ...tools.filter(({ mcp }) => mcp !== undefined)];
 }
 
-/** @param stop aborts when nothing of the call may run any more */
-function definitionsOf(tool: RevisionTool, options: CreateToolsOptions, stop: AbortSignal): readonly ToolDefinition[] {
+function definitionsOf(tool: RevisionTool, options: CreateToolsOptions): readonly ToolDefinition[] {
   const { mcp: pinned, spec } = tool;
   if (spec.mcp === undefined || pinned === undefined) return [definitionOf(tool, options) ?? []].flat();
-  const { org, data, egress, keys, tokens, logger, over, mocks } = options;
+  const { org, data, egress, keys, tokens, logger, over, stop, mocks } = options;
   return createMcpTools({
     org,
     mcp: spec.mcp,
@@ -132,8 +127,8 @@ function definitionOf({ functionName, spec }: RevisionTool, options: CreateTools
   return undefined;
 }
 
-/** Aborts {@link TOOL_GRACE_MS} after the other one. */
-function later(signal: AbortSignal, clock: Clock): AbortSignal {
+/** Aborts five seconds after the call is over: tools that run then have so long to finish. */
+export function afterGrace(signal: AbortSignal, clock: Clock): AbortSignal {
   const controller = new AbortController();
   const begin = (): void => void clock.after(TOOL_GRACE_MS, () => controller.abort(new Error('the call is over')));
   if (signal.aborted) begin();

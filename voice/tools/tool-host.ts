@@ -1,7 +1,6 @@
 /** What tools need of their call. */
 
 import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
-import type { CallToolCall } from '../../store/index.ts';
 
 /** A passage of the knowledge base that an answer rests on; stored with the message. */
 export interface KnowledgeSource {
@@ -41,5 +40,4 @@ export interface ToolHost {
   recordSources(sources: readonly KnowledgeSource[]): void;
   /** Within the turn that is under way. */
   startSpan(start: SpanStart): Span;
-  recordToolCall(call: Omit<CallToolCall, 'seq'>): void;
 }

@@ -114,7 +114,7 @@ describe('a conversation whose model answers', () => {
       'a call of a tool that there is not',
       [events(calls(called(0, 't0', 'cancel_all', '{"sure":tru')), finish('tool_calls'))],
       [
-        'cancel_all({"unreadable_arguments":"{\\"sure\\":tru"}) failed: Unknown function: cancel_all - available tools: a, b, book, c, collect_digits, end_call, look_up_order, refund, send_digits',
+        'cancel_all({"unreadable_arguments":"{\\"sure\\":tru"}) failed: There is no tool cancel_all, so nothing was done. There are: a, b, book, c, look_up_order, refund, collect_digits, send_digits, end_call.',
         'All done.',
       ],
     ],

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import type { FinishReason } from '../../../store/index.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
-import { apologyIn } from '../../../voice/session/fixed-phrases.ts';
+import { apologyIn } from '../../../voice/conversation/fixed-phrases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { events, finish, says } from '../../support/model-answers.ts';
 import { mediaServer } from '../../support/media-server.ts';

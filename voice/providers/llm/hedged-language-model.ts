@@ -82,7 +82,7 @@ export class HedgedLanguageModel {
 
   /**
    * Who reads no further lets go of the request by ending the iteration, or by the signal while it waits.
-   * @throws ProviderApiError or ProviderError where no model answers, or none goes on; the signal's reason
+   * @throws ProviderError where no model answers, or none goes on; the signal's reason
    */
   async *answer(request: AnswerRequest, signal: AbortSignal): AsyncGenerator<AnswerEvent, void> {
     const pauseMs = (failures: number): number | undefined => RETRY_AFTER_MS[failures];

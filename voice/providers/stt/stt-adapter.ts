@@ -14,6 +14,7 @@ import { joinFrames } from '../../join-frames.ts';
 import { parseMessage } from '../protocol-support.ts';
 import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { withRetries } from '../provider-errors.ts';
+import { sessionErrorOf } from '../session-error.ts';
 import { transcriptOf } from './observed-utterances.ts';
 import type { SttStreaming } from './streaming/protocol.ts';
 import { SttStream, type Recognizer, type SttStreamOptions } from './streaming/stt-stream.ts';
@@ -95,10 +96,12 @@ export class SttAdapter extends stt.STT {
     for (const stream of this.#streams) stream.close();
   }
 
-  /** @throws ProviderApiError after three attempts */
+  /** @throws an error that LiveKit does not retry once more, after three attempts */
   protected override async _recognize(buffer: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
     const frame = joinFrames(buffer);
-    const text = await this.#textOf(frame, signal);
+    const text = await this.#textOf(frame, signal).catch((error: unknown) => {
+      throw sessionErrorOf(error);
+    });
     const language = normalizeLanguage(this.#options.language);
     return {
       type: stt.SpeechEventType.FINAL_TRANSCRIPT,

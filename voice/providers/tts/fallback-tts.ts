@@ -6,7 +6,6 @@ import { failureOf } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import { firstAnswer } from '../../calls/fallback/first-answer.ts';
 import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
-import { ProviderApiError } from '../provider-errors.ts';
 import { restOf, SpeechRate } from './rest-of-sentence.ts';
 import { retrySentence, type TtsAdapter } from './tts-adapter.ts';
 import { SAMPLE_RATE } from './tts-protocols.ts';
@@ -72,14 +71,9 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
   async #first(request: SentenceRequest, broken: readonly Broken[]): Promise<Spoken> {
     const { voices, clock } = this.#options;
     const { connOptions, signal } = request;
-    const ask = async (voice: TtsAdapter, either: AbortSignal): Promise<AsyncIterable<AudioFrame>> => {
-      try {
-        return await voice.request({ ...request, connOptions: { ...connOptions, maxRetry: 0 }, signal: either });
-      } catch (error) {
-        // Whether to ask again is decided here.
-        throw error instanceof ProviderApiError ? error.failure : error;
-      }
-    };
+    // Whether to ask again is decided here.
+    const ask = (voice: TtsAdapter, either: AbortSignal): Promise<AsyncIterable<AudioFrame>> =>
+      voice.request({ ...request, connOptions: { ...connOptions, maxRetry: 0 }, signal: either });
     const { provider, answer, passed } = await retrySentence({ clock, signal, connOptions }, () =>
       firstAnswer({ providers: this.#left(broken), ask, lateMs: LATE_MS, clock, signal }),
     );
@@ -119,7 +113,7 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
     }
   }
 
-  /** @throws ProviderApiError where nothing more comes for as long as another one would not be waited for */
+  /** @throws ProviderError where nothing more comes for as long as another one would not be waited for */
   async *#unstalled(voice: TtsAdapter, frames: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame, void> {
     const iterator = frames[Symbol.asyncIterator]();
     for (;;) {
@@ -127,7 +121,7 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
       if (read === undefined) {
         void iterator.return?.();
         const message = `sent nothing more for ${LATE_MS} ms in the middle of a sentence`;
-        throw new ProviderApiError(failureOf({ part: 'tts', provider: voice.provider }, 'connection_lost', message, { slow: true }));
+        throw failureOf({ part: 'tts', provider: voice.provider }, 'connection_lost', message, { slow: true });
       }
       if (read.done === true) return;
       yield read.value;

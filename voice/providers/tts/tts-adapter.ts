@@ -5,9 +5,9 @@
 import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf, ProviderError } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderError } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { ProviderApiError, withRetries, type RetryOptions } from '../provider-errors.ts';
+import { withRetries, type RetryOptions } from '../provider-errors.ts';
 import { PcmReader } from './pcm-reader.ts';
 import type { SpeechSource } from './speech-source.ts';
 import { SAMPLE_RATE } from './tts-protocols.ts';
@@ -105,9 +105,5 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
 
 async function* joined(first: AudioFrame, rest: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame, void> {
   yield first;
-  try {
-    yield* rest;
-  } catch (error) {
-    throw error instanceof ProviderError ? new ProviderApiError(error, { retryable: false }) : error;
-  }
+  yield* rest;
 }

@@ -3,6 +3,7 @@ import { AsyncIterableQueue, shortuuid, tts, voice, type APIConnectOptions } fro
 import { AudioFrame } from '@livekit/rtc-node';
 
 import { Semaphore } from '../../../platform/semaphore.ts';
+import { sessionErrorOf } from '../session-error.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
 import type { Sentence } from './speech-source.ts';
 
@@ -14,7 +15,7 @@ export interface SentenceRequest extends Sentence {
 export interface SentenceSynthesizer extends tts.TTS {
   /** That may be requested at a time. */
   readonly sentencesAtOnce: number;
-  /** @throws ProviderApiError, or the signal's reason */
+  /** @throws ProviderError, or the signal's reason */
   request(request: SentenceRequest): Promise<AsyncIterable<AudioFrame>>;
 }
 
@@ -62,7 +63,7 @@ export class TtsStream extends tts.SynthesizeStream {
     try {
       await Promise.all([ask(), this.#hand(requests)]);
     } catch (error) {
-      if (!this.abortSignal.aborted) throw error;
+      if (!this.abortSignal.aborted) throw sessionErrorOf(error);
     } finally {
       giveUp.abort();
       complete.abort();
@@ -130,7 +131,7 @@ export class ChunkedTtsStream extends tts.ChunkedStream {
         this.queue.put({ requestId: id, segmentId: id, frame, final: false });
       }
     } catch (error) {
-      if (!this.abortSignal.aborted) throw error;
+      if (!this.abortSignal.aborted) throw sessionErrorOf(error);
     }
   }
 }

@@ -18,7 +18,8 @@ import {
 } from '../../../calls/provider-access/index.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import { LATE_MS, type Named, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
-import { ProviderApiError, withRetries } from '../../provider-errors.ts';
+import { isTransient, withRetries } from '../../provider-errors.ts';
+import { sessionErrorOf } from '../../session-error.ts';
 import { ObservedUtterances, type RecognizerName } from '../observed-utterances.ts';
 import { AudioBacklog } from './audio-backlog.ts';
 import { InterimWords } from './interim-words.ts';
@@ -121,11 +122,13 @@ export class SttStream extends stt.SpeechStream {
     void this.#readInput();
   }
 
-  /** Connects, sends and hears until the input has ended. @throws ProviderApiError that LiveKit does not retry once more */
-  protected override run(): Promise<void> {
+  /** Connects, sends and hears until the input has ended. @throws an error that LiveKit does not retry once more */
+  protected override async run(): Promise<void> {
     const { clock } = this.#options;
     const retries = { clock, signal: this.abortSignal, pauseMs: () => RETRY_DELAYS_MS[this.#failures++] };
-    return withRetries(retries, () => this.#serveRound());
+    await withRetries(retries, () => this.#serveRound()).catch((error: unknown) => {
+      throw sessionErrorOf(error);
+    });
   }
 
   /** One after the other, without a pause. @throws what may be retried, of what they failed with */
@@ -142,7 +145,7 @@ export class SttStream extends stt.SpeechStream {
         if (this.#failed.size < this.#options.recognizers.all.length) continue;
         const failures = [...this.#failed.values()];
         this.#failed.clear();
-        throw failures.find((failure) => failure instanceof ProviderError && new ProviderApiError(failure).retryable) ?? failures[0];
+        throw failures.find((failure) => failure instanceof ProviderError && isTransient(failure)) ?? failures[0];
       }
     }
   }

@@ -1,0 +1,100 @@
+/** What becomes of an answer of the model. */
+import { argumentsToPass, rawArguments, type ModelCall } from '../calls/model-stream/index.ts';
+import { isObject, type JsonObject } from '../../platform/json.ts';
+import type { HistoryItem } from '../providers/llm/history.ts';
+import { finishReasonOfProviderFailure } from '../finish-reason.ts';
+import type { Change } from './change.ts';
+import type { Failure } from './events.ts';
+import { beginSpeech, say, sayNoMore } from './speech.ts';
+import type { Answer, RunningTool } from './state.ts';
+
+/** @returns undefined for an answer that nobody waits for any more */
+function current(change: Change, id: string): Answer | undefined {
+  const { answer } = change.state;
+  if (answer?.id !== id) return undefined;
+  if (answer.ttftMs !== undefined) return answer;
+  const begun = { ...answer, ttftMs: Math.max(0, change.at - answer.askedAt) };
+  change.set({ answer: begun, modelAnswered: true });
+  return begun;
+}
+
+export function words(change: Change, id: string, text: string): void {
+  const answer = current(change, id);
+  if (answer === undefined) return;
+  const { speech } = answer;
+  if (speech !== undefined) return say(change, speech, text);
+  const begins = text.trimStart();
+  if (begins === '') return;
+  const number = beginSpeech(change, { by: 'model', sources: change.state.sources, ttftMs: answer.ttftMs }, id);
+  change.set({ answer: { ...answer, speech: number }, sources: [] });
+  say(change, number, begins);
+}
+
+export function extra(change: Change, id: string, added: JsonObject): void {
+  const answer = current(change, id);
+  if (answer !== undefined) change.set({ answer: { ...answer, extra: { ...answer.extra, ...added } } });
+}
+
+export function called(change: Change, id: string, call: ModelCall, complete: boolean): void {
+  const answer = current(change, id);
+  if (answer !== undefined) change.set({ answer: { ...answer, calls: [...answer.calls, { call, complete }] } });
+}
+
+/** All of it is there: its tools run, one beside the other. */
+export function answered(change: Change, id: string): void {
+  const { answer } = change.state;
+  if (answer?.id !== id) return;
+  const { speech, calls, extra: added } = answer;
+  change.set({ answer: undefined });
+  if (speech !== undefined) {
+    sayNoMore(change, speech);
+    const withExtra = (item: HistoryItem): HistoryItem =>
+      item.id === String(speech) && item.type === 'message' ? { ...item, extra: added } : item;
+    if (added !== undefined) change.set({ history: change.state.history.map(withExtra) });
+  }
+  if (calls.length === 0) return;
+  const numbered = calls.map((each) => ({ ...each, number: change.number() }));
+  const { state } = change;
+  const runningTool = (call: ModelCall, number: number): RunningTool => ({
+    callId: call.id,
+    number,
+    answer: id,
+    stops: state.settings.stoppedByInterruption.includes(call.name),
+    stopping: false,
+  });
+  change.set({
+    history: [...state.history, ...numbered.map(({ call, complete, number }) => callItem(call, { answer: id, complete, number }))],
+    tools: [...state.tools, ...numbered.map(({ call, number }) => runningTool(call, number))],
+    caller: id,
+    steps: state.steps + 1,
+  });
+  for (const { call, complete } of calls) change.emit({ type: 'run', call, complete });
+}
+
+interface CallPlace {
+  readonly answer: string;
+  readonly number: number;
+  readonly complete: boolean;
+}
+
+function callItem({ id: callId, name, arguments: written, extra: added }: ModelCall, { answer, number, complete }: CallPlace): HistoryItem {
+  const kept = added?.['extra_content'];
+  const args = complete ? argumentsToPass(written) : rawArguments(written);
+  return { type: 'call', id: String(number), answer, callId, name, args, ...(isObject(kept) && { extra: kept }) };
+}
+
+/** The call can't go on. */
+export function failed(change: Change, id: string, failure: Failure): void {
+  const { answer, modelAnswered } = change.state;
+  if (answer?.id !== id) return;
+  change.set({ answer: undefined, ending: true });
+  if (answer.speech !== undefined) sayNoMore(change, answer.speech);
+  change.emit({ type: 'end', reason: finishReasonOfProviderFailure(failure, { answeredBefore: modelAnswered }), failed: failure });
+}
+
+export function cancelAnswer(change: Change): void {
+  const { answer } = change.state;
+  if (answer === undefined) return;
+  change.set({ answer: undefined });
+  change.emit({ type: 'cancelAnswer', answer: answer.id });
+}

@@ -1,0 +1,34 @@
+/** One step of a conversation while it is made. */
+import type { Effect } from './events.ts';
+import type { ConversationState } from './state.ts';
+
+export class Change {
+  readonly effects: Effect[] = [];
+  /** When it happened, in milliseconds since the epoch. */
+  readonly at: number;
+  #state: ConversationState;
+
+  constructor(state: ConversationState, at: number) {
+    this.#state = state;
+    this.at = at;
+  }
+
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  set(part: Partial<ConversationState>): void {
+    this.#state = { ...this.#state, ...part };
+  }
+
+  emit(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  /** The place of what begins now. */
+  number(): number {
+    const { next } = this.#state;
+    this.set({ next: next + 1 });
+    return next;
+  }
+}

@@ -1,0 +1,275 @@
+/** A conversation: one queue of events, and the effects of each step carried out. Everything asynchronous comes back as an event. */
+import { withTimeout, type Clock, type Timer } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
+import type { FinishReason } from '../../store/index.ts';
+import { argumentsToPass, rawArguments, type ModelCall } from '../calls/model-stream/index.ts';
+import { errorTypeOf, type ProviderError } from '../calls/provider-access/index.ts';
+import type { DynamicData } from '../calls/template.ts';
+import { providerFailureOf } from '../providers/provider-errors.ts';
+import { offeredParameters } from '../tools/offered-parameters.ts';
+import { refuseUnknown, runCall } from '../tools/run-call.ts';
+import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
+import type { Arguments, ToolDefinition } from '../tools/tool-result.ts';
+import type { AgentTurns } from './agent-turns.ts';
+import type { ConversationEvent, Effect, Failure } from './events.ts';
+import { apologyIn } from './fixed-phrases.ts';
+import type { OfferedTool } from '../providers/llm/history.ts';
+import type { AnswerSource, CreateVoice, Voice } from './ports.ts';
+import type { Entry } from './records.ts';
+import { initialState, isQuiet, isSaid, type ConversationState } from './state.ts';
+import { step } from './step.ts';
+
+/** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
+const MAX_GOODBYE_MS = 20_000;
+/** What is said before a transfer delays it by no more than this, in milliseconds. */
+const MAX_ANNOUNCEMENT_MS = 10_000;
+
+export interface ConversationOptions {
+  readonly model: AnswerSource;
+  readonly voice: CreateVoice;
+  readonly language: string;
+  readonly instructions: string;
+  /** Absent where the agent waits for the user. */
+  readonly welcome: string | undefined;
+  /** Whether the user may cut in. */
+  readonly interruptions: boolean;
+  /** In milliseconds, from the beginning. */
+  readonly maxDurationMs: number;
+  /** What the model may call. */
+  readonly tools: (host: ToolHost) => readonly ToolDefinition[];
+  /** For the messages of tools. */
+  readonly data: DynamicData;
+  /** Aborts when no tool may run any more. */
+  readonly stopTools: AbortSignal;
+  readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
+  readonly log: { add(entries: readonly Entry[]): void };
+  readonly turns: AgentTurns;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /**
+   * The call has to end. `farewell` is said to the caller first.
+   * May be called more than once; the first reason counts.
+   */
+  readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
+  /** The provider's failure that ends the call. */
+  readonly onFailure?: (failure: ProviderError) => void;
+}
+
+export class Conversation implements ToolHost {
+  readonly #options: ConversationOptions;
+  readonly #tools: ReadonlyMap<string, ToolDefinition>;
+  readonly #offered: readonly OfferedTool[];
+  readonly #voice: Voice;
+  readonly #queue: ConversationEvent[] = [];
+  readonly #waiting = new Set<{ readonly until: (state: ConversationState) => boolean; readonly resolve: () => void }>();
+  readonly #asking = new Map<string, AbortController>();
+  readonly #running = new Map<string, AbortController>();
+  readonly #failures = new Map<string, ProviderError>();
+  /** Of the clock that never goes back, when the conversation was created; and of the other one. */
+  readonly #origin: { readonly monotonic: number; readonly now: number };
+  #state: ConversationState;
+  #stepping = false;
+  #timer: Timer | undefined;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    const { welcome, interruptions, clock } = options;
+    this.#origin = { monotonic: clock.monotonic(), now: clock.now() };
+    const tools = options.tools(this);
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#offered = tools.map(({ name, description, parameters }) => ({ name, description, parameters: offeredParameters(parameters) }));
+    const stoppedByInterruption = tools.flatMap(({ name, stopsOnInterruption }) => (stopsOnInterruption === true ? [name] : []));
+    this.#state = initialState({ welcome, interruptions, stoppedByInterruption });
+    this.#voice = options.voice((event) => this.#happened(event));
+  }
+
+  /** The user can hear the agent: the welcome message, and the longest duration. */
+  begin(): void {
+    if (this.#state.begun || this.#state.closed) return;
+    const { clock, maxDurationMs, onEnd } = this.#options;
+    this.#timer = clock.after(maxDurationMs, () => onEnd('maximum_duration_exceeded'));
+    this.#happened({ type: 'begun' });
+  }
+
+  /** What the user writes is a turn, like words. */
+  written(text: string): void {
+    this.#options.turns.heard();
+    this.#happened({ type: 'turn', text });
+  }
+
+  /** What the user pressed on the keypad is one, too. */
+  pressed(keys: string): void {
+    this.written(`[pressed ${keys}]`);
+  }
+
+  /** Resolves when nothing is being said, no tool runs and no answer is pending, those that begin meanwhile included. */
+  quiet(): Promise<void> {
+    return this.#until(isQuiet);
+  }
+
+  /** Resolves when what is being said is in the transcript; its tools may go on. */
+  said(): Promise<void> {
+    return this.#until(isSaid);
+  }
+
+  get isQuiet(): boolean {
+    return isQuiet(this.#state);
+  }
+
+  /** Nothing is said or heard from now on. Idempotent. */
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    this.#happened({ type: 'closed' });
+    await this.said();
+    this.#options.turns.close();
+  }
+
+  // -- for tools
+
+  say(text: string, { answers = false } = {}): void {
+    this.#happened({ type: 'announced', text, answers });
+  }
+
+  end(): void {
+    this.#happened({ type: 'ending' });
+  }
+
+  /** First the caller hears what is being said: a tool's own message, and the answer that asks for the transfer. */
+  async transfer(target: TransferTarget): Promise<TransferOutcome> {
+    await this.#saidWithin(MAX_ANNOUNCEMENT_MS);
+    return this.#options.transfer(target);
+  }
+
+  pauseSilence(): () => void {
+    return () => undefined;
+  }
+
+  recordSources(sources: readonly KnowledgeSource[]): void {
+    this.#happened({ type: 'found', sources });
+  }
+
+  startSpan(start: SpanStart): Span {
+    return this.#options.turns.startSpan(start);
+  }
+
+  // -- the queue
+
+  #happened(event: ConversationEvent): void {
+    this.#queue.push(event);
+    if (this.#stepping) return;
+    this.#stepping = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        const { state, effects } = step(this.#state, next, this.#now());
+        this.#state = state;
+        for (const effect of effects) this.#carryOut(effect);
+      }
+    } finally {
+      this.#stepping = false;
+    }
+    for (const waiting of this.#waiting) {
+      if (!waiting.until(this.#state)) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
+  }
+
+  #now(): number {
+    return this.#origin.now + (this.#options.clock.monotonic() - this.#origin.monotonic);
+  }
+
+  #until(until: (state: ConversationState) => boolean): Promise<void> {
+    if (until(this.#state)) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add({ until, resolve });
+    return promise;
+  }
+
+  #carryOut(effect: Effect): void {
+    switch (effect.type) {
+      case 'ask':
+        return void this.#ask(effect);
+      case 'cancelAnswer':
+        return this.#asking.get(effect.answer)?.abort();
+      case 'say':
+        return this.#voice.say(effect.speech, effect.text);
+      case 'sayNoMore':
+        return this.#voice.sayNoMore(effect.speech);
+      case 'cancelSpeech':
+        return this.#voice.cancel(effect.speech);
+      case 'run':
+        return void this.#run(effect.call, effect.complete);
+      case 'stopTool':
+        return this.#running.get(effect.callId)?.abort();
+      case 'record':
+        this.#options.turns.written(effect.entries);
+        return this.#options.log.add(effect.entries);
+      case 'end':
+        return this.#end(effect);
+    }
+  }
+
+  async #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): Promise<void> {
+    const { model, instructions } = this.#options;
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#asking.set(answer, controller);
+    const mayBeEmpty = (): boolean => this.#state.answeredByTool;
+    try {
+      for await (const event of model.answer({ instructions, history, tools: this.#offered, mayCall, mayBeEmpty }, signal)) {
+        if (event.type === 'text') this.#happened({ type: 'words', answer, text: event.text });
+        else if (event.type === 'extra') this.#happened({ type: 'extra', answer, extra: event.extra });
+        else if (event.type === 'call') this.#happened({ type: 'call', answer, call: event.call, complete: event.complete });
+      }
+      this.#happened({ type: 'answered', answer });
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = providerFailureOf(error, 'llm');
+      this.#failures.set(answer, failure);
+      this.#happened({ type: 'failed', answer, failure: plain(failure) });
+    } finally {
+      this.#asking.delete(answer);
+    }
+  }
+
+  async #run(call: ModelCall, complete: boolean): Promise<void> {
+    const { id: callId, name } = call;
+    const controller = new AbortController();
+    this.#running.set(callId, controller);
+    const args = JSON.parse(complete ? argumentsToPass(call.arguments) : rawArguments(call.arguments)) as Arguments;
+    const { clock, logger, data, stopTools: signal } = this.#options;
+    const definition = this.#tools.get(name);
+    const options = { host: this, data, clock, logger, signal };
+    const { result, record } =
+      definition === undefined
+        ? refuseUnknown({ name, args, known: [...this.#tools.keys()] }, options)
+        : await runCall(definition, { callId, args, interrupted: controller.signal }, options);
+    this.#running.delete(callId);
+    const output = result.forModel === undefined ? undefined : JSON.stringify(result.forModel);
+    this.#happened({ type: 'ran', callId, output, record });
+  }
+
+  #end({ reason, failed }: Extract<Effect, { readonly type: 'end' }>): void {
+    const { onEnd, onFailure, logger, turns, language } = this.#options;
+    if (failed === undefined) return onEnd(reason, () => this.#saidWithin(MAX_GOODBYE_MS));
+    const failure = [...this.#failures.values()].at(-1)!;
+    turns.failed(errorTypeOf(failure));
+    logger.error({ ...failed, reason, err: failure }, 'a provider has failed');
+    onFailure?.(failure);
+    onEnd(reason, async () => {
+      await this.#saidWithin(MAX_GOODBYE_MS);
+      // With what still works, so that the caller does not wait for an answer.
+      this.#happened({ type: 'farewell', apology: apologyIn(language) });
+      await this.#saidWithin(MAX_GOODBYE_MS);
+    });
+  }
+
+  async #saidWithin(ms: number): Promise<void> {
+    await withTimeout(this.#options.clock, ms, this.said());
+  }
+}
+
+function plain({ part, kind, provider, status }: ProviderError): Failure {
+  return { part, kind, provider, ...(status !== undefined && { status }) };
+}

@@ -1,0 +1,37 @@
+/** A conversation as its agent's revision says. */
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+import type { DynamicData } from '../calls/template.ts';
+import { afterGrace, createTools, type CreateToolsOptions } from '../tools/create-tools.ts';
+import { Conversation, type ConversationOptions } from './conversation.ts';
+import { instructionsOf, welcomeOf } from './prompt.ts';
+
+export interface CreateConversationOptions extends Pick<
+  ConversationOptions,
+  'model' | 'voice' | 'transfer' | 'log' | 'turns' | 'clock' | 'logger' | 'onEnd' | 'onFailure'
+> {
+  readonly org: string;
+  readonly config: AgentRevisionConfig;
+  readonly data: DynamicData;
+  /** What the values mean, as the lookups say. */
+  readonly contexts: readonly string[];
+  /** What the tools need of the process and of the call. */
+  readonly tools: Omit<CreateToolsOptions, 'org' | 'agent' | 'data' | 'host' | 'clock' | 'logger' | 'stop'>;
+}
+
+export function createConversation({ org, config, data, contexts, tools, ...options }: CreateConversationOptions): Conversation {
+  const { agent } = config;
+  const { clock, logger } = options;
+  const stopTools = afterGrace(tools.over, clock);
+  return new Conversation({
+    ...options,
+    language: agent.language,
+    instructions: instructionsOf({ config, data, contexts, now: clock.now() }),
+    welcome: welcomeOf(config, data),
+    interruptions: agent.interruptions.enabled,
+    maxDurationMs: millisecondsOf(agent.call.maxDuration),
+    tools: (host) => createTools({ ...tools, stop: stopTools, org, agent: config, data, host, clock, logger }),
+    data,
+    stopTools,
+  });
+}

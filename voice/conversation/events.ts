@@ -1,0 +1,59 @@
+/** What happens to a conversation, and what it has done: plain data that can be printed and replayed. */
+import type { JsonObject } from '../../platform/json.ts';
+import type { CallToolCall, FinishReason } from '../../store/index.ts';
+import type { ModelCall } from '../calls/model-stream/index.ts';
+import type { ProviderError } from '../calls/provider-access/index.ts';
+import type { KnowledgeSource } from '../tools/tool-host.ts';
+import type { HistoryItem } from '../providers/llm/history.ts';
+import type { Entry } from './records.ts';
+
+/** Of a provider that has failed for good, after its attempts and fallbacks. */
+export type Failure = Pick<ProviderError, 'part' | 'kind' | 'provider' | 'status'>;
+
+export type ConversationEvent =
+  /** The user can hear the agent. */
+  | { readonly type: 'begun' }
+  /** A whole turn of the user: their words, what they wrote, or the keys that they pressed. */
+  | { readonly type: 'turn'; readonly text: string }
+  // Of an answer of the model.
+  | { readonly type: 'words'; readonly answer: string; readonly text: string }
+  | { readonly type: 'extra'; readonly answer: string; readonly extra: JsonObject }
+  /** @property complete false: it was cut off, and must not run */
+  | { readonly type: 'call'; readonly answer: string; readonly call: ModelCall; readonly complete: boolean }
+  | { readonly type: 'answered'; readonly answer: string }
+  | { readonly type: 'failed'; readonly answer: string; readonly failure: Failure }
+  // Of tools.
+  /** A tool's own message. @property answers it says what came of the tool: the model need not say anything more */
+  | { readonly type: 'announced'; readonly text: string; readonly answers: boolean }
+  /** @property output for the model; absent where it isn't asked to go on */
+  | {
+      readonly type: 'ran';
+      readonly callId: string;
+      readonly output: string | undefined;
+      readonly record: Omit<CallToolCall, 'seq'>;
+    }
+  /** For the model's next answer. */
+  | { readonly type: 'found'; readonly sources: readonly KnowledgeSource[] }
+  // Of what is said.
+  /** @property characters of the speech's text that were heard so far */
+  | { readonly type: 'heard'; readonly speech: number; readonly characters: number }
+  /** All of it was heard, or it is silent since it was cancelled. */
+  | { readonly type: 'silent'; readonly speech: number }
+  // The end.
+  | { readonly type: 'ending' }
+  /** @property apology said after all else; absent where nothing can be said */
+  | { readonly type: 'farewell'; readonly apology: string | undefined }
+  | { readonly type: 'closed' };
+
+export type Effect =
+  | { readonly type: 'ask'; readonly answer: string; readonly history: readonly HistoryItem[]; readonly mayCall: boolean }
+  | { readonly type: 'cancelAnswer'; readonly answer: string }
+  /** Speeches are heard in the order of their numbers. */
+  | { readonly type: 'say'; readonly speech: number; readonly text: string }
+  | { readonly type: 'sayNoMore'; readonly speech: number }
+  | { readonly type: 'cancelSpeech'; readonly speech: number }
+  | { readonly type: 'run'; readonly call: ModelCall; readonly complete: boolean }
+  /** The user has cut in: a tool that only reads or waits gives its result now. */
+  | { readonly type: 'stopTool'; readonly callId: string }
+  | { readonly type: 'record'; readonly entries: readonly Entry[] }
+  | { readonly type: 'end'; readonly reason: FinishReason; readonly failed?: Failure | undefined };

@@ -1,0 +1,71 @@
+/** When the model is asked, and with what. */
+import type { HistoryItem } from '../providers/llm/history.ts';
+import type { Change } from './change.ts';
+import { heardText } from './speech.ts';
+import type { ConversationState } from './state.ts';
+import { takeWaiting } from './turns.ts';
+
+/** Answers in a row that may call tools; then the model has to do without. */
+const MAX_STEPS = 8;
+
+/** What stands for a result that is still to come. */
+const RUNNING = JSON.stringify({ status: 'The tool is still running: its result will follow.' });
+
+/** Asks the model if there is something to answer, and nothing in the way. */
+export function askIfDue(change: Change): void {
+  const { begun, ending, answer, speeches, tools, caller, unseen, unanswered } = change.state;
+  if (!begun || ending || answer !== undefined) return;
+  // The history does not say yet what was heard, or found out.
+  if (speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping)) return;
+  if (unanswered) return ask(change);
+  if (caller !== undefined) {
+    if (tools.some((tool) => tool.answer === caller)) return;
+    change.set({ caller: undefined });
+    if (unseen > 0) return ask(change);
+  }
+  if (speeches.length > 0) return;
+  // Results of tools that were overtaken by the user.
+  if (unseen > 0) return ask(change);
+  if (tools.length === 0 && takeWaiting(change)) ask(change);
+}
+
+function ask(change: Change): void {
+  const { state } = change;
+  const id = `answer-${change.number()}`;
+  change.set({
+    answer: { id, askedAt: change.at, ttftMs: undefined, speech: undefined, extra: undefined, calls: [] },
+    asked: change.state.next,
+    caller: undefined,
+    unseen: 0,
+    unanswered: false,
+  });
+  change.emit({ type: 'ask', answer: id, history: requestHistory(state), mayCall: state.steps < MAX_STEPS });
+}
+
+/** What the model gets where the last message is its own, which not every provider answers. */
+const RESULT_CAME =
+  '(A tool that was still running is done; its result stands above. Say what it means for me, and nothing that you have said already.)';
+
+/** The history as the model gets it: with what is being said, and with a word about tools that still run. */
+export function requestHistory(state: ConversationState): readonly HistoryItem[] {
+  const items = knownHistory(state);
+  const last = items.at(-1);
+  return last?.type !== 'message' || last.role === 'user'
+    ? items
+    : [...items, { type: 'message', id: 'note', role: 'user', text: RESULT_CAME }];
+}
+
+function knownHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
+  const openTexts = new Map(speeches.map((speech) => [String(speech.number), heardText(speech)]));
+  const running = new Set(tools.map(({ callId }) => callId));
+  return history.flatMap((item, index): HistoryItem | readonly HistoryItem[] => {
+    if (item.type === 'call' && running.has(item.callId))
+      return [item, { type: 'result', id: `${item.id}/running`, callId: item.callId, name: item.name, output: RUNNING, isError: false }];
+    if (item.type !== 'message' || item.role === 'user') return item;
+    const text = openTexts.get(item.id) ?? item.text;
+    const next = history[index + 1];
+    // Something else was said between the words of an answer and its calls.
+    const { answer, ...alone } = item;
+    return text === '' ? [] : next?.type === 'call' && next.answer === answer ? { ...item, text } : { ...alone, text };
+  });
+}

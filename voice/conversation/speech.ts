@@ -1,0 +1,101 @@
+/** What the agent says: speeches are heard one after the other, in the order in which they begin. */
+import type { HistoryItem } from '../providers/llm/history.ts';
+import type { Change } from './change.ts';
+import { measure, recordSpeech, recordTurn } from './records.ts';
+import type { Speech } from './state.ts';
+
+export type NewSpeech = Pick<Speech, 'by'> & Partial<Pick<Speech, 'interruptible' | 'sources' | 'ttftMs'>>;
+
+/** @param answer of the model, that it belongs to. @returns its number */
+export function beginSpeech(change: Change, { by, interruptible = true, sources = [], ttftMs }: NewSpeech, answer?: string): number {
+  const number = change.number();
+  const speech: Speech = {
+    number,
+    seq: undefined,
+    by,
+    text: '',
+    heard: 0,
+    heardAt: undefined,
+    ttftMs,
+    complete: false,
+    interrupted: false,
+    interruptible,
+    sources,
+  };
+  const item: HistoryItem = { type: 'message', id: String(number), role: 'agent', text: '', answer };
+  const { history, speeches } = change.state;
+  const at = by === 'tool' ? placeOfToolMessage(change) : history.length;
+  change.set({ speeches: [...speeches, speech], history: history.toSpliced(at, 0, item) });
+  return number;
+}
+
+/**
+ * What tools say while they work stands before what the model has not been asked with: before their calls, and before the user's last words. Some
+ * providers refuse a request whose last message is the agent's (Mistral: "Expected last role User or Tool").
+ */
+function placeOfToolMessage({ state: { history, caller, asked, unanswered } }: Change): number {
+  const isOpen = (item: HistoryItem): boolean =>
+    item.type === 'call'
+      ? item.answer === caller && Number(item.id) >= asked
+      : unanswered && item.type === 'message' && item.role === 'user' && Number(item.id) >= asked;
+  const at = history.findIndex(isOpen);
+  return at < 0 ? history.length : at;
+}
+
+/** Whole phrases, such as the welcome message and what tools say. */
+export function announce(change: Change, text: string, speech: NewSpeech): void {
+  const said = text.trim();
+  if (said === '') return;
+  const number = beginSpeech(change, speech);
+  say(change, number, said);
+  sayNoMore(change, number);
+}
+
+export function say(change: Change, number: number, text: string): void {
+  update(change, number, (speech) => ({ ...speech, text: speech.text + text }));
+  change.emit({ type: 'say', speech: number, text });
+}
+
+export function sayNoMore(change: Change, number: number): void {
+  update(change, number, (speech) => ({ ...speech, complete: true }));
+  change.emit({ type: 'sayNoMore', speech: number });
+}
+
+export function heard(change: Change, number: number, characters: number): void {
+  const speech = change.state.speeches.find((each) => each.number === number);
+  if (speech === undefined || characters <= speech.heard) return;
+  const { seq = change.number(), heardAt = change.at } = speech;
+  if (speech.seq === undefined) measure(change, speech, seq);
+  update(change, number, () => ({ ...speech, seq, heardAt, heard: characters }));
+}
+
+/** Everything that may be interrupted falls silent; what was heard of it is known when it has. @param all the rest, too */
+export function interruptSpeech(change: Change, all = false): void {
+  const stops = (speech: Speech): boolean => (all || speech.interruptible) && !speech.interrupted;
+  const { speeches } = change.state;
+  change.set({ speeches: speeches.map((speech) => (stops(speech) ? { ...speech, interrupted: true } : speech)) });
+  for (const speech of speeches.filter(stops)) change.emit({ type: 'cancelSpeech', speech: speech.number });
+}
+
+/** It is over: the history keeps what was heard, and nothing of what was not. */
+export function silent(change: Change, number: number): void {
+  const { speeches, history } = change.state;
+  const speech = speeches.find((each) => each.number === number);
+  if (speech === undefined) return;
+  const text = speech.text.slice(0, speech.heard).trim();
+  const id = String(number);
+  change.set({
+    speeches: speeches.filter((each) => each !== speech),
+    history: history.flatMap((item) => (item.id !== id || item.type !== 'message' ? item : text === '' ? [] : { ...item, text })),
+  });
+  recordSpeech(change, speech, text, speech.interrupted && !(speech.complete && speech.heard >= speech.text.length));
+  if (change.state.closed && change.state.speeches.length === 0) recordTurn(change);
+}
+
+/** Of one that goes on, what will be heard unless it is interrupted. */
+export const heardText = ({ text, heard: characters, interrupted }: Speech): string =>
+  (interrupted ? text.slice(0, characters) : text).trim();
+
+function update(change: Change, number: number, next: (speech: Speech) => Speech): void {
+  change.set({ speeches: change.state.speeches.map((speech) => (speech.number === number ? next(speech) : speech)) });
+}

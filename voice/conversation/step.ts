@@ -1,0 +1,81 @@
+/**
+ * The conversation: what happens to it, and what it does. Pure: no I/O, no clock, no promise.
+ *
+ *   the user's turn    interrupts what is said, and the answer that is given; what was heard of it stays in the history. Tools run on, but for those that
+ *                      only read or wait.
+ *   the model is asked when the user has said something; when all tools of its last answer are done; and about results of overtaken tools when nothing
+ *                      else is said or under way. One answer at a time, and only when the history says what was heard.
+ *   its answer         is said word by word as it comes; its tools run when all of it is there.
+ *   the history        has everything in the order in which it began, and a result right after its call.
+ *   the end            nothing is asked any more; what is being said is said to its end, unless the conversation is closed.
+ *
+ * Events of what was cancelled find no answer, speech or tool of theirs, and do nothing.
+ */
+import { answered, called, cancelAnswer, extra, failed, words } from './answers.ts';
+import { Change } from './change.ts';
+import type { ConversationEvent, Effect } from './events.ts';
+import { recordTurn } from './records.ts';
+import { askIfDue } from './requests.ts';
+import { announce, heard, interruptSpeech, silent } from './speech.ts';
+import type { ConversationState } from './state.ts';
+import { announced, ran } from './tools.ts';
+import { takeWaiting, userTurn } from './turns.ts';
+
+export interface Step {
+  readonly state: ConversationState;
+  readonly effects: readonly Effect[];
+}
+
+/** @param at when it happened, in milliseconds since the epoch; never less than before */
+export function step(state: ConversationState, event: ConversationEvent, at: number): Step {
+  const change = new Change(state, at);
+  happen(change, event);
+  askIfDue(change);
+  return { state: change.state, effects: change.effects };
+}
+
+function happen(change: Change, event: ConversationEvent): void {
+  const { state } = change;
+  if (state.closed && event.type !== 'heard' && event.type !== 'silent' && event.type !== 'ran') return undefined;
+  switch (event.type) {
+    case 'begun':
+      if (state.begun) return undefined;
+      change.set({ begun: true });
+      return announce(change, state.settings.welcome ?? '', { by: 'phrase' });
+    case 'turn':
+      return userTurn(change, event.text);
+    case 'words':
+      return words(change, event.answer, event.text);
+    case 'extra':
+      return extra(change, event.answer, event.extra);
+    case 'call':
+      return called(change, event.answer, event.call, event.complete);
+    case 'answered':
+      return answered(change, event.answer);
+    case 'failed':
+      return failed(change, event.answer, event.failure);
+    case 'announced':
+      return announced(change, event.text, event.answers);
+    case 'ran':
+      return ran(change, event);
+    case 'found':
+      return change.set({ sources: [...state.sources, ...event.sources] });
+    case 'heard':
+      return heard(change, event.speech, event.characters);
+    case 'silent':
+      return silent(change, event.speech);
+    case 'ending':
+      change.set({ ending: true });
+      return change.emit({ type: 'end', reason: 'agent_ended_call' });
+    case 'farewell':
+      change.set({ ending: true });
+      return announce(change, event.apology ?? '', { by: 'phrase', interruptible: false });
+    case 'closed':
+      change.set({ ending: true, closed: true });
+      cancelAnswer(change);
+      interruptSpeech(change, true);
+      takeWaiting(change);
+      if (change.state.speeches.length === 0) recordTurn(change);
+      return undefined;
+  }
+}
