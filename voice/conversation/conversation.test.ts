@@ -1,0 +1,291 @@
+import { expect, it } from 'vitest';
+
+import { createLogger } from '../../platform/logging.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { ProviderError } from '../calls/provider-access/index.ts';
+import type { AnswerEvent } from '../providers/index.ts';
+import type { AnswerRequest, HistoryItem } from '../providers/llm/history.ts';
+import type { ToolDefinition, ToolResult } from '../tools/tool-result.ts';
+import { AgentTurns } from './agent-turns.ts';
+import { Conversation, type ConversationOptions } from './conversation.ts';
+import type { CreateVoice, Voice, VoiceEvent } from './ports.ts';
+import type { Entry } from './records.ts';
+import { textVoice } from './text-voice.ts';
+
+/** What the model says, or whom it calls. */
+type Script = string | readonly AnswerEvent[] | Error;
+
+const call = (name: string, id: string = name): AnswerEvent => ({ type: 'call', call: { id, name, arguments: '{}' }, complete: true });
+
+/** Its result comes when the test says so. */
+function aTool(name: string, more: Partial<ToolDefinition> = {}) {
+  const { promise, resolve } = Promise.withResolvers<ToolResult>();
+  const definition: ToolDefinition = {
+    name,
+    description: '',
+    parameters: { type: 'object' },
+    messages: {},
+    refuse: () => undefined,
+    run: () => promise,
+    ...more,
+  };
+  return { definition, gives: (forModel: string) => resolve({ succeeded: true, forModel }) };
+}
+
+/** In the form `agent: Hello`, `call: find`, `result: find "it"`. */
+const shown = (history: readonly HistoryItem[]): readonly string[] =>
+  history.map((item) => {
+    if (item.type === 'message') return `${item.role}: ${item.text}`;
+    return item.type === 'call' ? `call: ${item.name}` : `result: ${item.name} ${item.output}`;
+  });
+
+function aConversation(
+  answers: (asked: readonly string[], request: AnswerRequest) => Script,
+  { tools = [], ...more }: Partial<Omit<ConversationOptions, 'tools'>> & { readonly tools?: readonly ToolDefinition[] } = {},
+) {
+  const clock = new FakeClock();
+  const written: Entry[] = [];
+  const ends: { readonly reason: string; readonly farewell: (() => Promise<void>) | undefined }[] = [];
+  const requests: (readonly string[])[] = [];
+  const conversation = new Conversation({
+    model: {
+      async *answer(request) {
+        const asked = shown(request.history);
+        requests.push(asked);
+        const script = answers(asked, request);
+        if (script instanceof Error) throw script;
+        yield* typeof script === 'string' ? [{ type: 'text' as const, text: script }] : script;
+      },
+    },
+    voice: textVoice,
+    language: 'en-US',
+    instructions: '',
+    welcome: undefined,
+    interruptions: true,
+    maxDurationMs: 60_000,
+    tools: (host) => [...tools, { ...aTool('end_call').definition, run: async () => (host.end(), { succeeded: true }) }],
+    data: {},
+    stopTools: new AbortController().signal,
+    transfer: async () => ({ outcome: 'done' }),
+    log: { add: (entries) => void written.push(...entries) },
+    turns: new AgentTurns({ agent: { name: 'desk', knowledgeBase: null }, llm: { provider: 'openai', model: 'm' } }),
+    clock,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+    onEnd: (reason, farewell) => void ends.push({ reason, farewell }),
+    ...more,
+  });
+  conversation.begin();
+  return {
+    conversation,
+    clock,
+    ends,
+    requests,
+    written,
+    /** In the order of the transcript. */
+    transcript: () =>
+      written
+        .flatMap(({ message }) => message ?? [])
+        .toSorted((one, other) => one.seq - other.seq)
+        .map(({ role, content, interrupted }) => `${role}: ${content}${interrupted ? ' …' : ''}`),
+  };
+}
+
+/** A voice that is heard as far as the test says. */
+function aSlowVoice() {
+  let report: (event: VoiceEvent) => void = () => undefined;
+  const cancelled: number[] = [];
+  const create: CreateVoice = (to): Voice => {
+    report = to;
+    return { say: () => undefined, sayNoMore: () => undefined, cancel: (speech) => void cancelled.push(speech) };
+  };
+  return {
+    create,
+    cancelled,
+    heard: (speech: number, characters: number) => report({ type: 'heard', speech, characters }),
+    silent: (speech: number) => report({ type: 'silent', speech }),
+  };
+}
+
+it('ends once all is said', async () => {
+  const { conversation, ends, transcript } = aConversation(() => [{ type: 'text', text: 'Goodbye!' }, call('end_call')]);
+  conversation.written('bye');
+  await conversation.quiet();
+  await ends[0]?.farewell?.();
+  await conversation.close();
+  expect([ends.map(({ reason }) => reason), transcript()]).toEqual([['agent_ended_call'], ['user: bye', 'agent: Goodbye!']]);
+});
+
+it('answers the result of a tool with what was said meanwhile', async () => {
+  const find = aTool('find');
+  const { conversation, requests } = aConversation(
+    (asked) =>
+      asked.at(-1) === 'user: find it' ? [call('find')] : asked.at(-1) === 'user: my name is Ada' ? 'Thank you, Ada.' : 'Here it is.',
+    { tools: [find.definition] },
+  );
+  conversation.written('find it');
+  await conversation.said();
+  conversation.written('my name is Ada');
+  await conversation.said();
+  expect(requests.at(-1)).toEqual(['user: find it', 'call: find', expect.stringContaining('still running'), 'user: my name is Ada']);
+  find.gives('found');
+  await conversation.quiet();
+  expect(requests.slice(2)).toEqual([
+    [
+      'user: find it',
+      'call: find',
+      'result: find "found"',
+      'user: my name is Ada',
+      'agent: Thank you, Ada.',
+      expect.stringContaining('user: (A tool that was still running is done'),
+    ],
+  ]);
+});
+
+it('keeps calls of one answer and their results in the order of the model', async () => {
+  const [slow, fast] = [aTool('slow'), aTool('fast')];
+  const { conversation, requests } = aConversation((asked) => (asked.length === 1 ? [call('slow'), call('fast')] : 'Done.'), {
+    tools: [slow.definition, fast.definition],
+  });
+  conversation.written('go');
+  fast.gives('2');
+  await conversation.said();
+  expect(requests).toHaveLength(1);
+  slow.gives('1');
+  await conversation.quiet();
+  expect(requests[1]).toEqual(['user: go', 'call: slow', 'result: slow "1"', 'call: fast', 'result: fast "2"']);
+});
+
+it('says what tools say while they work before their calls, so that a request ends with the user or a result', async () => {
+  const find = aTool('find', { messages: { start: 'One moment.', complete: 'Found it.' } });
+  const { conversation, requests, transcript } = aConversation(
+    (asked) => (asked.length === 1 ? [{ type: 'text', text: 'Let me see.' }, call('find')] : 'It is blue.'),
+    { tools: [find.definition] },
+  );
+  conversation.written('find it');
+  find.gives('blue');
+  await conversation.quiet();
+  expect(requests[1]).toEqual([
+    'user: find it',
+    'agent: Let me see.',
+    'agent: One moment.',
+    'agent: Found it.',
+    'call: find',
+    'result: find "blue"',
+  ]);
+  expect(transcript()).toEqual(['user: find it', 'agent: Let me see.', 'agent: One moment.', 'agent: Found it.', 'agent: It is blue.']);
+});
+
+it('has in its history what was heard of an interrupted answer, and asks when that is known', async () => {
+  const voice = aSlowVoice();
+  const { conversation, requests, transcript } = aConversation((asked) => (asked.length === 1 ? 'One two three four.' : 'Yes?'), {
+    voice: voice.create,
+  });
+  conversation.written('count');
+  await new Promise(setImmediate);
+  voice.heard(3, 7);
+  conversation.written('stop');
+  await new Promise(setImmediate);
+  expect([voice.cancelled, requests.length]).toEqual([[3], 1]);
+  voice.heard(3, 8);
+  voice.silent(3);
+  await new Promise(setImmediate);
+  expect(requests[1]).toEqual(['user: count', 'agent: One two', 'user: stop']);
+  expect(transcript()).toEqual(['user: count', 'agent: One two …', 'user: stop']);
+});
+
+it('waits for the agent where it can not be interrupted', async () => {
+  const voice = aSlowVoice();
+  const { conversation, requests } = aConversation(() => 'One two three four.', { voice: voice.create, interruptions: false });
+  conversation.written('count');
+  await new Promise(setImmediate);
+  voice.heard(3, 19);
+  conversation.written('stop');
+  await new Promise(setImmediate);
+  expect([voice.cancelled, requests.length]).toEqual([[], 1]);
+  voice.silent(3);
+  await new Promise(setImmediate);
+  expect(requests[1]).toEqual(['user: count', 'agent: One two three four.', 'user: stop']);
+});
+
+it('stops a tool that only waits when the user speaks, and one answer takes both', async () => {
+  const wait = aTool('wait', {
+    stopsOnInterruption: true,
+    run: (_args, signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ succeeded: false, forModel: 'no keys' }))),
+  });
+  const { conversation, requests } = aConversation((asked) => (asked.length === 1 ? [call('wait')] : 'Well.'), {
+    tools: [wait.definition],
+  });
+  conversation.written('hello');
+  await conversation.said();
+  conversation.written('I have no keypad');
+  await conversation.quiet();
+  expect(requests.slice(1)).toEqual([['user: hello', 'call: wait', 'result: wait "no keys"', 'user: I have no keypad']]);
+});
+
+it('lets the model call tools eight times in a row', async () => {
+  const allowed: boolean[] = [];
+  const again = aTool('again', { run: async () => ({ succeeded: true, forModel: 'once more' }) });
+  const { conversation, transcript } = aConversation(
+    (_asked, { mayCall }) => (allowed.push(mayCall) > 0 && mayCall ? [call('again', `call-${allowed.length}`)] : 'That is all.'),
+    { tools: [again.definition] },
+  );
+  conversation.written('go');
+  await conversation.quiet();
+  expect(allowed).toEqual([...Array.from({ length: 8 }, () => true), false]);
+  expect(transcript().at(-1)).toBe('agent: That is all.');
+});
+
+it('tells the model which tools there are when it makes one up, and runs nothing that was cut off', async () => {
+  const book = aTool('book', { run: () => Promise.reject(new Error('must not run')) });
+  const cut: AnswerEvent = { type: 'call', call: { id: 'cut', name: 'book', arguments: '{"amount": 12' }, complete: false };
+  const { conversation, requests, written } = aConversation((asked) => (asked.length === 1 ? [call('fly'), cut] : 'Sorry.'), {
+    tools: [book.definition],
+  });
+  conversation.written('go');
+  await conversation.quiet();
+  expect(requests[1]).toEqual([
+    'user: go',
+    'call: fly',
+    expect.stringContaining('There is no tool fly, so nothing was done. There are: book, end_call.'),
+    'call: book',
+    expect.stringContaining('The arguments end before they are complete, so nothing was done'),
+  ]);
+  expect(written.flatMap(({ toolCall }) => toolCall ?? []).map(({ name, failed }) => [name, failed])).toEqual([
+    ['fly', true],
+    ['book', true],
+  ]);
+});
+
+it('apologises where the model has failed, after what it has said', async () => {
+  const failure = new ProviderError({ part: 'llm', kind: 'unreachable', provider: 'openai', message: 'the language model is away' });
+  const failures: ProviderError[] = [];
+  const { conversation, ends, transcript } = aConversation(() => failure, {
+    welcome: 'Hello.',
+    onFailure: (each) => void failures.push(each),
+  });
+  conversation.written('hi');
+  await conversation.quiet();
+  expect([failures, ends.map(({ reason }) => reason)]).toEqual([[failure], ['llm_websocket_initialization_error']]);
+  await ends[0]?.farewell?.();
+  expect(transcript()).toEqual(['agent: Hello.', 'user: hi', expect.stringMatching(/^agent: I am sorry/)]);
+});
+
+it('says and hears nothing once it is closed', async () => {
+  const find = aTool('find', { messages: { complete: 'Found it.' } });
+  const { conversation, requests, transcript, clock } = aConversation(() => [call('find')], { tools: [find.definition] });
+  conversation.written('find it');
+  await conversation.said();
+  await conversation.close();
+  find.gives('it');
+  conversation.written('hello?');
+  conversation.begin();
+  await new Promise(setImmediate);
+  expect([requests.length, transcript(), clock.timers]).toEqual([1, ['user: find it'], 0]);
+});
+
+it('ends at its longest duration', () => {
+  const { clock, ends } = aConversation(() => '');
+  clock.tick(60_000);
+  expect(ends.map(({ reason }) => reason)).toEqual(['maximum_duration_exceeded']);
+});
