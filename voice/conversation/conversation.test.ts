@@ -65,7 +65,6 @@ function aConversation(
     maxDurationMs: 60_000,
     tools: (host) => [...tools, { ...aTool('end_call').definition, run: async () => (host.end(), { succeeded: true }) }],
     data: {},
-    stopTools: new AbortController().signal,
     transfer: async () => ({ outcome: 'done' }),
     log: { add: (entries) => void written.push(...entries) },
     turns: new AgentTurns({ agent: { name: 'desk', knowledgeBase: null }, llm: { provider: 'openai', model: 'm' } }),
@@ -282,6 +281,21 @@ it('says and hears nothing once it is closed', async () => {
   conversation.begin();
   await new Promise(setImmediate);
   expect([requests.length, transcript(), clock.timers]).toEqual([1, ['user: find it'], 0]);
+});
+
+it('lets tools go on for five seconds without it', async () => {
+  const stopped: unknown[] = [];
+  const endless = aTool('endless', {
+    run: (_args, signal) => new Promise((_done, fail) => signal.addEventListener('abort', () => fail(stopped.push(signal.reason)))),
+  });
+  const { conversation, clock } = aConversation(() => [call('endless')], { tools: [endless.definition] });
+  conversation.written('go');
+  await conversation.said();
+  await conversation.close();
+  await clock.advance(4_999);
+  expect(stopped).toEqual([]);
+  await clock.advance(1);
+  expect([stopped, clock.timers]).toEqual([[new Error('the call is over')], 0]);
 });
 
 it('ends at its longest duration', () => {

@@ -24,6 +24,8 @@ import { step } from './step.ts';
 const MAX_GOODBYE_MS = 20_000;
 /** What is said before a transfer delays it by no more than this, in milliseconds. */
 const MAX_ANNOUNCEMENT_MS = 10_000;
+/** How long tools may go on without the call, in milliseconds. */
+const TOOL_GRACE_MS = 5_000;
 
 export interface ConversationOptions {
   readonly model: AnswerSource;
@@ -36,12 +38,10 @@ export interface ConversationOptions {
   readonly interruptions: boolean;
   /** In milliseconds, from the beginning. */
   readonly maxDurationMs: number;
-  /** What the model may call. */
-  readonly tools: (host: ToolHost) => readonly ToolDefinition[];
+  /** What the model may call. @param stop aborts when no tool may run any more */
+  readonly tools: (host: ToolHost, stop: AbortSignal) => readonly ToolDefinition[];
   /** For the messages of tools. */
   readonly data: DynamicData;
-  /** Aborts when no tool may run any more. */
-  readonly stopTools: AbortSignal;
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
   readonly log: { add(entries: readonly Entry[]): void };
   readonly turns: AgentTurns;
@@ -65,18 +65,20 @@ export class Conversation implements ToolHost {
   readonly #waiting = new Set<{ readonly until: (state: ConversationState) => boolean; readonly resolve: () => void }>();
   readonly #asking = new Map<string, AbortController>();
   readonly #running = new Map<string, AbortController>();
+  readonly #stopTools = new AbortController();
   readonly #failures = new Map<string, ProviderError>();
   /** Of the clock that never goes back, when the conversation was created; and of the other one. */
   readonly #origin: { readonly monotonic: number; readonly now: number };
   #state: ConversationState;
   #stepping = false;
+  /** Of the longest duration; and of the end, until tools are done. */
   #timer: Timer | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
     const { welcome, interruptions, clock } = options;
     this.#origin = { monotonic: clock.monotonic(), now: clock.now() };
-    const tools = options.tools(this);
+    const tools = options.tools(this, this.#stopTools.signal);
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#offered = tools.map(({ name, description, parameters }) => ({ name, description, parameters: offeredParameters(parameters) }));
     const stoppedByInterruption = tools.flatMap(({ name, stopsOnInterruption }) => (stopsOnInterruption === true ? [name] : []));
@@ -119,7 +121,9 @@ export class Conversation implements ToolHost {
 
   /** Nothing is said or heard from now on. Idempotent. */
   async close(): Promise<void> {
+    const { clock } = this.#options;
     this.#timer?.cancel();
+    if (this.#running.size > 0) this.#timer = clock.after(TOOL_GRACE_MS, () => this.#stopTools.abort(new Error('the call is over')));
     this.#happened({ type: 'closed' });
     await this.said();
     this.#options.turns.close();
@@ -238,14 +242,15 @@ export class Conversation implements ToolHost {
     const controller = new AbortController();
     this.#running.set(callId, controller);
     const args = JSON.parse(complete ? argumentsToPass(call.arguments) : rawArguments(call.arguments)) as Arguments;
-    const { clock, logger, data, stopTools: signal } = this.#options;
+    const { clock, logger, data } = this.#options;
     const definition = this.#tools.get(name);
-    const options = { host: this, data, clock, logger, signal };
+    const options = { host: this, data, clock, logger, signal: this.#stopTools.signal };
     const { result, record } =
       definition === undefined
         ? refuseUnknown({ name, args, known: [...this.#tools.keys()] }, options)
         : await runCall(definition, { callId, args, interrupted: controller.signal }, options);
     this.#running.delete(callId);
+    if (this.#state.closed && this.#running.size === 0) this.#timer?.cancel();
     const output = result.forModel === undefined ? undefined : JSON.stringify(result.forModel);
     this.#happened({ type: 'ran', callId, output, record });
   }

@@ -2,7 +2,7 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { DynamicData } from '../calls/template.ts';
-import { afterGrace, createTools, type CreateToolsOptions } from '../tools/create-tools.ts';
+import { createTools, type CreateToolsOptions } from '../tools/create-tools.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { instructionsOf, welcomeOf } from './prompt.ts';
 
@@ -22,7 +22,6 @@ export interface CreateConversationOptions extends Pick<
 export function createConversation({ org, config, data, contexts, tools, ...options }: CreateConversationOptions): Conversation {
   const { agent } = config;
   const { clock, logger } = options;
-  const stopTools = afterGrace(tools.over, clock);
   return new Conversation({
     ...options,
     language: agent.language,
@@ -30,8 +29,7 @@ export function createConversation({ org, config, data, contexts, tools, ...opti
     welcome: welcomeOf(config, data),
     interruptions: agent.interruptions.enabled,
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
-    tools: (host) => createTools({ ...tools, stop: stopTools, org, agent: config, data, host, clock, logger }),
+    tools: (host, stop) => createTools({ ...tools, stop, org, agent: config, data, host, clock, logger }),
     data,
-    stopTools,
   });
 }
