@@ -1,4 +1,4 @@
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { SimulatedConversation } from '../../test/support/simulated-conversation.ts';
 
@@ -6,5 +6,15 @@ const FROM = Number(process.env['PARLEY_TEST_SEED'] ?? 1);
 const COUNT = Number(process.env['PARLEY_TEST_CONVERSATIONS'] ?? 10_000);
 
 it(`holds ${COUNT} random conversations as it should`, () => {
-  for (let seed = FROM; seed < FROM + COUNT; seed += 1) new SimulatedConversation(seed).run();
+  const failures = Array.from({ length: COUNT }, (_, index) => failureOf(FROM + index)).filter((failure) => failure !== undefined);
+  expect(failures.slice(0, 1)).toEqual([]);
 });
+
+function failureOf(seed: number): string | undefined {
+  try {
+    new SimulatedConversation(seed).run();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -83,10 +83,13 @@ export function silent(change: Change, number: number): void {
   const speech = speeches.find((each) => each.number === number);
   if (speech === undefined) return;
   const text = speech.text.slice(0, speech.heard).trim();
-  const id = String(number);
+  const known = (item: HistoryItem): readonly HistoryItem[] => {
+    if (item.id !== String(number) || item.type !== 'message') return [item];
+    return text === '' ? [] : [{ ...item, text }];
+  };
   change.set({
     speeches: speeches.filter((each) => each !== speech),
-    history: history.flatMap((item) => (item.id !== id || item.type !== 'message' ? item : text === '' ? [] : { ...item, text })),
+    history: history.flatMap(known),
   });
   recordSpeech(change, speech, text, speech.interrupted && !(speech.complete && speech.heard >= speech.text.length));
   if (change.state.closed && change.state.speeches.length === 0) recordTurn(change);

@@ -23,9 +23,9 @@ export function takeWaiting(change: Change): boolean {
 
 function stopTools(change: Change): void {
   const { tools } = change.state;
-  const stops = ({ stops, stopping }: RunningTool): boolean => stops && !stopping;
-  change.set({ tools: tools.map((tool) => (stops(tool) ? { ...tool, stopping: true } : tool)) });
-  for (const { callId } of tools.filter(stops)) change.emit({ type: 'stopTool', callId });
+  const isToStop = ({ stops, stopping }: RunningTool): boolean => stops && !stopping;
+  change.set({ tools: tools.map((tool) => (isToStop(tool) ? { ...tool, stopping: true } : tool)) });
+  for (const { callId } of tools.filter(isToStop)) change.emit({ type: 'stopTool', callId });
 }
 
 function take(change: Change, text: string): void {

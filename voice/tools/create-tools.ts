@@ -62,10 +62,8 @@ export function createTools(options: CreateToolsOptions): readonly ToolDefinitio
   if (keypad !== undefined) definitions.push(createCollectDigits(keypad), createSendDigits(keypad));
   definitions.push(createEndCall(host));
   const names = functionNames(definitions.map(({ name }) => name));
-  return definitions.map((definition, index) => {
-    const named = { ...definition, name: names[index] ?? definition.name };
-    return mocks?.inPlaceOf(named) ?? named;
-  });
+  const renamed = (definition: ToolDefinition, index: number): ToolDefinition => ({ ...definition, name: names[index] ?? definition.name });
+  return definitions.map(renamed).map((definition) => mocks?.inPlaceOf(definition) ?? definition);
 }
 
 /** By which the model calls what {@link createTools} makes. @param keypad of a phone call */

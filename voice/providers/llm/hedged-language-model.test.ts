@@ -12,7 +12,7 @@ import { HedgedLanguageModel } from './hedged-language-model.ts';
 import { LanguageModel } from './language-model.ts';
 
 const logger = pino({ level: 'silent' });
-const endpoint = { part: 'llm', provider: 'p', protocol: 'openai', guarded: false, baseURL: 'http://m', apiKey: undefined } as const;
+const endpoint = { part: 'llm', provider: 'p', protocol: 'openai', guarded: false, baseURL: 'http://m' } as const;
 const question = aQuestion('When are you open?');
 const never = new AbortController().signal;
 
