@@ -54,8 +54,8 @@ export interface AnswerRequest {
   readonly mayBeEmpty: () => boolean;
 }
 
-/** What a model reads. */
-type Readable = Pick<AnswerRequest, 'instructions' | 'history' | 'tools'>;
+/** What a model reads of a request. */
+type Prompt = Pick<AnswerRequest, 'instructions' | 'history' | 'tools'>;
 
 /** Of the conversation up to an item. */
 export interface Summary {
@@ -93,7 +93,7 @@ const LEFT_OUT = 'The oldest part of the conversation is left out. Where you nee
 const CUT_OFF = ' … (cut off)';
 
 /** @returns the request as it may be sent */
-export function fitted<R extends Readable>(request: R, { maxBytes, summary }: HistoryLimits): R {
+export function fitted<R extends Prompt>(request: R, { maxBytes, summary }: HistoryLimits): R {
   const { summarized, recent } = partsOf(request.history, summary);
   const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
   const left = roomBytes - Buffer.byteLength(summarized);
@@ -104,7 +104,7 @@ export function fitted<R extends Readable>(request: R, { maxBytes, summary }: Hi
 }
 
 /** @returns undefined where the conversation has room to grow */
-export function turnsToSummarize(request: Readable, { maxBytes, summary }: HistoryLimits): OldTurns | undefined {
+export function turnsToSummarize(request: Prompt, { maxBytes, summary }: HistoryLimits): OldTurns | undefined {
   const { recent } = partsOf(request.history, summary);
   const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
   if (sizeOf(recent) <= roomBytes * SUMMARIZE_ABOVE) return undefined;
@@ -117,7 +117,7 @@ export function turnsToSummarize(request: Readable, { maxBytes, summary }: Histo
 }
 
 /** Of a request, without what is the same in all of them. */
-export function bytesOf({ instructions, history, tools }: Readable): number {
+export function bytesOf({ instructions, history, tools }: Prompt): number {
   const prompt = instructions === '' ? 0 : ITEM_BYTES + Buffer.byteLength(instructions);
   return prompt + sizeOf(history) + (tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools)));
 }
@@ -160,7 +160,7 @@ function textOf(item: HistoryItem): string {
 }
 
 /** In the system prompt, for not every server takes a second one. */
-function withNotes<R extends Readable>(request: R, notes: string, history: readonly HistoryItem[]): R {
+function withNotes<R extends Prompt>(request: R, notes: string, history: readonly HistoryItem[]): R {
   return { ...request, instructions: [request.instructions, notes].filter((part) => part !== '').join('\n\n'), history };
 }
 
