@@ -21,7 +21,8 @@ function current(change: Change, id: string): Answer | undefined {
 export function words(change: Change, id: string, text: string): void {
   const answer = current(change, id);
   if (answer === undefined) return;
-  const { speech } = answer;
+  const { speech, early, held } = answer;
+  if (early) return change.set({ answer: { ...answer, held: held + text } });
   if (speech !== undefined) return say(change, speech, text);
   const begins = text.trimStart();
   if (begins === '') return;
@@ -44,6 +45,7 @@ export function called(change: Change, id: string, call: ModelCall, complete: bo
 export function answered(change: Change, id: string): void {
   const { answer } = change.state;
   if (answer?.id !== id) return;
+  if (answer.early) return change.set({ answer: { ...answer, complete: true } });
   const { speech, calls, extra: added } = answer;
   change.set({ answer: undefined });
   if (speech !== undefined) {
@@ -87,14 +89,26 @@ function callItem({ id: callId, name, arguments: written, extra: added }: ModelC
 export function failed(change: Change, id: string, failure: Failure): void {
   const { answer, modelAnswered } = change.state;
   if (answer?.id !== id) return;
+  // It is asked for again when the turn is over.
+  if (answer.early) return change.set({ answer: undefined });
   change.set({ answer: undefined, ending: true });
   if (answer.speech !== undefined) sayNoMore(change, answer.speech);
   change.emit({ type: 'end', reason: finishReasonOfProviderFailure(failure, { answeredBefore: modelAnswered }), failed: failure });
+}
+
+/** The turn that it answers is over. */
+export function giveEarly(change: Change): void {
+  const { answer } = change.state;
+  if (answer === undefined) return;
+  const { id, held, complete } = answer;
+  change.set({ answer: { ...answer, early: false, held: '' }, asked: change.state.next });
+  if (held !== '') words(change, id, held);
+  if (complete) answered(change, id);
 }
 
 export function cancelAnswer(change: Change): void {
   const { answer } = change.state;
   if (answer === undefined) return;
   change.set({ answer: undefined });
-  change.emit({ type: 'cancelAnswer', answer: answer.id });
+  if (!answer.complete) change.emit({ type: 'cancelAnswer', answer: answer.id });
 }

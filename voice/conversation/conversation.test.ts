@@ -12,6 +12,8 @@ import type { CreateVoice, Voice, VoiceEvent } from './ports.ts';
 import type { Entry } from './records.ts';
 import { textVoice } from './text-voice.ts';
 
+const ALLOWED = { enabled: true, minSpeechMs: 500, minWords: 0 };
+
 /** What the model says, or whom it calls. */
 type Script = string | readonly AnswerEvent[] | Error;
 
@@ -61,7 +63,7 @@ function aConversation(
     language: 'en-US',
     instructions: '',
     welcome: undefined,
-    interruptions: true,
+    interruptions: ALLOWED,
     maxDurationMs: 60_000,
     tools: (host) => [...tools, { ...aTool('end_call').definition, run: async () => (host.end(), { succeeded: true }) }],
     data: {},
@@ -93,15 +95,23 @@ function aConversation(
 function aSlowVoice() {
   let report: (event: VoiceEvent) => void = () => undefined;
   const cancelled: number[] = [];
+  /** The last speech. */
+  let said = 0;
   const create: CreateVoice = (to): Voice => {
     report = to;
-    return { say: () => undefined, sayNoMore: () => undefined, cancel: (speech) => void cancelled.push(speech) };
+    return {
+      say: (speech) => void (said = speech),
+      sayNoMore: () => undefined,
+      cancel: (speech) => void cancelled.push(speech),
+      pause: () => undefined,
+      resume: () => undefined,
+    };
   };
   return {
     create,
     cancelled,
-    heard: (speech: number, characters: number) => report({ type: 'heard', speech, characters }),
-    silent: (speech: number) => report({ type: 'silent', speech }),
+    heard: (characters: number) => report({ type: 'heard', speech: said, characters }),
+    silent: () => report({ type: 'silent', speech: said }),
   };
 }
 
@@ -181,12 +191,12 @@ it('has in its history what was heard of an interrupted answer, and asks when th
   });
   conversation.written('count');
   await new Promise(setImmediate);
-  voice.heard(3, 7);
+  voice.heard(7);
   conversation.written('stop');
   await new Promise(setImmediate);
-  expect([voice.cancelled, requests.length]).toEqual([[3], 1]);
-  voice.heard(3, 8);
-  voice.silent(3);
+  expect([voice.cancelled.length, requests.length]).toEqual([1, 1]);
+  voice.heard(8);
+  voice.silent();
   await new Promise(setImmediate);
   expect(requests[1]).toEqual(['user: count', 'agent: One two', 'user: stop']);
   expect(transcript()).toEqual(['user: count', 'agent: One two …', 'user: stop']);
@@ -194,14 +204,17 @@ it('has in its history what was heard of an interrupted answer, and asks when th
 
 it('waits for the agent where it can not be interrupted', async () => {
   const voice = aSlowVoice();
-  const { conversation, requests } = aConversation(() => 'One two three four.', { voice: voice.create, interruptions: false });
+  const { conversation, requests } = aConversation(() => 'One two three four.', {
+    voice: voice.create,
+    interruptions: { ...ALLOWED, enabled: false },
+  });
   conversation.written('count');
   await new Promise(setImmediate);
-  voice.heard(3, 19);
+  voice.heard(19);
   conversation.written('stop');
   await new Promise(setImmediate);
   expect([voice.cancelled, requests.length]).toEqual([[], 1]);
-  voice.silent(3);
+  voice.silent();
   await new Promise(setImmediate);
   expect(requests[1]).toEqual(['user: count', 'agent: One two three four.', 'user: stop']);
 });

@@ -12,11 +12,12 @@ import { refuseUnknown, runCall } from '../tools/run-call.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import type { Arguments, ToolDefinition } from '../tools/tool-result.ts';
 import type { AgentTurns } from './agent-turns.ts';
-import type { ConversationEvent, Effect, Failure } from './events.ts';
+import type { ConversationEvent, Effect, Failure, TimerName } from './events.ts';
 import { apologyIn } from './fixed-phrases.ts';
 import type { OfferedTool } from '../providers/llm/history.ts';
 import type { AnswerSource, CreateVoice, Voice } from './ports.ts';
 import type { Entry } from './records.ts';
+import type { InterruptionRules } from './interruption-rules.ts';
 import { initialState, isQuiet, isSaid, type ConversationState } from './state.ts';
 import { step } from './step.ts';
 
@@ -35,7 +36,7 @@ export interface ConversationOptions {
   /** Absent where the agent waits for the user. */
   readonly welcome: string | undefined;
   /** Whether the user may cut in. */
-  readonly interruptions: boolean;
+  readonly interruptions: InterruptionRules;
   /** In milliseconds, from the beginning. */
   readonly maxDurationMs: number;
   /** What the model may call. @param stop aborts when no tool may run any more */
@@ -71,18 +72,19 @@ export class Conversation implements ToolHost {
   readonly #origin: { readonly monotonic: number; readonly now: number };
   #state: ConversationState;
   #stepping = false;
+  readonly #timers = new Map<TimerName, Timer>();
   /** Of the longest duration; and of the end, until tools are done. */
   #timer: Timer | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { welcome, interruptions, clock } = options;
+    const { welcome, language, interruptions, clock } = options;
     this.#origin = { monotonic: clock.monotonic(), now: clock.now() };
     const tools = options.tools(this, this.#stopTools.signal);
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#offered = tools.map(({ name, description, parameters }) => ({ name, description, parameters: offeredParameters(parameters) }));
     const stoppedByInterruption = tools.flatMap(({ name, stopsOnInterruption }) => (stopsOnInterruption === true ? [name] : []));
-    this.#state = initialState({ welcome, interruptions, stoppedByInterruption });
+    this.#state = initialState({ welcome, language, interruptions, turnEndMs: 0, silence: undefined, stoppedByInterruption });
     this.#voice = options.voice((event) => this.#happened(event));
   }
 
@@ -202,6 +204,14 @@ export class Conversation implements ToolHost {
         return this.#voice.sayNoMore(effect.speech);
       case 'cancelSpeech':
         return this.#voice.cancel(effect.speech);
+      case 'pausePlayout':
+        return this.#voice.pause();
+      case 'resumePlayout':
+        return this.#voice.resume();
+      case 'wait':
+        return this.#wait(effect.timer, effect.ms);
+      case 'stopWaiting':
+        return this.#timers.get(effect.timer)?.cancel();
       case 'run':
         return void this.#run(effect.call, effect.complete);
       case 'stopTool':
@@ -212,6 +222,14 @@ export class Conversation implements ToolHost {
       case 'end':
         return this.#end(effect);
     }
+  }
+
+  #wait(timer: TimerName, ms: number): void {
+    this.#timers.get(timer)?.cancel();
+    this.#timers.set(
+      timer,
+      this.#options.clock.after(ms, () => this.#happened({ type: 'waited', timer })),
+    );
   }
 
   async #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): Promise<void> {

@@ -4,6 +4,7 @@ import { millisecondsOf } from '../../crds/duration.ts';
 import type { DynamicData } from '../calls/template.ts';
 import { createTools, type CreateToolsOptions } from '../tools/create-tools.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
+import { interruptionRulesOf } from './interruption-rules.ts';
 import { instructionsOf, welcomeOf } from './prompt.ts';
 
 export interface CreateConversationOptions extends Pick<
@@ -27,7 +28,7 @@ export function createConversation({ org, config, data, contexts, tools, ...opti
     language: agent.language,
     instructions: instructionsOf({ config, data, contexts, now: clock.now() }),
     welcome: welcomeOf(config, data),
-    interruptions: agent.interruptions.enabled,
+    interruptions: interruptionRulesOf(agent),
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
     tools: (host, stop) => createTools({ ...tools, stop, org, agent: config, data, host, clock, logger }),
     data,

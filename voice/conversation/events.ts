@@ -10,11 +10,31 @@ import type { Entry } from './records.ts';
 /** Of a provider that has failed for good, after its attempts and fallbacks. */
 export type Failure = Pick<ProviderError, 'part' | 'kind' | 'provider' | 'status'>;
 
+/**
+ * `turn`: the silence is long enough; `words`: they are no longer waited for; `resume`: the agent goes on;
+ * `silence`: nobody says anything.
+ */
+export type TimerName = 'turn' | 'words' | 'resume' | 'silence';
+
 export type ConversationEvent =
   /** The user can hear the agent. */
   | { readonly type: 'begun' }
   /** A whole turn of the user: their words, what they wrote, or the keys that they pressed. */
   | { readonly type: 'turn'; readonly text: string }
+  // Of the user's sound.
+  /** @property since when it began, in milliseconds since the epoch: detection is late */
+  | { readonly type: 'speaks'; readonly since: number }
+  /** The sound that goes on is as long as one that may interrupt: no silence counts that may already have begun. */
+  | { readonly type: 'lasts' }
+  /** @property spokenMs of sound since it began, without the silence behind it */
+  | { readonly type: 'pauses'; readonly spokenMs: number }
+  /** Words that may still change. */
+  | { readonly type: 'interim'; readonly text: string }
+  /** @property more words of the same sound are still to come */
+  | { readonly type: 'understood'; readonly text: string; readonly more: boolean }
+  /** The end-of-turn detector has looked at the last pause. @property afterMs silence that ends the turn */
+  | { readonly type: 'turnEnds'; readonly afterMs: number }
+  | { readonly type: 'waited'; readonly timer: TimerName }
   // Of an answer of the model.
   | { readonly type: 'words'; readonly answer: string; readonly text: string }
   | { readonly type: 'extra'; readonly answer: string; readonly extra: JsonObject }
@@ -52,6 +72,11 @@ export type Effect =
   | { readonly type: 'say'; readonly speech: number; readonly text: string }
   | { readonly type: 'sayNoMore'; readonly speech: number }
   | { readonly type: 'cancelSpeech'; readonly speech: number }
+  | { readonly type: 'pausePlayout' }
+  | { readonly type: 'resumePlayout' }
+  /** One timer of each name: it begins anew. */
+  | { readonly type: 'wait'; readonly timer: TimerName; readonly ms: number }
+  | { readonly type: 'stopWaiting'; readonly timer: TimerName }
   | { readonly type: 'run'; readonly call: ModelCall; readonly complete: boolean }
   /** The user has cut in: a tool that only reads or waits gives its result now. */
   | { readonly type: 'stopTool'; readonly callId: string }

@@ -18,6 +18,9 @@ export interface Voice {
   sayNoMore(speech: number): void;
   /** It is to be silent. Reported as `silent`, after what was heard of it. */
   cancel(speech: number): void;
+  /** All of it is silent, and goes on from there with `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 export type CreateVoice = (report: (event: VoiceEvent) => void) => Voice;

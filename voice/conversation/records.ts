@@ -11,24 +11,45 @@ export interface Entry {
 
 /** Latencies so far of the answer to the user's last words. */
 export type OpenTurn = Omit<CallTurn, 'seq'> & {
-  /** The number of the user's message. */
+  /** What the agent says after it has this number, or a higher one. */
   readonly after: number;
+  /** When the user's sound ended, in milliseconds since the epoch. */
+  readonly stoppedAt: number | undefined;
   /** Of the first thing that the user hears after it; undefined until then. */
   readonly seq: number | undefined;
 };
 
-export function recordUser(change: Change, number: number, text: string): void {
+/** Of the user; times in milliseconds since the epoch. */
+export interface SpokenTurn extends Pick<CallTurn, 'eou' | 'stt'> {
+  /** Its place in the transcript. */
+  readonly number: number;
+  readonly spokenAt: number;
+  /** Absent where nothing was spoken. */
+  readonly stoppedAt: number | undefined;
+}
+
+export function recordUser(change: Change, content: string, { number: seq, spokenAt, stoppedAt, eou, stt }: SpokenTurn): void {
   recordTurn(change);
-  const message = { seq: number, role: 'user', content: text, spokenAt: new Date(change.at), interrupted: false, sources: null } as const;
+  const message = { seq, role: 'user', content, spokenAt: new Date(spokenAt), interrupted: false, sources: null } as const;
   change.emit({ type: 'record', entries: [{ message }] });
-  change.set({ turn: { after: number, seq: undefined, eou: null, stt: null, llmTtft: null, ttsTtfb: null, v2v: null } });
+  change.set({ turn: { after: change.state.next, stoppedAt, seq: undefined, eou, stt, llmTtft: null, ttsTtfb: null, v2v: null } });
 }
 
 /** The agent begins to be heard. */
-export function measure(change: Change, { number, ttftMs }: Speech, seq: number): void {
+export function measure(change: Change, { number, ttftMs, saidAt }: Speech, seq: number): void {
   const { turn } = change.state;
-  if (turn !== undefined && number > turn.after)
-    change.set({ turn: { ...turn, seq: turn.seq ?? seq, llmTtft: turn.llmTtft ?? ttftMs ?? null } });
+  if (turn === undefined || number < turn.after) return;
+  const since = (at: number | undefined): number | null =>
+    at === undefined || turn.stoppedAt === undefined ? null : Math.max(0, change.at - at);
+  change.set({
+    turn: {
+      ...turn,
+      seq: turn.seq ?? seq,
+      llmTtft: turn.llmTtft ?? ttftMs ?? null,
+      ttsTtfb: turn.ttsTtfb ?? since(saidAt),
+      v2v: turn.v2v ?? since(turn.stoppedAt),
+    },
+  });
 }
 
 /** @param text of it that was heard */
@@ -50,7 +71,7 @@ export function recordSpeech(
     change.emit({ type: 'record', entries: [{ message }] });
   }
   // What a tool says while it works comes before the answer of the model, and belongs to the same turn.
-  if (by === 'model' && number > (change.state.turn?.after ?? number)) recordTurn(change);
+  if (by === 'model' && number >= (change.state.turn?.after ?? Infinity)) recordTurn(change);
 }
 
 /** The latencies of the user's last turn are known, as far as they ever will. */
@@ -58,6 +79,6 @@ export function recordTurn(change: Change): void {
   const { turn } = change.state;
   change.set({ turn: undefined });
   if (turn?.seq === undefined) return;
-  const { after: _after, ...row } = turn;
+  const { after: _after, stoppedAt: _stoppedAt, ...row } = turn;
   change.emit({ type: 'record', entries: [{ turn: { ...row, seq: turn.seq } }] });
 }

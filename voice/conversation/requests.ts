@@ -13,8 +13,9 @@ const RUNNING = JSON.stringify({ status: 'The tool is still running: its result 
 
 /** Asks the model if there is something to answer, and nothing in the way. */
 export function askIfDue(change: Change): void {
-  const { begun, ending, answer, speeches, tools, caller, unseen, unanswered } = change.state;
-  if (!begun || ending || answer !== undefined) return;
+  const { begun, ending, answer, speeches, tools, caller, unseen, unanswered, hearing } = change.state;
+  // Whoever speaks gets one answer, to all that they say.
+  if (!begun || ending || answer !== undefined || hearing.heeded) return;
   // The history does not say yet what was heard, or found out.
   if (speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping)) return;
   if (unanswered) return ask(change);
@@ -29,17 +30,30 @@ export function askIfDue(change: Change): void {
   if (tools.length === 0 && takeWaiting(change)) ask(change);
 }
 
-function ask(change: Change): void {
+/** Asks about words whose turn is likely to be over, where nothing else is open. */
+export function askEarly(change: Change): void {
+  const { begun, ending, answer, speeches, tools, unseen, unanswered, waiting, hearing } = change.state;
+  const open = speeches.length + tools.length + unseen + waiting.length > 0 || unanswered;
+  if (!begun || ending || answer !== undefined || open) return;
+  ask(change, hearing.text);
+}
+
+/** @param early of a turn that is not over */
+function ask(change: Change, early?: string): void {
   const { state } = change;
   const id = `answer-${change.number()}`;
+  const answer = { id, askedAt: change.at, ttftMs: undefined, speech: undefined, extra: undefined, calls: [], held: '', complete: false };
   change.set({
-    answer: { id, askedAt: change.at, ttftMs: undefined, speech: undefined, extra: undefined, calls: [] },
+    answer: { ...answer, early: early !== undefined },
     asked: change.state.next,
     caller: undefined,
     unseen: 0,
     unanswered: false,
   });
-  change.emit({ type: 'ask', answer: id, history: requestHistory(state), mayCall: state.steps < MAX_STEPS });
+  const open: readonly HistoryItem[] = early === undefined ? [] : [{ type: 'message', id: 'open', role: 'user', text: early }];
+  const history = [...(early === undefined ? requestHistory(state) : knownHistory(state)), ...open];
+  // A turn of the user begins a new row of answers.
+  change.emit({ type: 'ask', answer: id, history, mayCall: early !== undefined || state.steps < MAX_STEPS });
 }
 
 /** What the model gets where the last message is its own, which not every provider answers. */

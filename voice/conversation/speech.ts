@@ -15,6 +15,7 @@ export function beginSpeech(change: Change, { by, interruptible = true, sources 
     by,
     text: '',
     heard: 0,
+    saidAt: change.at,
     heardAt: undefined,
     ttftMs,
     complete: false,
@@ -65,7 +66,10 @@ export function heard(change: Change, number: number, characters: number): void 
   const speech = change.state.speeches.find((each) => each.number === number);
   if (speech === undefined || characters <= speech.heard) return;
   const { seq = change.number(), heardAt = change.at } = speech;
-  if (speech.seq === undefined) measure(change, speech, seq);
+  if (speech.seq === undefined) {
+    measure(change, speech, seq);
+    change.set({ lastAt: change.at });
+  }
   update(change, number, () => ({ ...speech, seq, heardAt, heard: characters }));
 }
 

@@ -3,12 +3,21 @@ import type { JsonObject } from '../../platform/json.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { ModelCall } from '../calls/model-stream/index.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
-import type { OpenTurn } from './records.ts';
+import type { InterruptionRules } from './interruption-rules.ts';
+import type { OpenTurn, SpokenTurn } from './records.ts';
 
 export interface ConversationSettings {
   /** Absent where the agent waits for the user. */
   readonly welcome: string | undefined;
-  readonly interruptions: boolean;
+  /** BCP 47. */
+  readonly language: string;
+  readonly interruptions: InterruptionRules;
+  /** Silence that ends a turn, in milliseconds, unless the end-of-turn detector says otherwise. */
+  readonly turnEndMs: number;
+  /** Absent where silence has no meaning. */
+  readonly silence:
+    | { readonly endAfterMs: number; /** Asks whether the user is still there. */ readonly reminder: string | undefined }
+    | undefined;
   /** Names of the tools that only read or wait. */
   readonly stoppedByInterruption: readonly string[];
 }
@@ -18,6 +27,8 @@ export interface ConversationState {
   /** Of the next message, call, answer or speech: all are numbered in the order in which they begin. */
   readonly next: number;
   readonly begun: boolean;
+  /** When the last message began, in milliseconds since the epoch. */
+  readonly lastAt: number;
   /**
    * What was said and done, in the order in which it began. The text of a message is known when its speech is over, until then it stands in `speeches`.
    */
@@ -39,7 +50,7 @@ export interface ConversationState {
   /** The user has said something that the model has not been asked about. */
   readonly unanswered: boolean;
   /** Turns that wait for the agent to end, where it can't be interrupted. */
-  readonly waiting: readonly string[];
+  readonly waiting: readonly UserTurn[];
   /** A tool has said what came of it since the user's last words. */
   readonly answeredByTool: boolean;
   /** The model has ever begun to answer. */
@@ -48,10 +59,18 @@ export interface ConversationState {
   readonly sources: readonly KnowledgeSource[];
   /** Of the user's last words, until they are answered. */
   readonly turn: OpenTurn | undefined;
+  readonly hearing: Hearing;
+  readonly silence: { readonly waiting: boolean; readonly reminded: boolean };
   /** Nothing more is asked. */
   readonly ending: boolean;
   /** Nothing more is said. */
   readonly closed: boolean;
+}
+
+export interface UserTurn {
+  readonly text: string;
+  /** Absent where it was written. */
+  readonly spoken?: SpokenTurn | undefined;
 }
 
 export interface Answer {
@@ -64,7 +83,64 @@ export interface Answer {
   readonly speech: number | undefined;
   readonly extra: JsonObject | undefined;
   readonly calls: readonly { readonly call: ModelCall; readonly complete: boolean }[];
+  /** Asked for before the user's turn is over: nothing of it is said or run until then. */
+  readonly early: boolean;
+  /** Of an early one: its words so far. */
+  readonly held: string;
+  /** Of an early one: all of it is there. */
+  readonly complete: boolean;
 }
+
+/** What is open of the user's sound and words. */
+export interface Hearing {
+  /** There is sound now. */
+  readonly speaking: boolean;
+  /** When the present sound began, and when the first one of the turn did; milliseconds since the epoch. */
+  readonly since: number;
+  readonly beganAt: number;
+  /** When the last sound ended. */
+  readonly stoppedAt: number;
+  /** Sound of the turn so far, without silence. */
+  readonly spokenMs: number;
+  /** It began while the agent said something, and is no interruption yet. */
+  readonly over: boolean;
+  /** Words of it count. */
+  readonly heeded: boolean;
+  /** Its number in the transcript; undefined where nothing is open. */
+  readonly place: number | undefined;
+  /** Words that count. */
+  readonly text: string;
+  /** Words that may still change. */
+  readonly interim: string;
+  /** When the last words were known. */
+  readonly understoodAt: number | undefined;
+  /** Words are still to come. */
+  readonly owed: boolean;
+  /** The silence was long enough. */
+  readonly waited: boolean;
+  /** What the agent says is paused. */
+  readonly paused: boolean;
+  /** Words that were taken without waiting for their last version, which may still come. */
+  readonly taken: string;
+}
+
+export const HEARING_NOTHING: Hearing = {
+  speaking: false,
+  since: 0,
+  beganAt: 0,
+  stoppedAt: 0,
+  spokenMs: 0,
+  over: false,
+  heeded: false,
+  place: undefined,
+  text: '',
+  interim: '',
+  understoodAt: undefined,
+  owed: false,
+  waited: false,
+  paused: false,
+  taken: '',
+};
 
 export interface Speech {
   /** Its place among what is said, and the id of its message in the history. */
@@ -75,6 +151,8 @@ export interface Speech {
   readonly text: string;
   /** How many characters of the text were heard. */
   readonly heard: number;
+  /** When its first words were there, in milliseconds since the epoch. */
+  readonly saidAt: number;
   /** When it began to be heard, in milliseconds since the epoch. */
   readonly heardAt: number | undefined;
   /** Of the model's answer: from the request to its first word or call, in milliseconds. */
@@ -104,6 +182,7 @@ export function initialState(settings: ConversationSettings): ConversationState 
     settings,
     next: 1,
     begun: false,
+    lastAt: 0,
     history: [],
     asked: 0,
     answer: undefined,
@@ -118,6 +197,8 @@ export function initialState(settings: ConversationSettings): ConversationState 
     modelAnswered: false,
     sources: [],
     turn: undefined,
+    hearing: HEARING_NOTHING,
+    silence: { waiting: false, reminded: false },
     ending: false,
     closed: false,
   };

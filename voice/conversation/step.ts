@@ -3,10 +3,12 @@
  *
  *   the user's turn    interrupts what is said, and the answer that is given; what was heard of it stays in the history. Tools run on, but for those that
  *                      only read or wait.
+ *                      What is heard of the user becomes a turn in `hearing.ts`.
  *   the model is asked when the user has said something; when all tools of its last answer are done; and about results of overtaken tools when nothing
  *                      else is said or under way. One answer at a time, and only when the history says what was heard.
  *   its answer         is said word by word as it comes; its tools run when all of it is there.
  *   the history        has everything in the order in which it began, and a result right after its call.
+ *   a silence          is broken by a question, and ends the call: `silence.ts`.
  *   the end            nothing is asked any more; what is being said is said to its end, unless the conversation is closed.
  *
  * Events of what was cancelled find no answer, speech or tool of theirs, and do nothing.
@@ -14,8 +16,10 @@
 import { answered, called, cancelAnswer, extra, failed, words } from './answers.ts';
 import { Change } from './change.ts';
 import type { ConversationEvent, Effect } from './events.ts';
+import { closeEars, interim, lasts, pauses, speaks, turnEnds, understood, waited } from './hearing.ts';
 import { recordTurn } from './records.ts';
 import { askIfDue } from './requests.ts';
+import { silenceIsOver, watchSilence } from './silence.ts';
 import { announce, heard, interruptSpeech, silent } from './speech.ts';
 import type { ConversationState } from './state.ts';
 import { announced, ran } from './tools.ts';
@@ -31,6 +35,7 @@ export function step(state: ConversationState, event: ConversationEvent, at: num
   const change = new Change(state, at);
   happen(change, event);
   askIfDue(change);
+  watchSilence(change);
   return { state: change.state, effects: change.effects };
 }
 
@@ -43,7 +48,21 @@ function happen(change: Change, event: ConversationEvent): void {
       change.set({ begun: true });
       return announce(change, state.settings.welcome ?? '', { by: 'phrase' });
     case 'turn':
-      return userTurn(change, event.text);
+      return userTurn(change, { text: event.text });
+    case 'speaks':
+      return speaks(change, event.since);
+    case 'lasts':
+      return lasts(change);
+    case 'pauses':
+      return pauses(change, event.spokenMs);
+    case 'interim':
+      return interim(change, event.text);
+    case 'understood':
+      return understood(change, event.text, event.more);
+    case 'turnEnds':
+      return turnEnds(change, event.afterMs);
+    case 'waited':
+      return event.timer === 'silence' ? silenceIsOver(change) : waited(change, event.timer);
     case 'words':
       return words(change, event.answer, event.text);
     case 'extra':
@@ -74,6 +93,7 @@ function happen(change: Change, event: ConversationEvent): void {
       change.set({ ending: true, closed: true });
       cancelAnswer(change);
       interruptSpeech(change, true);
+      closeEars(change);
       takeWaiting(change);
       if (change.state.speeches.length === 0) recordTurn(change);
       return undefined;

@@ -14,5 +14,8 @@ export const textVoice: CreateVoice = (report) => {
     },
     sayNoMore: silent,
     cancel: silent,
+    // There is nothing that could be stopped.
+    pause: () => undefined,
+    resume: () => undefined,
   };
 };

@@ -1,23 +1,28 @@
 /** The turns of the user. */
-import { cancelAnswer } from './answers.ts';
+import { cancelAnswer, giveEarly } from './answers.ts';
 import type { Change } from './change.ts';
 import { recordUser } from './records.ts';
+import { breakSilence } from './silence.ts';
 import { interruptSpeech } from './speech.ts';
-import { isQuiet, type RunningTool } from './state.ts';
+import { isQuiet, type Answer, type RunningTool, type UserTurn } from './state.ts';
 
 /** Whole turns: they interrupt what the agent says, where that is allowed. */
-export function userTurn(change: Change, text: string): void {
+export function userTurn(change: Change, turn: UserTurn): void {
   const { begun, settings, waiting } = change.state;
-  if (!begun || text.trim() === '') return;
-  change.set({ waiting: [...waiting, text] });
-  if (settings.interruptions || isQuiet({ ...change.state, waiting })) takeWaiting(change);
+  if (!begun || turn.text.trim() === '') return;
+  change.set({ waiting: [...waiting, turn] });
+  if (settings.interruptions.enabled || isQuiet({ ...change.state, waiting, answer: givenAnswer(change) })) takeWaiting(change);
+  else if (change.state.answer?.early === true) cancelAnswer(change);
 }
+
+/** An answer that was asked for early is nothing to wait for. */
+const givenAnswer = ({ state: { answer } }: Change): Answer | undefined => (answer?.early === true ? undefined : answer);
 
 /** @returns whether there was one */
 export function takeWaiting(change: Change): boolean {
   const { waiting } = change.state;
   change.set({ waiting: [] });
-  for (const text of waiting) take(change, text);
+  for (const turn of waiting) take(change, turn);
   return waiting.length > 0;
 }
 
@@ -28,19 +33,29 @@ function stopTools(change: Change): void {
   for (const { callId } of tools.filter(isToStop)) change.emit({ type: 'stopTool', callId });
 }
 
-function take(change: Change, text: string): void {
-  cancelAnswer(change);
+/** The user's turn is over, as far as it was heard. An answer that was asked for early is the answer. */
+export function takeHeard(change: Change): void {
+  const { text, place = change.number(), beganAt, stoppedAt, understoodAt } = change.state.hearing;
+  const since = (at: number | undefined): number | null => (at === undefined ? null : Math.max(0, at - stoppedAt));
+  userTurn(change, { text, spoken: { number: place, spokenAt: beganAt, stoppedAt, eou: since(change.at), stt: since(understoodAt) } });
+}
+
+function take(change: Change, { text, spoken }: UserTurn): void {
+  const early = change.state.answer?.early === true && !change.state.ending;
+  if (!early) cancelAnswer(change);
   interruptSpeech(change);
   stopTools(change);
-  const number = change.number();
   const content = text.trim();
-  recordUser(change, number, content);
+  const written = { spokenAt: change.at, stoppedAt: undefined, eou: null, stt: null };
+  recordUser(change, content, spoken ?? { number: change.number(), ...written });
   const { history, ending } = change.state;
   change.set({
-    history: [...history, { type: 'message', id: String(number), role: 'user', text: content }],
+    history: [...history, { type: 'message', id: String(change.number()), role: 'user', text: content }],
     caller: undefined,
     steps: 0,
     answeredByTool: false,
-    unanswered: !ending,
+    unanswered: !ending && !early,
   });
+  breakSilence(change);
+  if (early) giveEarly(change);
 }

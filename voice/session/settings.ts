@@ -4,10 +4,8 @@ import type { voice } from '@livekit/agents';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { EndOfTurnDelays } from '../livekit-patches/index.ts';
-import type { InterruptionRules } from './interruption-rules.ts';
+import { interruptionRulesOf, MIN_SPEECH_MS, type InterruptionRules } from '../conversation/interruption-rules.ts';
 
-/** Silero reports speech from this length on, in milliseconds; nothing shorter can interrupt. */
-export const MIN_SPEECH_MS = 50;
 /** A pause inside a sentence is not its end: recognition waits this long for the next word, in milliseconds. */
 const LONGEST_PAUSE_MS = 250;
 /** Below this, each consonant would end a sentence. */
@@ -60,8 +58,8 @@ export interface ConversationSettings {
 
 /** @param agent of a revision: its defaults are filled in */
 export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): ConversationSettings {
-  const { enabled, minWords, minSpeechDuration } = agent.interruptions;
-  const minSpeechMs = Math.max(MIN_SPEECH_MS, millisecondsOf(minSpeechDuration));
+  const interruptions = interruptionRulesOf(agent);
+  const { enabled, minWords, minSpeechMs } = interruptions;
   const delayMs = millisecondsOf(agent.turnDetection.endOfSpeechDelay);
   const longestMs = Math.max(delayMs, LONGEST_ENDPOINTING_MS);
   // Agents of former versions have no mode.
@@ -104,7 +102,7 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
     // Recognition begins in the pause, so that it is done when the delay has passed.
     vad: { minSpeechDuration: MIN_SPEECH_MS, minSilenceDuration: Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, delayMs)) },
     endOfTurn,
-    interruptions: { enabled, minSpeechMs, minWords },
+    interruptions,
     endAfterSilenceMs: millisecondsOf(agent.call.endAfterSilence),
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
     ambient: source === 'none' || volume === 0 ? undefined : { source, volume },

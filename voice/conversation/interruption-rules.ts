@@ -1,4 +1,6 @@
 /** Whether speech over the agent's counts as an interruption. */
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
 
 export interface InterruptionRules {
   readonly enabled: boolean;
@@ -6,6 +8,15 @@ export interface InterruptionRules {
   readonly minSpeechMs: number;
   /** Speech of fewer words doesn't. */
   readonly minWords: number;
+}
+
+/** The shortest sound that detection reports, in milliseconds; nothing shorter can interrupt. */
+export const MIN_SPEECH_MS = 50;
+
+/** @param agent of a revision: its defaults are filled in */
+export function interruptionRulesOf({ interruptions }: Pick<AgentRevisionConfig['agent'], 'interruptions'>): InterruptionRules {
+  const { enabled, minWords, minSpeechDuration } = interruptions;
+  return { enabled, minSpeechMs: Math.max(MIN_SPEECH_MS, millisecondsOf(minSpeechDuration)), minWords };
 }
 
 /** Detection measures in windows of 32 ms: speech that is just long enough may be measured as one less. */

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ConversationEvent, Effect } from './events.ts';
+import { initialState, type ConversationSettings, type ConversationState } from './state.ts';
+import { step } from './step.ts';
+
+const SETTINGS: ConversationSettings = {
+  welcome: 'Hello, this is Harbour Bikes.',
+  language: 'en-US',
+  interruptions: { enabled: true, minSpeechMs: 500, minWords: 0 },
+  turnEndMs: 500,
+  silence: undefined,
+  stoppedByInterruption: [],
+};
+
+/** A conversation whose events come when the test says so; its timers fire in between. */
+function aTalk(change: Partial<ConversationSettings> = {}) {
+  let state: ConversationState = initialState({ ...SETTINGS, ...change });
+  let now = 0;
+  const timers = new Map<string, number>();
+  const effects: Effect[] = [];
+  let answer = '';
+  const happens = (event: ConversationEvent): void => {
+    const next = step(state, event, now);
+    state = next.state;
+    for (const effect of next.effects) {
+      if (effect.type === 'wait') timers.set(effect.timer, now + effect.ms);
+      else if (effect.type === 'stopWaiting') timers.delete(effect.timer);
+      else effects.push(effect);
+      if (effect.type === 'ask') answer = effect.answer;
+    }
+  };
+  const at = (ms: number, ...events: readonly ConversationEvent[]): void => {
+    for (;;) {
+      const [timer, due] = [...timers].toSorted(([, one], [, other]) => one - other)[0] ?? ['', Infinity];
+      if (due > ms) break;
+      now = due;
+      timers.delete(timer);
+      happens({ type: 'waited', timer } as ConversationEvent);
+    }
+    now = ms;
+    events.forEach(happens);
+  };
+  /** What the conversation has done since the last look, besides what it has stored. */
+  const done = (): readonly string[] =>
+    effects.splice(0).flatMap((effect) => {
+      if (effect.type === 'record') return [];
+      if (effect.type === 'ask') {
+        const last = effect.history.at(-1);
+        return [`ask: ${last?.type === 'message' ? last.text : ''}`];
+      }
+      return [effect.type === 'say' ? `say: ${effect.text}` : effect.type === 'end' ? `end: ${effect.reason}` : effect.type];
+    });
+  /** The model has answered. */
+  const answered = (ms: number, text: string): void => at(ms, { type: 'words', answer, text }, { type: 'answered', answer });
+  return {
+    at,
+    done,
+    answered,
+    history: () => state.history.map((item) => (item.type === 'message' ? `${item.role}: ${item.text}` : item.type)),
+  };
+}
+
+const begun: ConversationEvent = { type: 'begun' };
+const speaks = (since: number): ConversationEvent => ({ type: 'speaks', since });
+const lasts: ConversationEvent = { type: 'lasts' };
+const pauses = (spokenMs: number): ConversationEvent => ({ type: 'pauses', spokenMs });
+const interim = (text: string): ConversationEvent => ({ type: 'interim', text });
+const understood = (text: string): ConversationEvent => ({ type: 'understood', text, more: false });
+const heard = (characters: number): ConversationEvent => ({ type: 'heard', speech: 1, characters });
+const silent: ConversationEvent = { type: 'silent', speech: 1 };
+
+/** The agent says its welcome message, and the user has heard "Hello". */
+function greeted(change: Partial<ConversationSettings> = {}) {
+  const talk = aTalk(change);
+  talk.at(0, begun);
+  talk.at(400, heard(5));
+  talk.done();
+  return talk;
+}
+
+/** The agent has said all of it. */
+function waiting(change: Partial<ConversationSettings> = {}) {
+  const talk = greeted(change);
+  talk.at(900, heard(29), silent);
+  return talk;
+}
+
+describe('sound while the agent speaks', () => {
+  it('moves nothing where it is short, whatever silence follows', () => {
+    const talk = greeted();
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_700, pauses(450));
+    talk.at(2_000, understood(''));
+    talk.at(10_000);
+    expect(talk.done()).toEqual([]);
+  });
+
+  it('pauses the agent where it is long, which goes on after two seconds without words', () => {
+    const talk = greeted();
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_500);
+    expect(talk.done()).toEqual([]);
+    talk.at(1_520, lasts);
+    expect(talk.done()).toEqual(['pausePlayout']);
+    talk.at(2_000, pauses(900));
+    talk.at(3_999);
+    expect(talk.done()).toEqual([]);
+    talk.at(4_000);
+    expect(talk.done()).toEqual(['resumePlayout']);
+  });
+
+  it('that shows that somebody listens pauses nothing once that is known, and then no longer', () => {
+    const known = greeted();
+    known.at(1_050, speaks(1_000));
+    known.at(1_300, interim('uh-huh'));
+    known.at(1_520, lasts);
+    known.at(2_000, pauses(900), understood('Uh-huh.'));
+    expect(known.done()).toEqual([]);
+    const late = greeted();
+    late.at(1_050, speaks(1_000));
+    late.at(1_520, lasts);
+    late.at(2_000, pauses(900));
+    late.at(2_300, understood('Okay, right.'));
+    expect(late.done()).toEqual(['pausePlayout', 'resumePlayout']);
+  });
+
+  it('is an interruption with words: what was heard stays, and the turn is answered', () => {
+    const talk = greeted();
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_520, lasts);
+    talk.at(2_000, pauses(900));
+    talk.at(2_300, understood('I have a question.'));
+    talk.at(2_500);
+    expect(talk.done()).toEqual(['pausePlayout', 'cancelSpeech', 'resumePlayout']);
+    talk.at(2_520, silent);
+    expect(talk.done()).toEqual(['ask: I have a question.']);
+    expect(talk.history()).toEqual(['agent: Hello', 'user: I have a question.']);
+  });
+
+  it('needs as many words as the agent asks for, and stops it when they are there', () => {
+    const talk = greeted({ interruptions: { enabled: true, minSpeechMs: 500, minWords: 2 } });
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_520, lasts);
+    talk.at(1_800, interim('wait'));
+    expect(talk.done()).toEqual([]);
+    talk.at(1_900, interim('wait please'));
+    expect(talk.done()).toEqual(['pausePlayout']);
+  });
+
+  it('is not heard where the agent can not be interrupted', () => {
+    const talk = greeted({ interruptions: { enabled: false, minSpeechMs: 500, minWords: 0 } });
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_520, lasts);
+    talk.at(2_000, pauses(900), understood('I have a question.'));
+    talk.at(9_000, heard(29), silent);
+    expect([talk.done(), talk.history()]).toEqual([[], ['agent: Hello, this is Harbour Bikes.']]);
+  });
+});
+
+describe('the turn of the user', () => {
+  it('is answered early, and the answer is said when the silence was long enough', () => {
+    const talk = waiting();
+    talk.at(2_050, speaks(2_000));
+    talk.at(2_520, lasts);
+    talk.at(3_000, pauses(900));
+    talk.at(3_100, understood('Are you open?'));
+    expect(talk.done()).toEqual(['pausePlayout', 'ask: Are you open?']);
+    talk.answered(3_200, 'Yes.');
+    expect(talk.done()).toEqual([]);
+    talk.at(3_400);
+    expect(talk.done()).toEqual(['say: Yes.', 'sayNoMore', 'resumePlayout']);
+  });
+
+  it('goes on after a pause: one answer, to all of it', () => {
+    const talk = waiting();
+    talk.at(2_050, speaks(2_000));
+    talk.at(2_400, pauses(350), understood('Are you'));
+    talk.at(2_600, speaks(2_550));
+    talk.at(2_900, pauses(300), understood('open today?'));
+    talk.at(3_400);
+    expect(talk.done()).toEqual(['ask: Are you', 'cancelAnswer', 'ask: Are you open today?']);
+    expect(talk.history().at(-1)).toBe('user: Are you open today?');
+  });
+
+  it('waits for the end-of-turn detector, and for words that are being recognised', () => {
+    const talk = waiting();
+    talk.at(2_050, speaks(2_000));
+    talk.at(2_400, pauses(350));
+    talk.at(2_500, { type: 'turnEnds', afterMs: 2_000 }, understood('My number is'));
+    talk.at(4_300);
+    expect(talk.history()).toHaveLength(1);
+    talk.at(4_350);
+    expect(talk.history().at(-1)).toBe('user: My number is');
+  });
+
+  it('has the words as they are known where their last version does not come in five seconds', () => {
+    const talk = waiting();
+    talk.at(2_050, speaks(2_000));
+    talk.at(2_300, interim('cancel my order'));
+    talk.at(2_400, pauses(350));
+    talk.at(7_400);
+    expect(talk.history().at(-1)).toBe('user: cancel my order');
+    talk.at(8_000, understood('Cancel my order, please.'));
+    expect(talk.history().at(-1)).toBe('user: please.');
+  });
+
+  it('does not begin with a noise: it neither delays an answer nor gives it its time', () => {
+    const talk = waiting();
+    talk.at(2_000, { type: 'turn', text: 'Are you open?' });
+    talk.at(2_150, speaks(2_100));
+    talk.at(2_600, pauses(450));
+    talk.at(2_700, understood(''));
+    talk.answered(2_700, 'Yes.');
+    expect(talk.done()).toEqual(['ask: Are you open?', 'say: Yes.', 'sayNoMore']);
+  });
+});
+
+describe('a silence', () => {
+  const silence = { endAfterMs: 10_000, reminder: 'Are you still there?' };
+
+  it('is broken once by a question, and then ends the call', () => {
+    const talk = waiting({ silence });
+    talk.at(5_899);
+    expect(talk.done()).toEqual([]);
+    talk.at(5_900);
+    expect(talk.done()).toEqual(['say: Are you still there?', 'sayNoMore']);
+    talk.at(6_900, { type: 'heard', speech: 3, characters: 20 }, { type: 'silent', speech: 3 });
+    talk.at(11_900);
+    expect(talk.done()).toEqual(['end: inactivity_timeout']);
+  });
+
+  it('begins anew with every sound of the user', () => {
+    const talk = waiting({ silence: { ...silence, reminder: undefined } });
+    talk.at(10_000, speaks(9_950));
+    talk.at(10_300, pauses(300), understood(''));
+    talk.at(20_299);
+    expect(talk.done()).toEqual([]);
+    talk.at(20_300);
+    expect(talk.done()).toEqual(['end: inactivity_timeout']);
+  });
+});

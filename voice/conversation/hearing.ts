@@ -1,0 +1,212 @@
+/**
+ * What is heard of the user, and when it is a turn.
+ *
+ *   sound            shorter than `minSpeechMs` moves nothing. Longer sound pauses what the agent says, unless it is known by then that it only shows that
+ *                    somebody listens; without words that count the agent goes on.
+ *   words            that are said over the agent count if they are an interruption; the others are dropped, as if they had not been said.
+ *   the turn         is over when the silence after it is long enough, and all its words are known. What is missing after five seconds is not waited for.
+ *   an early answer  is asked for in each pause, and said once the turn is over; it is given up when the user goes on.
+ */
+import { cancelAnswer } from './answers.ts';
+import { isBackchannel } from './backchannels.ts';
+import type { Change } from './change.ts';
+import { countsAsInterruption, wordsIn } from './interruption-rules.ts';
+import { askEarly } from './requests.ts';
+import { breakSilence } from './silence.ts';
+import { HEARING_NOTHING, type ConversationState, type Hearing } from './state.ts';
+import { takeHeard } from './turns.ts';
+
+/** How long the agent waits for the words of a sound that has stopped it, in milliseconds. */
+const RESUME_AFTER_MS = 2_000;
+/** How long a turn waits for words that are being recognised, in milliseconds. */
+const WORDS_WITHIN_MS = 5_000;
+
+/** Sound of the user has begun. @param since when, in milliseconds since the epoch */
+export function speaks(change: Change, since: number): void {
+  const { hearing: before } = change.state;
+  if (before.speaking) return;
+  const goesOn = before.text !== '' || before.owed;
+  hear(change, {
+    ...(goesOn ? before : { ...HEARING_NOTHING, paused: before.paused, taken: before.taken }),
+    ...(!goesOn && { ...begin(change, since), over: isBeingSaid(change.state) }),
+    speaking: true,
+    since,
+    waited: false,
+    // Two coughs are no long sound.
+    spokenMs: before.heeded ? before.spokenMs : 0,
+  });
+  change.emit({ type: 'stopWaiting', timer: 'turn' });
+  change.emit({ type: 'stopWaiting', timer: 'words' });
+  change.emit({ type: 'stopWaiting', timer: 'resume' });
+  // It answers what was said until now.
+  if (change.state.answer?.early === true) cancelAnswer(change);
+  breakSilence(change);
+}
+
+/** The sound is long enough to interrupt. */
+export function lasts(change: Change): void {
+  const { hearing, settings } = change.state;
+  const { enabled, minWords } = settings.interruptions;
+  if (!hearing.speaking || !enabled || minWords > 0) return;
+  if (!(hearing.over && isBackchannel(hearing.interim, settings.language))) pause(change);
+}
+
+/** @param spokenMs of sound since it began, without the silence behind it */
+export function pauses(change: Change, spokenMs: number): void {
+  const { hearing, settings } = change.state;
+  if (!hearing.speaking) return;
+  hear(change, {
+    speaking: false,
+    stoppedAt: Math.min(change.at, hearing.since + spokenMs),
+    spokenMs: hearing.spokenMs + spokenMs,
+    owed: true,
+  });
+  change.emit({ type: 'wait', timer: 'words', ms: WORDS_WITHIN_MS });
+  change.emit({ type: 'wait', timer: 'turn', ms: Math.max(0, settings.turnEndMs - (change.at - change.state.hearing.stoppedAt)) });
+  if (change.state.hearing.paused) change.emit({ type: 'wait', timer: 'resume', ms: RESUME_AFTER_MS });
+}
+
+/** How long the silence has to be that ends the turn, as the end-of-turn detector finds. */
+export function turnEnds(change: Change, afterMs: number): void {
+  const { speaking, stoppedAt, waited } = change.state.hearing;
+  if (!speaking && !waited && change.state.hearing.place !== undefined)
+    change.emit({ type: 'wait', timer: 'turn', ms: Math.max(0, afterMs - (change.at - stoppedAt)) });
+}
+
+/** Words that are being recognised may still change. */
+export function interim(change: Change, text: string): void {
+  if (change.state.hearing.place === undefined) return;
+  hear(change, { interim: text });
+  if (text.trim() !== '' && counts(change, text)) heed(change);
+}
+
+/** @param more words of the same sound are still to come */
+export function understood(change: Change, text: string, more: boolean): void {
+  const heard = withoutTaken(text.trim(), change.state.hearing.taken);
+  hear(change, { taken: '' });
+  if (change.state.hearing.place === undefined && heard !== '') openLate(change);
+  const { hearing } = change.state;
+  if (hearing.place === undefined) return;
+  const counting = heard !== '' && counts(change, heard);
+  if (counting) heed(change);
+  const joined = counting ? [change.state.hearing.text, heard].filter((part) => part !== '').join(' ') : hearing.text;
+  hear(change, { text: joined, interim: '', owed: more || hearing.speaking, ...(counting && { understoodAt: change.at }) });
+  if (change.state.hearing.speaking || more) return;
+  if (joined === '') return forget(change);
+  askEarly(change);
+  endTurn(change);
+}
+
+/** What of the words is new, where their beginning was taken before. */
+function withoutTaken(text: string, taken: string): string {
+  const plain = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const [words, before] = [text, taken].map((each) => each.split(/\s+/u).filter((word) => word !== '')) as [string[], string[]];
+  return before.every((word, index) => plain(word) === plain(words[index] ?? '')) ? words.slice(before.length).join(' ') : text;
+}
+
+/** Words that come after their turn was over are one of their own. */
+function openLate(change: Change): void {
+  const { at, state } = change;
+  const over = isBeingSaid(state);
+  hear(change, {
+    ...HEARING_NOTHING,
+    ...begin(change, at),
+    paused: state.hearing.paused,
+    over,
+    stoppedAt: at,
+    spokenMs: Infinity,
+    waited: true,
+  });
+}
+
+/** The place of a turn that begins now, and its time: detection is late, and the transcript is in order. */
+function begin(change: Change, at: number): Pick<Hearing, 'place' | 'beganAt'> {
+  const beganAt = Math.max(at, change.state.lastAt);
+  change.set({ lastAt: beganAt });
+  return { place: change.number(), beganAt };
+}
+
+/** The words as they are known, without their last version. */
+function takeInterim(change: Change): void {
+  const text = change.state.hearing.interim;
+  const taken = counts(change, text) ? text : '';
+  understood(change, text, false);
+  hear(change, { taken });
+}
+
+export function waited(change: Change, timer: 'turn' | 'words' | 'resume'): void {
+  const { hearing, settings } = change.state;
+  switch (timer) {
+    case 'turn':
+      hear(change, { waited: true });
+      return endTurn(change);
+    case 'words':
+      if (!hearing.speaking && hearing.owed) takeInterim(change);
+      return;
+    case 'resume':
+      if (!hearing.speaking && !hearing.heeded) resume(change);
+  }
+}
+
+/** The playout goes on, if it was paused. */
+export function resume(change: Change): void {
+  if (!change.state.hearing.paused) return;
+  hear(change, { paused: false });
+  change.emit({ type: 'stopWaiting', timer: 'resume' });
+  change.emit({ type: 'resumePlayout' });
+}
+
+function pause(change: Change): void {
+  if (change.state.hearing.paused) return;
+  hear(change, { paused: true });
+  change.emit({ type: 'pausePlayout' });
+}
+
+/** The words are the user's turn, or part of it. */
+function heed(change: Change): void {
+  const { answer, hearing, settings } = change.state;
+  hear(change, { over: false, heeded: true });
+  change.emit({ type: 'stopWaiting', timer: 'resume' });
+  if (settings.interruptions.enabled && (hearing.speaking || isBeingSaid(change.state))) pause(change);
+  // It would answer half of what the user says.
+  if (answer?.early === false && answer.speech === undefined) {
+    cancelAnswer(change);
+    change.set({ unanswered: true });
+  }
+}
+
+function counts({ at, state }: Change, text: string): boolean {
+  const { hearing, settings } = state;
+  if (!hearing.over || !isBeingSaid(state)) return wordsIn(text) > 0;
+  const speechMs = hearing.spokenMs + (hearing.speaking ? at - hearing.since : 0);
+  return countsAsInterruption({ text, speechMs }, settings.interruptions) && !isBackchannel(text, settings.language);
+}
+
+function endTurn(change: Change): void {
+  const { speaking, owed, waited: isOver, text } = change.state.hearing;
+  if (speaking || owed || !isOver) return;
+  if (text !== '') takeHeard(change);
+  forget(change);
+}
+
+/** What was understood until now is the user's last turn. */
+export function closeEars(change: Change): void {
+  const { text, interim: words, heeded } = change.state.hearing;
+  hear(change, { text: [text, heeded ? words : ''].filter((part) => part !== '').join(' ') });
+  if (change.state.hearing.text !== '') takeHeard(change);
+  forget(change);
+}
+
+/** Nothing is open any more. */
+function forget(change: Change): void {
+  for (const timer of ['turn', 'words'] as const) change.emit({ type: 'stopWaiting', timer });
+  const { paused, taken } = change.state.hearing;
+  change.set({ hearing: { ...HEARING_NOTHING, paused, taken } });
+  resume(change);
+}
+
+function hear(change: Change, part: Partial<Hearing>): void {
+  change.set({ hearing: { ...change.state.hearing, ...part } });
+}
+
+const isBeingSaid = ({ speeches }: ConversationState): boolean => speeches.some(({ interrupted }) => !interrupted);
