@@ -25,10 +25,17 @@ it('ends an entry without #, where no more keys come', async () => {
   expect([keypad.enter('1'), keypad.enter('#'), keypad.enter('1#2')]).toEqual([['1'], [], ['1', '2']]);
 });
 
+it('gives the next entries to tools that wait side by side, in their order', async () => {
+  const keypad = new TextKeypad();
+  const collected = [keypad.collect({ ...wanted, count: 2 }), keypad.collect(wanted)];
+  expect([keypad.enter('12'), keypad.isWaiting, keypad.enter('345#6')]).toEqual([[], true, ['6']]);
+  expect([await Promise.all(collected), keypad.isWaiting]).toEqual([['12', '345'], false]);
+});
+
 it('gives nothing when the user speaks instead, or the call is over', async () => {
   const keypad = new TextKeypad();
-  const collected = keypad.collect(wanted);
+  const collected = [keypad.collect(wanted), keypad.collect(wanted)];
   keypad.giveUp();
-  expect(await collected).toBe('');
+  expect([await Promise.all(collected), keypad.isWaiting]).toEqual([['', ''], false]);
   expect(await keypad.collect({ ...wanted, signal: AbortSignal.abort() })).toBe('');
 });

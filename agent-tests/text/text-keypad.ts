@@ -4,8 +4,14 @@ import type { ToolKeypad } from '../../voice/tools/builtin/keypad.ts';
 /** Ends an entry. */
 const END = '#';
 
+interface Collection {
+  readonly count: number;
+  readonly done: (keys: string) => void;
+}
+
 export class TextKeypad implements ToolKeypad {
-  #collection: { readonly count: number; readonly done: (keys: string) => void } | undefined;
+  /** Tools of a turn run side by side: the first one gets the next entry. */
+  #collections: readonly Collection[] = [];
   #begun = Promise.withResolvers<void>();
 
   /** Resolves when a tool waits for keys. */
@@ -14,16 +20,17 @@ export class TextKeypad implements ToolKeypad {
   }
 
   get isWaiting(): boolean {
-    return this.#collection !== undefined;
+    return this.#collections.length > 0;
   }
 
   async collect({ count, signal }: Parameters<ToolKeypad['collect']>[0]): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
-    this.#collection = { count, done: resolve };
+    const collection = { count, done: resolve };
+    this.#collections = [...this.#collections, collection];
     this.#begun.resolve();
-    const giveUp = (): void => this.giveUp();
+    const giveUp = (): void => this.#complete(collection, '');
     signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) this.giveUp();
+    if (signal.aborted) giveUp();
     return promise.finally(() => signal.removeEventListener('abort', giveUp));
   }
 
@@ -35,13 +42,14 @@ export class TextKeypad implements ToolKeypad {
     const entries: string[] = [];
     let entry = '';
     const complete = (): void => {
-      if (this.#collection !== undefined) this.#complete(entry);
+      const [first] = this.#collections;
+      if (first !== undefined) this.#complete(first, entry);
       else if (entry !== '') entries.push(entry);
       entry = '';
     };
     for (const key of keys) {
       if (key !== END) entry += key;
-      if (key === END || (this.#collection !== undefined && entry.length >= this.#collection.count)) complete();
+      if (key === END || entry.length === this.#collections[0]?.count) complete();
     }
     if (entry !== '') complete();
     return entries;
@@ -49,12 +57,12 @@ export class TextKeypad implements ToolKeypad {
 
   /** The user presses no key. */
   giveUp(): void {
-    this.#complete('');
+    for (const collection of this.#collections) this.#complete(collection, '');
   }
 
-  #complete(keys: string): void {
-    this.#collection?.done(keys);
-    this.#collection = undefined;
-    this.#begun = Promise.withResolvers();
+  #complete(collection: Collection, keys: string): void {
+    collection.done(keys);
+    this.#collections = this.#collections.filter((each) => each !== collection);
+    if (!this.isWaiting) this.#begun = Promise.withResolvers();
   }
 }
