@@ -54,7 +54,7 @@ const TOOL_GRACE_MS = 5_000;
 
 /** Names are unique: a built-in gives way to a tool that the owner named. What a server names has given way before ({@link toolsOf}). */
 export function createTools(options: CreateToolsOptions): readonly ToolDefinition[] {
-  const { org, agent, host, keypad, search, mocks } = options;
+  const { org, agent, host, keypad, search, over, mocks } = options;
   const definitions = byPrecedence(agent.tools).flatMap((tool) => definitionsOf(tool, options));
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
@@ -63,7 +63,7 @@ export function createTools(options: CreateToolsOptions): readonly ToolDefinitio
   definitions.push(createEndCall(host));
   const names = functionNames(definitions.map(({ name }) => name));
   const renamed = (definition: ToolDefinition, index: number): ToolDefinition => ({ ...definition, name: names[index] ?? definition.name });
-  return definitions.map(renamed).map((definition) => mocks?.inPlaceOf(definition) ?? definition);
+  return definitions.map(renamed).map((definition) => mocks?.inPlaceOf(definition, over) ?? definition);
 }
 
 /** By which the model calls what {@link createTools} makes. @param keypad of a phone call */

@@ -15,9 +15,9 @@ const real = (name: string, actsOnCall?: ToolDefinition['actsOnCall']): ToolDefi
   ...(actsOnCall && { actsOnCall }),
 });
 
-function mocked(mocks: readonly ToolMock[], clock = new FakeClock()) {
+function mocked(mocks: readonly ToolMock[], clock = new FakeClock(), over = signal) {
   const all = new ToolMocks({ mocks, clock });
-  return async (args: Record<string, unknown> = {}, definition = real('find')) => all.inPlaceOf(definition).run(args, signal);
+  return async (args: Record<string, unknown> = {}, definition = real('find')) => all.inPlaceOf(definition, over).run(args, signal);
 }
 
 describe('a mock', () => {
@@ -47,6 +47,13 @@ describe('a mock', () => {
     expect(answered).toBe(false);
     await clock.advance(1);
     await call;
+  });
+
+  it('answers at once when the call is over', async () => {
+    const [clock, over] = [new FakeClock(), new AbortController()];
+    const call = mocked([{ name: 'find', returns: 1, delay: '60s' }], clock, over.signal)();
+    over.abort();
+    expect([await call, clock.timers]).toEqual([{ succeeded: true, forModel: 1 }, 0]);
   });
 
   it('lets the tool itself answer', async () => {

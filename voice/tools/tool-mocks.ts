@@ -24,15 +24,20 @@ export class ToolMocks {
     this.#clock = clock;
   }
 
-  /** The same tool, answered by its mocks. */
-  inPlaceOf(definition: ToolDefinition): ToolDefinition {
-    return { ...definition, run: (args, signal) => this.#run(definition, args, signal) };
+  /** The same tool, answered by its mocks. @param over aborts when the call is over: a mock waits no longer then, and answers */
+  inPlaceOf(definition: ToolDefinition, over: AbortSignal): ToolDefinition {
+    return { ...definition, run: (args, signal) => this.#run(definition, args, { signal, over }) };
   }
 
-  async #run(definition: ToolDefinition, args: Arguments, signal: AbortSignal): Promise<ToolResult> {
+  async #run(
+    definition: ToolDefinition,
+    args: Arguments,
+    { signal, over }: { readonly signal: AbortSignal; readonly over: AbortSignal },
+  ): Promise<ToolResult> {
     const { name, actsOnCall } = definition;
     const mock = this.#mocks.find((one) => one.name === name && isFor(one, args));
-    if (mock?.delay !== undefined) await sleep(this.#clock, millisecondsOf(mock.delay), signal);
+    if (mock?.delay !== undefined)
+      await sleep(this.#clock, millisecondsOf(mock.delay), AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
     const answer = mock === undefined ? undefined : this.#answerOf(mock);
     if (answer?.error !== undefined) return failure(answer.error);
     // A mock of what ends the call says only that it succeeds: the call ends as it would.
