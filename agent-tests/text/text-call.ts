@@ -170,6 +170,8 @@ export class TextCall implements AgentDriver {
       // An apology is of no interest: the failure is reported.
       if (this.#failure === undefined) await finish.farewell?.();
       await this.close();
+      // Tools may go on for a moment: they belong to the turn.
+      await conversation.quiet();
     }
     const { turn, firstWordsAt } = turnOf(this.#entries, this.#began);
     return {

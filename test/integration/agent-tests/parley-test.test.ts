@@ -138,6 +138,25 @@ describe('parley test', () => {
   });
 });
 
+it('has in a turn what tools did that ran beside the end of the call', async () => {
+  await using folder = await aTestFolder();
+  folder.provider.chat(() => ({
+    text: 'Goodbye!',
+    toolCalls: [{ name: 'look_up_order', arguments: { order_id: '42' } }, { name: 'end_call' }],
+  }));
+  const tool = { name: 'look_up_order', times: 1 };
+  await folder.write(
+    'tests/order.yaml',
+    orderStatus('ends', {
+      tools: [{ name: 'look_up_order', returns: { state: 'shipped' }, delay: '60s' }],
+      conversation: [{ user: 'Bye', expect: [{ tool }, { ends: 'agent_ended_call' }] }],
+      atEnd: [{ called: tool }],
+    }),
+  );
+  const done = await folder.parley(['test', '.']);
+  expect([done.code, done.stderr]).toEqual([0, '']);
+});
+
 describe('what cannot be evaluated is an error with its place, and never passes', () => {
   const cases: readonly (readonly [what: string, spec: object, message: RegExp])[] = [
     [
