@@ -60,7 +60,10 @@ export async function chat(
   // From now on lines are kept: they may come before the agent is there.
   const typed = lines[Symbol.asyncIterator]();
   const ask = (): unknown => io.out.isTTY === true && io.out.write('user  │ ');
-  const hangUp = (): void => lines.close();
+  const hangUp = (): void => {
+    lines.close();
+    void call.close();
+  };
   io.signal.addEventListener('abort', hangUp, { once: true });
   const saveTurns = async (): Promise<void> => {
     if (saveAsTest !== undefined) await save(saveAsTest, { agent: name, namespace, dynamicData: data, turns }, io);
@@ -76,6 +79,8 @@ export async function chat(
           const [, pressed] = KEYS.exec(text) ?? [];
           if (io.out.isTTY !== true) io.out.write(`${spokenLine({ role: 'user', text, atMs: 0 })}\n`);
           const turn = pressed === undefined ? await call.say(text) : await call.press(pressed);
+          // It was interrupted: the agent may have meant to say more.
+          if (io.signal.aborted) break;
           if (turn.failure === undefined) turns.push(pressed === undefined ? { user: text, turn } : { keys: pressed, turn });
           goesOn = show(turn);
           if (!goesOn) break;
@@ -83,9 +88,10 @@ export async function chat(
         ask();
       }
   } catch (error) {
+    const interrupted = io.signal.aborted && error instanceof DriverError;
     // What was said until then can't be said a second time.
-    if (turns.length > 0) await saveTurns();
-    throw error instanceof DriverError ? new UserError(error.message, { cause: error }) : error;
+    if (turns.length > 0 && !interrupted) await saveTurns();
+    if (!interrupted) throw error instanceof DriverError ? new UserError(error.message, { cause: error }) : error;
   } finally {
     io.signal.removeEventListener('abort', hangUp);
     lines.close();

@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 
+import { eventually } from '../../support/eventually.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { aTestFolder, orderStatus, shop } from './test-folder.ts';
 
 const talk = 'Hello\nWhere is my order 42?\nAnd order 43?\n/keys 7#\nThanks, bye!\n';
@@ -86,6 +90,24 @@ describe('parley chat', () => {
     ]);
     const saved = parse(await readFile(join(folder.path, 'long.yaml'), 'utf8')) as object;
     expect(saved).toMatchObject({ kind: 'AgentTest', spec: { conversation: [{ user: 'x'.repeat(4_097) }] } });
+  });
+
+  it('ends at Ctrl-C in the middle of an answer', async () => {
+    await using folder = await aTestFolder();
+    folder.provider.chat(() => ({ holdHead: new Promise(() => {}) }));
+    const child = spawn(process.execPath, [parleyEntry, 'chat', 'receptionist', '.'], {
+      cwd: folder.path,
+      env: { ...process.env, ...folder.env() },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    let err = '';
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    child.stdin.write('Hello\n');
+    await eventually(() => expect(folder.provider.requests('chat')).toHaveLength(1), 20);
+    child.kill('SIGINT');
+    expect([await exited, err]).toEqual([[0, null], '']);
   });
 
   it('calls the tools themselves, with the data that it is given', async () => {
