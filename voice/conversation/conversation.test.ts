@@ -296,6 +296,20 @@ it('says and hears nothing once it is closed', async () => {
   expect([requests.length, transcript(), clock.timers]).toEqual([1, ['user: find it'], 0]);
 });
 
+it('stops tools that only wait when it is closed', async () => {
+  const wait = aTool('wait', {
+    stopsOnInterruption: true,
+    run: (_args, signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ succeeded: false, forModel: 'no keys' }))),
+  });
+  const { conversation, written, clock } = aConversation(() => [call('wait')], { tools: [wait.definition] });
+  conversation.written('hello');
+  await conversation.said();
+  await conversation.close();
+  await conversation.quiet();
+  expect([written.flatMap(({ toolCall }) => toolCall?.result ?? []), clock.timers]).toEqual([['no keys'], 0]);
+});
+
 it('lets tools go on for five seconds without it', async () => {
   const stopped: unknown[] = [];
   const endless = aTool('endless', {

@@ -23,7 +23,7 @@ import { silenceIsOver, watchSilence } from './silence.ts';
 import { announce, heard, interruptSpeech, silent } from './speech.ts';
 import type { ConversationState } from './state.ts';
 import { announced, ran } from './tools.ts';
-import { takeWaiting, userTurn } from './turns.ts';
+import { stopTools, takeWaiting, userTurn } from './turns.ts';
 
 export interface Step {
   readonly state: ConversationState;
@@ -94,6 +94,7 @@ function happen(change: Change, event: ConversationEvent): void {
       cancelAnswer(change);
       interruptSpeech(change, true);
       closeEars(change);
+      stopTools(change);
       takeWaiting(change);
       if (change.state.speeches.length === 0) recordTurn(change);
       return undefined;

@@ -26,7 +26,8 @@ export function takeWaiting(change: Change): boolean {
   return waiting.length > 0;
 }
 
-function stopTools(change: Change): void {
+/** Those that only read or wait. */
+export function stopTools(change: Change): void {
   const { tools } = change.state;
   const isToStop = ({ stops, stopping }: RunningTool): boolean => stops && !stopping;
   change.set({ tools: tools.map((tool) => (isToStop(tool) ? { ...tool, stopping: true } : tool)) });
