@@ -310,6 +310,14 @@ it('stops tools that only wait when it is closed', async () => {
   expect([written.flatMap(({ toolCall }) => toolCall?.result ?? []), clock.timers]).toEqual([['no keys'], 0]);
 });
 
+it('asks for no answer to what the user goes on from at the same moment', async () => {
+  const { conversation, requests } = aConversation(() => 'Yes?');
+  conversation.pressed('12');
+  conversation.pressed('34');
+  await conversation.quiet();
+  expect(requests).toEqual([['user: [pressed 12]', 'user: [pressed 34]']]);
+});
+
 it('lets tools go on for five seconds without it', async () => {
   const stopped: unknown[] = [];
   const endless = aTool('endless', {

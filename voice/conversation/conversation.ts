@@ -239,6 +239,9 @@ export class Conversation implements ToolHost {
     this.#asking.set(answer, controller);
     const mayBeEmpty = (): boolean => this.#state.answeredByTool;
     try {
+      // What happens at the same moment may call it off: then nothing is sent.
+      await Promise.resolve();
+      signal.throwIfAborted();
       for await (const event of model.answer({ instructions, history, tools: this.#offered, mayCall, mayBeEmpty }, signal)) {
         if (event.type === 'text') this.#happened({ type: 'words', answer, text: event.text });
         else if (event.type === 'extra') this.#happened({ type: 'extra', answer, extra: event.extra });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { aTestFolder, KEY, orderStatus, receptionist, reportIn, shop } from './test-folder.ts';
+import { aTestFolder, anAgentTest, KEY, orderStatus, receptionist, reportIn, shop } from './test-folder.ts';
 
 const noKeys = { OPENAI_API_KEY: undefined, PARLEY_PROVIDERS: undefined };
 const judged = () =>
@@ -98,6 +98,17 @@ it('refuses to replay what was never recorded, or is no recording', async () => 
   const broken = await folder.parley(['test', '.', '--replay']);
   expect([broken.code, broken.stdout]).toEqual([1, expect.stringMatching(/is no recording of this version/)]);
   expect(folder.provider.requests()).toEqual([]);
+});
+
+it('replays keys of several entries, of which only the last is answered', async () => {
+  await using folder = await aTestFolder();
+  await folder.write(
+    'tests/keys.yaml',
+    anAgentTest('keys', { conversation: [{ keys: '12#34#', expect: [{ answer: { contains: ['34'] } }] }] }),
+  );
+  const recorded = await folder.parley(['test', '.', '--record']);
+  const replayed = await folder.parley(['test', '.', '--replay']);
+  expect([recorded.code, replayed.code, folder.provider.requests('chat').length]).toEqual([0, 0, 1]);
 });
 
 it('makes no lookup in a replay, and none whose values the test gives', async () => {
