@@ -66,15 +66,24 @@ export function requestHistory(state: ConversationState): readonly HistoryItem[]
   const last = items.at(-1);
   return last?.type !== 'message' || last.role === 'user'
     ? items
-    : [...items, { type: 'message', id: 'note', role: 'user', text: RESULT_CAME }];
+    : [...items, { type: 'message', id: 'note', role: 'user', text: RESULT_CAME, isNote: true }];
 }
+
+const pendingResult = ({ id, callId, name }: Extract<HistoryItem, { readonly type: 'call' }>): HistoryItem => ({
+  type: 'result',
+  id: `${id}/running`,
+  callId,
+  name,
+  output: RUNNING,
+  isError: false,
+  isPending: true,
+});
 
 function knownHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
   const openTexts = new Map(speeches.map((speech) => [String(speech.number), heardText(speech)]));
   const running = new Set(tools.map(({ callId }) => callId));
   return history.flatMap((item, index): HistoryItem | readonly HistoryItem[] => {
-    if (item.type === 'call' && running.has(item.callId))
-      return [item, { type: 'result', id: `${item.id}/running`, callId: item.callId, name: item.name, output: RUNNING, isError: false }];
+    if (item.type === 'call' && running.has(item.callId)) return [item, pendingResult(item)];
     if (item.type !== 'message' || item.role === 'user') return item;
     const text = openTexts.get(item.id) ?? item.text;
     const next = history[index + 1];

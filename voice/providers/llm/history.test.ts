@@ -70,6 +70,13 @@ describe('a request', () => {
     expect(outputOf(conversation)).toHaveLength(2_000);
   });
 
+  it('has what the user said last before a note', () => {
+    const conversation = talk(['user', 'agent', 'user', 'agent'], 1_000);
+    const note: HistoryItem = { type: 'message', id: 'note', role: 'user', text: 'It is done.', isNote: true };
+    const request = { ...conversation, history: [...conversation.history, note] };
+    expect(ids(fitted(request, { maxBytes: 1_500, summary: undefined }))).toEqual(['2', '3', 'note']);
+  });
+
   it('never parts a call from its result, and keeps what the user said last', () => {
     const steps = fc.array(fc.constantFrom<Step>('user', 'agent', 'tool', 'slow tool'), { maxLength: 60 });
     fc.assert(
@@ -107,6 +114,13 @@ describe('what is summarised', () => {
   it('is never one of the last two turns', () => {
     expect(turnsToSummarize(talk(['user', 'agent', 'user'], 3_000), limits)).toBeUndefined();
     expect(turnsToSummarize(talk(['user', 'agent', 'user', 'agent', 'user'], 3_000), limits)?.before).toBe('2');
+  });
+
+  it('is no tool that still runs: the model will read its result', () => {
+    const conversation = talk(['user', 'agent', 'user', 'tool', 'user', 'agent', 'user', 'agent', 'user'], 1_000);
+    const history = conversation.history.map((item): HistoryItem => (item.type === 'result' ? { ...item, isPending: true } : item));
+    expect(turnsToSummarize(conversation, limits)?.before).toBe('6');
+    expect(turnsToSummarize({ ...conversation, history }, limits)?.before).toBe('2');
   });
 });
 

@@ -11,6 +11,8 @@ export type HistoryItem =
       readonly id: string;
       readonly role: 'user' | 'agent';
       readonly text: string;
+      /** Nobody said it: it tells the model what has happened. */
+      readonly isNote?: true;
       /** Of an agent's: the answer of the model that it belongs to, with its calls. */
       readonly answer?: string | undefined;
       /** What the server wants to see again with it. */
@@ -34,6 +36,8 @@ export type HistoryItem =
       readonly name: string;
       readonly output: string;
       readonly isError: boolean;
+      /** It stands for one that is still to come. */
+      readonly isPending?: true;
     };
 
 export interface OfferedTool {
@@ -108,7 +112,9 @@ export function turnsToSummarize(request: Prompt, { maxBytes, summary }: History
   const { recent } = partsOf(request.history, summary);
   const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
   if (sizeOf(recent) <= roomBytes * SUMMARIZE_ABOVE) return undefined;
-  const possible = cuts(recent).filter((cut) => userMessages(recent.slice(cut)) >= LAST_TURNS);
+  // A result that is still to come will stand at its call.
+  const pendingAt = recent.findIndex((item) => item.type === 'result' && item.isPending === true);
+  const possible = cuts(recent).filter((cut) => (pendingAt < 0 || cut < pendingAt) && userMessages(recent.slice(cut)) >= LAST_TURNS);
   const cut = possible.find((each) => sizeOf(recent.slice(each)) <= roomBytes * KEPT) ?? possible.at(-1);
   const first = cut === undefined ? undefined : recent[cut];
   if (cut === undefined || first === undefined) return undefined;
@@ -147,7 +153,7 @@ function cuts(items: readonly HistoryItem[]): readonly number[] {
   });
 }
 
-const isOfUser = (item: HistoryItem): boolean => item.type === 'message' && item.role === 'user';
+const isOfUser = (item: HistoryItem): boolean => item.type === 'message' && item.role === 'user' && item.isNote !== true;
 
 const userMessages = (items: readonly HistoryItem[]): number => items.filter(isOfUser).length;
 
