@@ -120,9 +120,11 @@ export class TextCall implements AgentDriver {
     const observer = observedBy(turns.requests, usage && countedRequests({ ...usage, purpose: 'conversation' }));
     const [{ data, contexts }, llm] = await Promise.all([
       dataOf({ org, lookups: agent.dynamicData ?? [], given: dynamicData, egress, keys, clock, logger, offline }),
-      createLanguageModel({ org, agent, keys, egress, defaults, env, clock, logger, intercept, observer }).catch((cause: Error) => {
-        throw new DriverError(cause.message, { cause });
-      }),
+      createLanguageModel({ org, agent, keys, egress, defaults, env, clock, logger, intercept, observer, summarizesFirst: true }).catch(
+        (cause: Error) => {
+          throw new DriverError(cause.message, { cause });
+        },
+      ),
     ]);
     this.#llm = llm;
     const realBegin = clock.now();

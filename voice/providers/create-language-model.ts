@@ -47,6 +47,8 @@ export interface LanguageModelSettings extends ProviderOptions {
   readonly agent: Pick<AgentRevisionConfig['agent'], 'llm'>;
   /** Stands between the model and its server: recorded answers. */
   readonly intercept?: FetchInterceptor | undefined;
+  /** See {@link HedgedLanguageModel}. */
+  readonly summarizesFirst?: boolean;
 }
 
 /** @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read */
@@ -61,7 +63,7 @@ export async function createLanguageModel(options: LanguageModelSettings): Promi
     return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, quirks, clock, observer });
   };
   const models = await providerOrder<WantedLlm, LanguageModel>('llm', agent.llm, { ...options, create, restMs: LLM_REST_MS });
-  return new HedgedLanguageModel({ models, clock, logger });
+  return new HedgedLanguageModel({ models, clock, logger, summarizesFirst: options.summarizesFirst });
 }
 
 /** Of one part, with its fallbacks. @param options.restMs how long one that failed or was late is asked last, in milliseconds */

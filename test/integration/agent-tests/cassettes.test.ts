@@ -111,6 +111,20 @@ it('replays keys of several entries, of which only the last is answered', async 
   expect([recorded.code, replayed.code, folder.provider.requests('chat').length]).toEqual([0, 0, 1]);
 });
 
+it('replays a conversation whose beginning was summarised', async () => {
+  await using folder = await aTestFolder();
+  const { llm } = receptionist().spec as { readonly llm: object };
+  await folder.write('agents/receptionist.yaml', receptionist({ llm: { ...llm, contextTokens: 1024 } }));
+  const summaries = () => folder.provider.requests('chat').filter(({ system }) => system.startsWith('You are given the beginning')).length;
+  folder.provider.chat(({ system, lastUser }) => (system.startsWith('You are given') ? `Summary ${summaries()}.` : lastUser));
+  const conversation = Array.from({ length: 12 }, (_, turn) => ({ user: `Turn ${turn}${' of many'.repeat(20)}` }));
+  await folder.write('tests/long.yaml', anAgentTest('long', { conversation }));
+  const recorded = await folder.parley(['test', '.', '--record']);
+  expect(summaries()).toBeGreaterThan(1);
+  const replayed = await folder.parley(['test', '.', '--replay', '-o', 'json']);
+  expect([recorded.code, replayed.code, reportIn(replayed).results[0]?.attempts[0]?.error]).toEqual([0, 0, undefined]);
+});
+
 it('makes no lookup in a replay, and none whose values the test gives', async () => {
   await using folder = await aTestFolder();
   const dynamicData = [{ name: 'customer', url: 'https://crm.example.com/who', response: [{ name: 'customer', path: '$.name' }] }];

@@ -41,6 +41,10 @@ export interface HedgedLanguageModelOptions {
   readonly models: ProviderOrder<LanguageModel>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /**
+   * Summaries are made before the answer that needs them, not beside the conversation: where nobody waits, and a replay has to send the same requests.
+   */
+  readonly summarizesFirst?: boolean | undefined;
 }
 
 interface Asked {
@@ -85,6 +89,8 @@ export class HedgedLanguageModel {
    * @throws ProviderError where no model answers, or none goes on; the signal's reason
    */
   async *answer(request: AnswerRequest, signal: AbortSignal): AsyncGenerator<AnswerEvent, void> {
+    const { summarizesFirst = false } = this.#options;
+    if (summarizesFirst) await this.#summarize(request);
     const pauseMs = (failures: number): number | undefined => RETRY_AFTER_MS[failures];
     // Only up to the first event: what was said can't be taken back.
     const { first, events } = await withRetries({ clock: this.#options.clock, signal, pauseMs }, async () => {
@@ -95,6 +101,7 @@ export class HedgedLanguageModel {
       for (let next = first; next.done !== true; next = await events.next()) yield next.value;
     } finally {
       await events.return();
+      if (!summarizesFirst) void this.#summarize(request);
     }
   }
 
@@ -106,27 +113,27 @@ export class HedgedLanguageModel {
     this.#summarizer.close();
   }
 
+  #summarize(request: AnswerRequest): Promise<void> {
+    return this.#summarizer.consider(request, this.#options.models.current.window.bytes);
+  }
+
   async *#attempt(request: AnswerRequest, signal: AbortSignal): AsyncGenerator<AnswerEvent, void> {
     const { models } = this.#options;
     const answer = new Answer({ mayBeJoined: models.all.length > 1 });
     const broken: { readonly provider: LanguageModel; readonly failure: unknown }[] = [];
-    try {
-      for (;;) {
-        const left = models.order.filter((model) => !broken.some(({ provider }) => provider === model));
-        const { provider, answer: begun, passed } = await this.#first(left, { request, said: answer.said, signal });
-        models.answered(provider, [...broken.slice(-1), ...passed]);
-        const failure = yield* this.#read(provider, begun, { answer, last: left.length === 1, offersTools: request.tools.length > 0 });
-        signal.throwIfAborted();
-        // What a tool does is done: its result is answered next.
-        if (failure === undefined || answer.calledTool) break;
-        if (left.length === 1) throw failure;
-        answer.cutOff();
-        broken.push({ provider, failure });
-      }
-      yield* answer.end();
-    } finally {
-      this.#summarizer.consider(request, models.current.window.bytes);
+    for (;;) {
+      const left = models.order.filter((model) => !broken.some(({ provider }) => provider === model));
+      const { provider, answer: begun, passed } = await this.#first(left, { request, said: answer.said, signal });
+      models.answered(provider, [...broken.slice(-1), ...passed]);
+      const failure = yield* this.#read(provider, begun, { answer, last: left.length === 1, offersTools: request.tools.length > 0 });
+      signal.throwIfAborted();
+      // What a tool does is done: its result is answered next.
+      if (failure === undefined || answer.calledTool) break;
+      if (left.length === 1) throw failure;
+      answer.cutOff();
+      broken.push({ provider, failure });
     }
+    yield* answer.end();
   }
 
   #first(models: readonly LanguageModel[], asked: Asked) {

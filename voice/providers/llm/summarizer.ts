@@ -1,4 +1,4 @@
-/** Summarises the oldest turns of a call in the background, before they have to be left out. No turn waits for it. */
+/** Summarises the oldest turns of a conversation before they have to be left out: in the background of a call, where no turn waits for it. */
 import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import type { CompletionRequest } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
@@ -30,7 +30,7 @@ export class Summarizer {
   readonly #options: SummarizerOptions;
   readonly #closing = new AbortController();
   #summary: Summary | undefined;
-  #running = false;
+  #running: Promise<void> | undefined;
 
   constructor(options: SummarizerOptions) {
     this.#options = options;
@@ -44,13 +44,14 @@ export class Summarizer {
   /**
    * Summarises what the next requests may have no room for. One at a time; one that fails is tried again after the next turn.
    * @param maxBytes of the longest request
+   * @returns when none is being made any more. Never rejects
    */
-  consider(request: AnswerRequest, maxBytes: number): void {
-    if (this.#running || this.#closing.signal.aborted) return;
-    const old = turnsToSummarize(request, { maxBytes, summary: this.#summary });
-    if (old === undefined) return;
-    this.#running = true;
-    void this.#summarize(old).finally(() => (this.#running = false));
+  async consider(request: AnswerRequest, maxBytes: number): Promise<void> {
+    if (this.#running === undefined && !this.#closing.signal.aborted) {
+      const old = turnsToSummarize(request, { maxBytes, summary: this.#summary });
+      this.#running = old && this.#summarize(old).finally(() => (this.#running = undefined));
+    }
+    await this.#running;
   }
 
   close(): void {
