@@ -34,6 +34,13 @@ function aTool(name: string, more: Partial<ToolDefinition> = {}) {
   return { definition, gives: (forModel: string) => resolve({ succeeded: true, forModel }) };
 }
 
+/** Until it is stopped. */
+const { definition: waits } = aTool('wait', {
+  stopsOnInterruption: true,
+  run: (_args, signal) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve({ succeeded: false, forModel: 'no keys' }))),
+});
+
 /** In the form `agent: Hello`, `call: find`, `result: find "it"`. */
 const shown = (history: readonly HistoryItem[]): readonly string[] =>
   history.map((item) => {
@@ -219,21 +226,20 @@ it('waits for the agent where it can not be interrupted', async () => {
   expect(requests[1]).toEqual(['user: count', 'agent: One two three four.', 'user: stop']);
 });
 
-it('stops a tool that only waits when the user speaks, and one answer takes both', async () => {
-  const wait = aTool('wait', {
-    stopsOnInterruption: true,
-    run: (_args, signal) =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ succeeded: false, forModel: 'no keys' }))),
-  });
-  const { conversation, requests } = aConversation((asked) => (asked.length === 1 ? [call('wait')] : 'Well.'), {
-    tools: [wait.definition],
-  });
-  conversation.written('hello');
-  await conversation.said();
-  conversation.written('I have no keypad');
-  await conversation.quiet();
-  expect(requests.slice(1)).toEqual([['user: hello', 'call: wait', 'result: wait "no keys"', 'user: I have no keypad']]);
-});
+it.each([true, false])(
+  'stops a tool that only waits when the user speaks, and one answer takes both (interruptions: %j)',
+  async (interruptions) => {
+    const { conversation, requests } = aConversation((asked) => (asked.length === 1 ? [call('wait')] : 'Well.'), {
+      tools: [waits],
+      interruptions,
+    });
+    conversation.written('hello');
+    await conversation.said();
+    conversation.written('I have no keypad');
+    await conversation.quiet();
+    expect(requests.slice(1)).toEqual([['user: hello', 'call: wait', 'result: wait "no keys"', 'user: I have no keypad']]);
+  },
+);
 
 it('lets the model call tools eight times in a row', async () => {
   const allowed: boolean[] = [];
@@ -297,12 +303,7 @@ it('says and hears nothing once it is closed', async () => {
 });
 
 it('stops tools that only wait when it is closed', async () => {
-  const wait = aTool('wait', {
-    stopsOnInterruption: true,
-    run: (_args, signal) =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ succeeded: false, forModel: 'no keys' }))),
-  });
-  const { conversation, written, clock } = aConversation(() => [call('wait')], { tools: [wait.definition] });
+  const { conversation, written, clock } = aConversation(() => [call('wait')], { tools: [waits] });
   conversation.written('hello');
   await conversation.said();
   await conversation.close();

@@ -204,11 +204,8 @@ export function initialState(settings: ConversationSettings): ConversationState 
   };
 }
 
-/** Nothing is being said, no tool runs, and no answer is to come. */
-export function isQuiet({ answer, speeches, tools, unanswered, unseen, waiting, ending }: ConversationState): boolean {
-  const pending = unanswered || unseen > 0 || waiting.length > 0;
-  return answer === undefined && speeches.length === 0 && tools.length === 0 && (ending || !pending);
-}
-
 /** What is being said is in the transcript; tools may go on. */
 export const isSaid = ({ answer, speeches }: ConversationState): boolean => answer === undefined && speeches.length === 0;
+
+/** Nothing is being said and no tool runs: no answer is to come. */
+export const isQuiet = (state: ConversationState): boolean => isSaid(state) && state.tools.length === 0;

@@ -4,14 +4,16 @@ import type { Change } from './change.ts';
 import { recordUser } from './records.ts';
 import { breakSilence } from './silence.ts';
 import { interruptSpeech } from './speech.ts';
-import { isQuiet, type Answer, type RunningTool, type UserTurn } from './state.ts';
+import { isSaid, type Answer, type RunningTool, type UserTurn } from './state.ts';
 
 /** Whole turns: they interrupt what the agent says, where that is allowed. */
 export function userTurn(change: Change, turn: UserTurn): void {
-  const { begun, settings, waiting } = change.state;
+  const { begun, settings, waiting, tools } = change.state;
   if (!begun || turn.text.trim() === '') return;
   change.set({ waiting: [...waiting, turn] });
-  if (settings.interruptions.enabled || isQuiet({ ...change.state, waiting, answer: givenAnswer(change) })) takeWaiting(change);
+  // Who answers a tool that only waits for them cuts nobody off.
+  const isFree = isSaid({ ...change.state, answer: givenAnswer(change) }) && tools.every(({ stops }) => stops);
+  if (settings.interruptions.enabled || isFree) takeWaiting(change);
   else if (change.state.answer?.early === true) cancelAnswer(change);
 }
 
