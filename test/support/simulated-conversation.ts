@@ -9,6 +9,7 @@ import type { Entry } from '../../voice/conversation/records.ts';
 import { requestHistory } from '../../voice/conversation/requests.ts';
 import { initialState, isQuiet, type ConversationState } from '../../voice/conversation/state.ts';
 import { step } from '../../voice/conversation/step.ts';
+import { chatMessagesOf } from '../../voice/providers/llm/chat-messages.ts';
 import type { HistoryItem } from '../../voice/providers/llm/history.ts';
 import type { ModelCall } from '../../voice/calls/model-stream/index.ts';
 import { mulberry } from '../../platform/mulberry.ts';
@@ -27,6 +28,13 @@ interface Due {
   readonly happens: () => void;
 }
 
+interface ChatMessage {
+  readonly role: string;
+  readonly content?: string;
+  readonly tool_calls?: readonly { readonly id: string }[];
+  readonly tool_call_id?: string;
+}
+
 /** The sound of one speech. */
 interface Sound {
   text: string;
@@ -42,7 +50,7 @@ export class SimulatedConversation {
   readonly #sounds = new Map<number, Sound>();
   /** Speeches that were told to be silent. */
   readonly #cancelled = new Set<string>();
-  readonly #log: string[] = [];
+  readonly #log: unknown[] = [];
   readonly #entries: Entry[] = [];
   /** What the user has said that counts, in order. */
   readonly #said: string[] = [];
@@ -68,11 +76,16 @@ export class SimulatedConversation {
   #asked: readonly HistoryItem[] = [];
   #asking: string | undefined;
   #calls = 0;
+  /** Answers that called tools since the user's last words. */
+  #steps = 0;
+  /** The model hardly ever stops calling tools. */
+  readonly #eager: boolean;
   #over = false;
 
   constructor(seed: number) {
     this.#seed = seed;
     this.#random = mulberry(seed);
+    this.#eager = this.#chance(0.05);
     this.#state = initialState({
       welcome: this.#chance(0.7) ? 'Hello, this is the desk.' : undefined,
       language: 'en-US',
@@ -93,7 +106,7 @@ export class SimulatedConversation {
       else this.#later(at, () => this.#write(`words ${turn}.`));
     }
     const end = this.#ms(60_000) + 5_000;
-    if (this.#chance(0.3)) this.#later(this.#ms(20_000), () => this.#close());
+    if (this.#chance(0.2)) this.#later(this.#ms(20_000), () => this.#close());
     for (let due = this.#next(); due !== undefined; due = this.#next()) {
       this.#now = due.at;
       due.happens();
@@ -208,14 +221,18 @@ export class SimulatedConversation {
   }
 
   #happens(event: ConversationEvent): void {
-    this.#log.push(`${this.#now} ${JSON.stringify(event)}`);
+    this.#log.push([this.#now, event]);
     if (ACTS.has(event.type)) this.#activeAt = this.#now;
     const before = this.#state;
     this.#beganOver = before.hearing.place !== undefined && before.hearing.over;
     const { state, effects } = step(before, event, this.#now);
     this.#state = state;
+    if (event.type === 'answered' && state.tools.length > before.tools.length) this.#steps += 1;
+    if (event.type === 'silent') this.#expectHeard(event.speech, effects);
+    // In the middle of anything.
+    if (this.#chance(0.002)) this.#later(this.#ms(100), () => this.#close());
     for (const effect of effects) {
-      this.#log.push(`    ${JSON.stringify(effect)}`);
+      this.#log.push(effect);
       this.#carryOut(effect);
     }
     this.#expect(state.next >= before.next, 'numbers go up');
@@ -223,6 +240,7 @@ export class SimulatedConversation {
       state.speeches.every(({ number }, index, all) => index === 0 || all[index - 1]!.number < number),
       'speeches are in order',
     );
+    this.#expectAsked();
   }
 
   #carryOut(effect: Effect): void {
@@ -234,6 +252,7 @@ export class SimulatedConversation {
         this.#asking = undefined;
         return undefined;
       case 'say': {
+        this.#expect(!this.#state.closed, 'nothing is said after the end');
         const sound = this.#sounds.get(effect.speech) ?? { text: '', complete: false, cancelled: false, played: 0 };
         this.#expect(!sound.complete && !sound.cancelled, 'nothing is said after the end of a speech');
         sound.text += effect.text;
@@ -247,11 +266,9 @@ export class SimulatedConversation {
         const sound = this.#sounds.get(effect.speech)!;
         sound.cancelled = true;
         this.#cancelled.add(String(effect.speech));
-        return this.#later(this.#ms(80), () => {
+        return this.#later(this.#ms(this.#chance(0.3) ? 2_000 : 80), () => {
           this.#report(effect.speech, sound.played);
-          this.#happens({ type: 'silent', speech: effect.speech });
-          this.#sounds.delete(effect.speech);
-          this.#play();
+          this.#silent(effect.speech);
         });
       }
       case 'pausePlayout':
@@ -280,6 +297,7 @@ export class SimulatedConversation {
         return this.#later(this.#ms(5), () => this.#ran(effect.callId, 'wait_for_keys', '{"error":"no keys"}'));
       case 'record':
         this.#entries.push(...effect.entries);
+        if (effect.entries.some(({ message }) => message?.role === 'user')) this.#steps = 0;
         return undefined;
       case 'end':
         this.#over = true;
@@ -295,6 +313,8 @@ export class SimulatedConversation {
 
   #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): void {
     this.#expect(this.#asking === undefined, 'one answer at a time');
+    this.#expect(!this.#over, 'nothing is asked after the end');
+    this.#expect(mayCall === this.#steps < 8, 'tools may be called eight times in a row');
     this.#expectRequest(history);
     this.#asking = answer;
     this.#asked = history;
@@ -313,24 +333,24 @@ export class SimulatedConversation {
     };
     for (let count = this.#chance(0.25) ? 0 : this.#count(12); count > 0; count -= 1)
       then(() => this.#happens({ type: 'words', answer, text: this.#chance(0.1) ? ' ' : ` ${this.#one(WORDS)}` }));
-    if (this.#chance(0.03)) return then(() => ends({ type: 'failed', answer, failure: FAILURE }));
+    const fails = this.#chance(0.03);
     if (this.#chance(0.05)) then(() => this.#happens({ type: 'extra', answer, extra: { google: 1 } }));
-    if (mayCall && this.#chance(0.4)) {
-      for (let count = this.#count(3); count > 0; count -= 1) {
-        const call: ModelCall = { id: `call-${(this.#calls += 1)}`, name: this.#one(TOOLS), arguments: '{}' };
+    if (mayCall && this.#chance(this.#eager ? 0.98 : 0.4)) {
+      for (let count = this.#eager ? 1 : this.#count(3); count > 0; count -= 1) {
+        const name = this.#eager ? 'look_up' : this.#one(TOOLS);
+        const call: ModelCall = { id: `call-${(this.#calls += 1)}`, name, arguments: '{}' };
         then(() => this.#happens({ type: 'call', answer, call, complete: !this.#chance(0.05) }));
       }
     }
-    then(() => ends({ type: 'answered', answer }));
+    then(() => ends(fails ? { type: 'failed', answer, failure: FAILURE } : { type: 'answered', answer }));
   }
 
   #run({ id, name }: ModelCall): void {
     this.#expect(!this.#called.has(id), 'a call runs once');
     this.#called.set(id, 0);
-    const ms = this.#ms(8_000);
+    const ms = this.#ms(this.#eager ? 500 : 8_000);
     if (this.#chance(0.4)) this.#later(0, () => this.#happens({ type: 'announced', text: 'One moment. ', answers: false }));
-    if (ms > 4_000 && this.#chance(0.5))
-      this.#later(4_000, () => this.#happens({ type: 'announced', text: 'Still at it.', answers: false }));
+    if (this.#chance(0.3)) this.#later(this.#ms(ms), () => this.#happens({ type: 'announced', text: 'Still at it.', answers: false }));
     if (this.#chance(0.2)) this.#later(this.#ms(ms), () => this.#happens({ type: 'found', sources: [] }));
     if (name === 'wait_for_keys' && this.#chance(0.5)) return this.#later(30_000, () => this.#ran(id, name, '{"digits":""}'));
     this.#later(ms, () => {
@@ -360,34 +380,38 @@ export class SimulatedConversation {
       const played = Math.min(sound.text.length, sound.played + piece);
       sound.played = played;
       this.#report(number, played);
-      if (sound.complete && played === sound.text.length) this.#silent(number);
       this.#play();
     });
-    if (piece === 0 && sound.complete)
-      this.#later(0, () => !sound.cancelled && !this.#paused && this.#sounds.get(number) === sound && this.#silent(number));
+    if (piece > 0 || !sound.complete) return;
+    // Whoever cuts in now cuts nothing off.
+    this.#later(this.#ms(200), () => !sound.cancelled && !this.#paused && this.#sounds.get(number) === sound && this.#silent(number));
   }
 
   #silent(number: number): void {
-    this.#sounds.delete(number);
     this.#happens({ type: 'silent', speech: number });
+    this.#sounds.delete(number);
     this.#play();
   }
 
   #report(speech: number, characters: number): void {
-    if (characters > 0) this.#happens({ type: 'heard', speech, characters });
+    this.#happens({ type: 'heard', speech, characters });
   }
 
   // -- what has to hold
 
   #expectRequest(history: readonly HistoryItem[]): void {
-    const { state } = this;
     const early = history.at(-1)?.id === 'open';
-    this.#expect(early || isDeepStrictEqual(history, requestHistory(state)), 'a request is the history');
+    this.#expect(early || isDeepStrictEqual(history, requestHistory({ ...this.#state, unseen: 0 })), 'a request is the history');
     const last = history.at(-1);
     this.#expect(last?.type !== 'message' || last.role === 'user', 'the last message of a request is not the agent’s');
+    const asked = new Set(this.#asked.map(({ id }) => id));
+    const isNew = (item: HistoryItem): boolean =>
+      item.type === 'message' && item.role === 'user' && item.isNote !== true && !asked.has(item.id);
+    this.#expect(!history.some(isNew) || last?.id !== 'note', 'the user’s own words are what is answered');
     const calls = history.flatMap((item) => (item.type === 'call' ? [item.callId] : []));
     const results = history.flatMap((item) => (item.type === 'result' ? [item.callId] : []));
     this.#expect(isDeepStrictEqual(calls, results), 'each call has one result, in the order of the calls');
+    this.#expectMessages(chatMessagesOf({ instructions: '', history }) as readonly ChatMessage[]);
     const known = new Set(history.map(({ id }) => id));
     const lasting = this.#asked.filter(({ id }) => isKept(id) && known.has(id));
     const lost = this.#asked.filter(({ id }) => isKept(id) && !known.has(id));
@@ -400,9 +424,7 @@ export class SimulatedConversation {
       lasting.every(({ id }, index) => index === 0 || order.indexOf(lasting[index - 1]!.id) < order.indexOf(id)),
       'a request keeps the order of the one before',
     );
-    const others = history
-      .slice(0, order.indexOf(lasting.at(-1)?.id ?? '') + 1)
-      .filter(({ id }) => !this.#asked.some((item) => item.id === id));
+    const others = history.slice(0, order.indexOf(lasting.at(-1)?.id ?? '') + 1).filter(({ id }) => !asked.has(id));
     this.#expect(
       others.every(({ type }) => type === 'result'),
       'nothing but results is put before what was asked with',
@@ -415,16 +437,53 @@ export class SimulatedConversation {
     );
   }
 
-  get state(): ConversationState {
-    return this.#state;
+  /** What OpenAI and Mistral refuse. */
+  #expectMessages(messages: readonly ChatMessage[]): void {
+    this.#expect(messages.at(-1)?.role !== 'assistant', 'the last message is the user’s, or a result');
+    for (const [index, { role, content = '', tool_calls: calls = [] }] of messages.entries()) {
+      this.#expect(content !== '' || calls.length > 0, 'no message is empty');
+      const results = messages.slice(index + 1, index + 1 + calls.length).map((each) => each.tool_call_id);
+      this.#expect(
+        role === 'tool' ||
+          isDeepStrictEqual(
+            results,
+            calls.map(({ id }) => id),
+          ),
+        'the results of calls follow them',
+      );
+      this.#expect(messages[index + 1 + calls.length]?.role !== 'tool' || role === 'tool', 'results follow their calls');
+    }
+  }
+
+  /** What was said is what was heard. */
+  #expectHeard(speech: number, effects: readonly Effect[]): void {
+    const { text, played, cancelled, complete } = this.#sounds.get(speech)!;
+    const said = effects.flatMap((effect) =>
+      effect.type === 'record' ? effect.entries.flatMap(({ message }) => (message?.role === 'agent' ? [message] : [])) : [],
+    );
+    const heard = text.slice(0, played).trim();
+    this.#expect(
+      heard === ''
+        ? said.length === 0
+        : said.length === 1 && said[0]!.content === heard && said[0]!.interrupted === (cancelled && !(complete && played === text.length)),
+      'a message is what was heard, and says whether it was interrupted',
+    );
+  }
+
+  /** What is owed is asked as soon as nothing is in the way. */
+  #expectAsked(): void {
+    const { begun, ending, unanswered, unseen, waiting, speeches, tools } = this.#state;
+    if (!begun || ending) return;
+    const falls = speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping);
+    this.#expect(!unanswered || falls, 'the user’s words are asked about at once');
+    this.#expect(!isQuiet(this.#state) || (unseen === 0 && waiting.length === 0), 'nothing is owed where nothing is under way');
   }
 
   /** When nothing happens any more, nothing is owed. */
   #expectSettled(): void {
-    const { state } = this;
-    this.#expect(isQuiet(state), 'nothing is under way when nothing happens any more');
-    this.#expect(this.#over || !state.unanswered, 'what the user has said was answered');
-    this.#expect(!this.#paused && state.hearing.place === undefined, 'nothing is paused, and no turn is open');
+    const { hearing } = this.#state;
+    this.#expect(isQuiet(this.#state), 'nothing is under way when nothing happens any more');
+    this.#expect(!this.#paused && hearing.place === undefined, 'nothing is paused, and no turn is open');
     this.#expect(this.#timers.size === 0, 'no timer waits');
   }
 
@@ -456,6 +515,7 @@ export class SimulatedConversation {
     );
     const seqs = this.#entries.flatMap(({ message, toolCall }) => message?.seq ?? toolCall?.seq ?? []);
     this.#expect(new Set(seqs).size === seqs.length, 'each number is used once');
+    this.#expect(this.#entries.filter(({ toolCall }) => toolCall !== undefined).length === this.#called.size, 'each call has one result');
     const turns = this.#entries.flatMap((entry) => entry.turn ?? []);
     const agents = new Set(messages.filter(({ role }) => role === 'agent').map(({ seq }) => seq));
     this.#expect(
@@ -483,7 +543,13 @@ export class SimulatedConversation {
   }
 
   #expect(holds: boolean, what: string): void {
-    if (!holds) throw new Error(`seed ${this.#seed}: ${what}, but not after\n${this.#log.slice(-60).join('\n')}`);
+    if (!holds)
+      throw new Error(
+        `seed ${this.#seed}: ${what}, but not after\n${this.#log
+          .slice(-60)
+          .map((each) => JSON.stringify(each))
+          .join('\n')}`,
+      );
   }
 }
 
