@@ -241,6 +241,58 @@ it.each([true, false])(
   },
 );
 
+it('keeps the words of an answer with its calls, unless something was said between them', async () => {
+  const quiet = aTool('find', { run: async () => ({ succeeded: true, forModel: 'it' }) }).definition;
+  const loud = { ...quiet, name: 'search', messages: { start: 'One moment.' } };
+  const requests: AnswerRequest[] = [];
+  const { conversation } = aConversation(
+    (asked, request) => (
+      requests.push(request),
+      asked.at(-1)?.startsWith('user: ') ? [{ type: 'text', text: 'Let me see.' }, call(asked.at(-1)!.slice(6))] : 'Here.'
+    ),
+    { tools: [quiet, loud] },
+  );
+  for (const tool of ['find', 'search']) {
+    conversation.written(tool);
+    await conversation.quiet();
+  }
+  const said = requests
+    .at(-1)!
+    .history.flatMap((item) => (item.type === 'message' && item.text === 'Let me see.' ? [item.answer !== undefined] : []));
+  expect(said).toEqual([true, false]);
+});
+
+it('lets an answer be empty only where a tool has said what came of it since the user’s last words', async () => {
+  const find = aTool('find', { messages: { complete: 'Found it.' }, run: async () => ({ succeeded: true, forModel: 'it' }) });
+  const empty: boolean[] = [];
+  const { conversation } = aConversation(
+    (asked, { mayBeEmpty }) => (empty.push(mayBeEmpty()), asked.at(-1) === 'user: find it' ? [call('find')] : 'Well.'),
+    { tools: [find.definition] },
+  );
+  for (const words of ['find it', 'thanks']) {
+    conversation.written(words);
+    await conversation.quiet();
+  }
+  expect(empty).toEqual([false, true, false]);
+});
+
+it('measures an answer from its request to its first word, once for each turn', async () => {
+  const clock = new FakeClock();
+  const find = aTool('find', { messages: { start: 'One moment.' } });
+  const { conversation, written } = aConversation((asked) => (clock.tick(100), asked.length === 1 ? [call('find')] : 'Here it is.'), {
+    clock,
+    tools: [find.definition],
+  });
+  const turns = () => written.flatMap(({ turn }) => (turn ? [[turn.seq, turn.llmTtft]] : []));
+  conversation.written('find it');
+  await conversation.said();
+  expect(turns()).toEqual([]);
+  find.gives('it');
+  await conversation.quiet();
+  const first = written.find(({ message }) => message?.role === 'agent')?.message?.seq;
+  expect(turns()).toEqual([[first, 100]]);
+});
+
 it('lets the model call tools eight times in a row', async () => {
   const allowed: boolean[] = [];
   const again = aTool('again', { run: async () => ({ succeeded: true, forModel: 'once more' }) });
