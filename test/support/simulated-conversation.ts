@@ -12,6 +12,7 @@ import { step } from '../../voice/conversation/step.ts';
 import { chatMessagesOf } from '../../voice/providers/llm/chat-messages.ts';
 import type { HistoryItem } from '../../voice/providers/llm/history.ts';
 import type { ModelCall } from '../../voice/calls/model-stream/index.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { mulberry } from '../../platform/mulberry.ts';
 
 /** Names say what tools do. */
@@ -411,7 +412,7 @@ export class SimulatedConversation {
     const calls = history.flatMap((item) => (item.type === 'call' ? [item.callId] : []));
     const results = history.flatMap((item) => (item.type === 'result' ? [item.callId] : []));
     this.#expect(isDeepStrictEqual(calls, results), 'each call has one result, in the order of the calls');
-    this.#expectMessages(chatMessagesOf({ instructions: '', history }) as readonly ChatMessage[]);
+    this.#expectMessages(chatMessagesOf({ instructions: '', history }) as readonly (JsonObject & ChatMessage)[]);
     const known = new Set(history.map(({ id }) => id));
     const lasting = this.#asked.filter(({ id }) => isKept(id) && known.has(id));
     const lost = this.#asked.filter(({ id }) => isKept(id) && !known.has(id));
