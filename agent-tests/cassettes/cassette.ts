@@ -115,11 +115,15 @@ function contentOf(file: string, text: string): unknown {
   }
 }
 
+/** An answer has at least one of them. */
+const ANSWER_FIELDS = ['stream', 'body', 'failed', 'text', 'toolCalls'] satisfies readonly (keyof RecordedAnswer)[];
+
 /** Files are edited and merged by people. */
 function isRecording(value: unknown): value is Recording {
   const { request, answer } = isObject(value) ? value : {};
   if (!isObject(request) || !isObject(answer)) return false;
   const { stream = [], body = '' } = answer;
+  if (!ANSWER_FIELDS.some((name) => name in answer)) return false;
   return Array.isArray(stream) && [...(stream as readonly unknown[]), body].every((data) => typeof data === 'string');
 }
 

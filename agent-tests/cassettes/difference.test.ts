@@ -47,12 +47,18 @@ describe('a cassette', () => {
     expect(text).toContain('recordedAt: 1970-01-01T00:00:00.000Z');
   });
 
-  it.each(['null', '{request: {provider: openai, model: m}}', 'text'])('with the answer %s is refused by its place', async (answer) => {
-    const folder = testFolder();
-    const file = join(folder, 'broken.yaml');
-    await writeFile(file, `format: 1\nrecordedAt: 2026-01-01T00:00:00Z\nanswers:\n  - {request: {model: m}, answer: {}}\n  - ${answer}\n`);
-    const failure = await readCassette(file).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(CassetteError);
-    expect((failure as Error).message).toContain('answers[1]');
-  });
+  it.each(['null', '{request: {provider: openai, model: m}}', 'text', '{request: {model: m}, answer: {refused: 400}}'])(
+    'with the answer %s is refused by its place',
+    async (answer) => {
+      const folder = testFolder();
+      const file = join(folder, 'broken.yaml');
+      await writeFile(
+        file,
+        `format: 1\nrecordedAt: 2026-01-01T00:00:00Z\nanswers:\n  - {request: {model: m}, answer: {text: Hi}}\n  - ${answer}\n`,
+      );
+      const failure = await readCassette(file).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(CassetteError);
+      expect((failure as Error).message).toContain('answers[1]');
+    },
+  );
 });

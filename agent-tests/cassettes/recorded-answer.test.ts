@@ -8,7 +8,7 @@ function recorded(body: string): RecordedAnswer | undefined {
   const recording = new AnswerRecording();
   for (const byte of Buffer.from(body)) recording.push(Uint8Array.of(byte));
   recording.end();
-  return recording.answer;
+  return recording.isComplete ? recording.answer : undefined;
 }
 
 function eventsOf(body: string): readonly ModelEvent[] {

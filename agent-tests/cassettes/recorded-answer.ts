@@ -1,6 +1,6 @@
 /** An answer of a chat completion, as a server sent it and as a replay sends it again. */
 import { isObject, parseJson } from '../../platform/json.ts';
-import type { OptionalParameter } from '../../voice/calls/provider-access/index.ts';
+import type { OptionalParameter, ProviderError } from '../../voice/calls/provider-access/index.ts';
 import { ModelStreamReader, SseDecoder, type ModelEvent } from '../../voice/calls/model-stream/index.ts';
 
 interface ToolCallShown {
@@ -16,8 +16,12 @@ export interface RecordedAnswer {
   readonly stream?: readonly string[];
   /** Of an answer that wasn't streamed: JSON. */
   readonly body?: string;
-  /** The server refused the request with this status; the next form of it may be accepted. */
-  readonly refused?: number;
+  /** There is none: the server refused the request, failed, or was given up. Another form of the request, or another model, may have been answered. */
+  readonly failed?: RecordedFailure;
+}
+
+export interface RecordedFailure extends Pick<ProviderError, 'kind' | 'status'> {
+  readonly tooLong?: true;
   /** What the refusal names. */
   readonly parameters?: readonly OptionalParameter[];
 }
@@ -54,9 +58,12 @@ export class AnswerRecording {
     this.#events.push(...this.#reader.end());
   }
 
-  /** Undefined until the answer is complete: what breaks off, or can't be read, isn't worth keeping. */
-  get answer(): RecordedAnswer | undefined {
-    if (this.#events.at(-1)?.type !== 'end') return undefined;
+  get isComplete(): boolean {
+    return this.#events.at(-1)?.type === 'end';
+  }
+
+  /** As far as it has come: a replay breaks off there. */
+  get answer(): RecordedAnswer {
     const afterRetracted = this.#events.slice(this.#events.findLastIndex(({ type }) => type === 'retract') + 1);
     const text = afterRetracted.map((event) => (event.type === 'text' ? event.text : '')).join('');
     const calls = this.#events.flatMap((event) => (event.type === 'call' ? [event.call] : []));

@@ -8,7 +8,7 @@ import {
 } from '../../voice/calls/provider-access/index.ts';
 import type { Cassette, RecordedRequest } from './cassette.ts';
 import { differenceFromNearest } from './difference.ts';
-import { AnswerRecording, replayAnswer } from './recorded-answer.ts';
+import { AnswerRecording, replayAnswer, type RecordedAnswer, type RecordedFailure } from './recorded-answer.ts';
 
 /**
  * `record`: ask, and keep the answers. `replay`: only what is recorded, a request that isn't fails. `auto`: what is recorded, else ask.
@@ -28,9 +28,6 @@ export interface CassetteRecorderOptions {
 /** A key that is only needed for a request that is not recorded. */
 export const MISSING_KEY = 'missing';
 
-/** Statuses after which a request is sent in another form. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 422]);
-
 export function recorder({ mode, cassette, file, onMiss = () => undefined }: CassetteRecorderOptions): FetchInterceptor {
   return (fetch, endpoint) => {
     const intercepted: ProviderFetch = async (url, init = {}) => {
@@ -44,9 +41,9 @@ export function recorder({ mode, cassette, file, onMiss = () => undefined }: Cas
       const request = requestOf(asked, endpoint);
       signal?.throwIfAborted();
       const known = mode === 'record' ? undefined : cassette.answerTo(request);
-      if (known?.refused !== undefined) {
-        const { refused: status, parameters: refusedParameters = [] } = known;
-        throw failureOf(endpoint, 'refused', `answered ${status} when it was recorded`, { status, refusedParameters });
+      if (known?.failed !== undefined) {
+        const { kind, parameters: refusedParameters = [], ...more } = known.failed;
+        throw failureOf(endpoint, kind, 'did not answer when it was recorded', { ...more, refusedParameters });
       }
       if (known !== undefined) return replayAnswer(known);
       if (mode === 'replay') {
@@ -73,22 +70,24 @@ function requestOf(
   return { provider, ...asked } as RecordedRequest;
 }
 
-/** An answer that is abandoned, or breaks off, is not kept. */
+/** That a request failed is kept where nothing answers it: a replay asks the next model then, as the recording did. */
 async function keep(
   answering: Promise<Response>,
   { request, cassette }: { readonly request: RecordedRequest; readonly cassette: Cassette },
 ): Promise<Response> {
+  const addUnlessAnswered = (answer: RecordedAnswer): void => {
+    if (cassette.answerTo(request) === undefined) cassette.add({ request, answer });
+  };
   const response = await answering.catch((error: unknown) => {
-    if (error instanceof ProviderError && error.status !== undefined && REFUSALS.has(error.status)) {
-      const { status: refused, refusedParameters: parameters } = error;
-      cassette.add({ request, answer: { refused, ...(parameters.length > 0 && { parameters }) } });
-    }
+    addUnlessAnswered({ failed: error instanceof ProviderError ? failureToKeep(error) : { kind: 'unreachable' } });
     throw error;
   });
   const recording = new AnswerRecording();
   const save = (): void => {
-    const { answer } = recording;
-    if (answer !== undefined) cassette.add({ request, answer });
+    if (recording.isComplete) cassette.add({ request, answer: recording.answer });
+  };
+  const breakOff = (): void => {
+    if (!recording.isComplete) addUnlessAnswered(recording.answer);
   };
   const watch = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -100,7 +99,17 @@ async function keep(
     flush() {
       recording.end();
       save();
+      breakOff();
     },
+    // By whoever reads it, or by the server.
+    cancel: breakOff,
   });
   return new Response(response.body?.pipeThrough(watch) ?? null, { status: response.status, headers: response.headers });
 }
+
+const failureToKeep = ({ kind, status, tooLong, refusedParameters: parameters }: ProviderError): RecordedFailure => ({
+  kind,
+  ...(status !== undefined && { status }),
+  ...(tooLong && { tooLong }),
+  ...(parameters.length > 0 && { parameters }),
+});

@@ -125,6 +125,26 @@ it('replays a conversation whose beginning was summarised', async () => {
   expect([recorded.code, replayed.code, reportIn(replayed).results[0]?.attempts[0]?.error]).toEqual([0, 0, undefined]);
 });
 
+it('replays what a fallback answered, and how it came to that', async () => {
+  await using folder = await aTestFolder();
+  const { llm } = receptionist().spec as { readonly llm: object };
+  const fallback = { provider: 'openai', model: 'gpt-4o', apiKeySecretRef: { name: 'model', key: 'api-key' } };
+  await folder.write('agents/receptionist.yaml', receptionist({ llm: { ...llm, fallbacks: [fallback] } }));
+  folder.provider.chat(({ model, lastUser }) => {
+    if (model === 'gpt-4o') return /cut off/.test(lastUser) ? 'three.' : 'From the second.';
+    return lastUser === 'Break off' ? { text: 'One two three.', breakAfter: 2 } : { status: 500 };
+  });
+  const conversation = [
+    { user: 'Fail', expect: [{ answer: { contains: ['From the second.'] } }] },
+    { user: 'Break off', expect: [{ answer: { contains: ['From the second.'] } }] },
+  ];
+  const breaksOff = { conversation: [{ user: 'Break off', expect: [{ answer: { contains: ['One two three.'] } }] }] };
+  await folder.write('tests/fallback.yaml', anAgentTest('fails', { conversation }), anAgentTest('breaks-off', breaksOff));
+  const recorded = await folder.parley(['test', '.', '--record']);
+  const replayed = await folder.parley(['test', '.', '--replay'], { env: noKeys });
+  for (const { code, stdout } of [recorded, replayed]) expect([code, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
+});
+
 it('makes no lookup in a replay, and none whose values the test gives', async () => {
   await using folder = await aTestFolder();
   const dynamicData = [{ name: 'customer', url: 'https://crm.example.com/who', response: [{ name: 'customer', path: '$.name' }] }];
