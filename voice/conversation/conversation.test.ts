@@ -14,8 +14,8 @@ import { textVoice } from './text-voice.ts';
 
 const ALLOWED = { enabled: true, minSpeechMs: 500, minWords: 0 };
 
-/** What the model says, or whom it calls. */
-type Script = string | readonly AnswerEvent[] | Error;
+/** What the model says, whom it calls, and what it fails with. */
+type Script = string | Error | readonly (string | Error | AnswerEvent)[];
 
 const call = (name: string, id: string = name): AnswerEvent => ({ type: 'call', call: { id, name, arguments: '{}' }, complete: true });
 
@@ -62,8 +62,10 @@ function aConversation(
         const asked = shown(request.history);
         requests.push(asked);
         const script = answers(asked, request);
-        if (script instanceof Error) throw script;
-        yield* typeof script === 'string' ? [{ type: 'text' as const, text: script }] : script;
+        for (const each of typeof script === 'string' || script instanceof Error ? [script] : script) {
+          if (each instanceof Error) throw each;
+          yield typeof each === 'string' ? { type: 'text', text: each } : each;
+        }
       },
     },
     voice: textVoice,
@@ -279,9 +281,18 @@ it('lets an answer be empty only where a tool has said what came of it since the
 it('measures an answer from its request to its first word, once for each turn', async () => {
   const clock = new FakeClock();
   const find = aTool('find', { messages: { start: 'One moment.' } });
-  const { conversation, written } = aConversation((asked) => (clock.tick(100), asked.length === 1 ? [call('find')] : 'Here it is.'), {
+  const { conversation, written } = aConversation(() => '', {
     clock,
     tools: [find.definition],
+    model: {
+      async *answer({ history }) {
+        clock.tick(100);
+        if (history.length === 1) return yield call('find');
+        yield { type: 'text', text: 'Here' };
+        clock.tick(100);
+        yield { type: 'text', text: ' it is.' };
+      },
+    },
   });
   const turns = () => written.flatMap(({ turn }) => (turn ? [[turn.seq, turn.llmTtft]] : []));
   conversation.written('find it');
@@ -339,6 +350,46 @@ it('apologises where the model has failed, after what it has said', async () => 
   expect([failures, ends.map(({ reason }) => reason)]).toEqual([[failure], ['llm_websocket_initialization_error']]);
   await ends[0]?.farewell?.();
   expect(transcript()).toEqual(['agent: Hello.', 'user: hi', expect.stringMatching(/^agent: I am sorry/)]);
+});
+
+it('apologises after the words in whose middle the model has failed, which had answered before', async () => {
+  const failure = new ProviderError({ part: 'llm', kind: 'unreachable', provider: 'openai', message: 'the language model is away' });
+  const { conversation, ends, transcript } = aConversation((asked) => (asked.length === 1 ? 'Yes?' : ['One mo', failure]));
+  for (const words of ['hi', 'help']) {
+    conversation.written(words);
+    await conversation.quiet();
+  }
+  expect(ends.map(({ reason }) => reason)).toEqual(['llm_websocket_connection_lost']);
+  await ends[0]?.farewell?.();
+  expect(transcript()).toEqual(['user: hi', 'agent: Yes?', 'user: help', 'agent: One mo', expect.stringMatching(/^agent: I am sorry/)]);
+});
+
+it('shows the model again what its server wants to see with words and calls', async () => {
+  const find = aTool('find', { run: async () => ({ succeeded: true, forModel: 'it' }) });
+  const [ofWords, ofCall] = [{ google: { thought: 'w' } }, { google: { thought: 'c' } }];
+  const signed = { id: '1', name: 'find', arguments: '{}', extra: { extra_content: ofCall } };
+  const requests: AnswerRequest[] = [];
+  const { conversation } = aConversation(
+    (_asked, request) =>
+      requests.push(request) > 1
+        ? 'Here.'
+        : [
+            { type: 'extra', extra: { xai: 1 } },
+            'Let me see.',
+            { type: 'extra', extra: ofWords },
+            { type: 'call', call: signed, complete: true },
+          ],
+    { tools: [find.definition], welcome: 'Hello.' },
+  );
+  conversation.written('go');
+  await conversation.quiet();
+  expect(requests[1]?.history.map((item) => ('extra' in item ? item.extra : undefined))).toEqual([
+    undefined,
+    undefined,
+    { xai: 1, ...ofWords },
+    ofCall,
+    undefined,
+  ]);
 });
 
 it('says and hears nothing once it is closed', async () => {
