@@ -412,6 +412,8 @@ export class SimulatedConversation {
     const calls = history.flatMap((item) => (item.type === 'call' ? [item.callId] : []));
     const results = history.flatMap((item) => (item.type === 'result' ? [item.callId] : []));
     this.#expect(isDeepStrictEqual(calls, results), 'each call has one result, in the order of the calls');
+    const isMarked = (item: HistoryItem): boolean => item.type !== 'result' || (item.isPending === true) === item.id.endsWith('/running');
+    this.#expect(history.every(isMarked), 'a result that is still to come says so');
     this.#expectMessages(chatMessagesOf({ instructions: '', history }) as readonly (JsonObject & ChatMessage)[]);
     const known = new Set(history.map(({ id }) => id));
     const lasting = this.#asked.filter(({ id }) => isKept(id) && known.has(id));

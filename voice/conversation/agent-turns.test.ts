@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import type { CallMessage, CallTurn } from '../../store/index.ts';
+import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
 import { setTracer, type Attributes, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';
 import { AgentTurns } from './agent-turns.ts';
 
@@ -57,7 +58,7 @@ const turn: { readonly turn: CallTurn } = { turn: { seq: 1, eou: 1, stt: 2, llmT
 
 function ask(operation: 'chat' | 'speech_to_text' | 'text_to_speech', tokens?: number): void {
   now += 10;
-  const usage = tokens === undefined ? undefined : { inputTokens: tokens, outputTokens: 1 };
+  const usage = tokens === undefined ? undefined : { inputTokens: tokens, outputTokens: 1, cachedTokens: tokens / 2 };
   turns.requests.begin({ operation, provider: 'openai', streams: true }).end('completed', { usage });
 }
 
@@ -100,6 +101,8 @@ it('gives each turn what belongs to it, and ends it with the last of that', () =
       'gen_ai.conversation.id': 'call_1',
       'gen_ai.usage.input_tokens': 220,
       'gen_ai.usage.output_tokens': 2,
+      [genAi.CACHED_TOKENS]: 110,
+      [genAi.REASONING_TOKENS]: undefined,
       'parley.turn.v2v_ms': 5,
       'parley.turn.interrupted': false,
     },
