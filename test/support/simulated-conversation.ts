@@ -16,7 +16,9 @@ import type { JsonObject } from '../../platform/json.ts';
 import { mulberry } from '../../platform/mulberry.ts';
 
 /** Names say what tools do. */
-const TOOLS = ['look_up', 'book', 'wait_for_keys', 'end_call', 'made_up'] as const;
+const TOOLS = ['look_up', 'book', 'wait_for_keys', 'end_call', 'transfer', 'made_up'] as const;
+/** After them the model isn't asked to go on. */
+const SILENT: ReadonlySet<string> = new Set(['end_call', 'transfer']);
 const WORDS = ['we', 'open', 'at', 'nine', 'and', 'close', 'at', 'six', 'of', 'course', 'I', 'see', 'you', 'tomorrow'];
 /** What is no silence. */
 const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced', 'ran']);
@@ -230,6 +232,8 @@ export class SimulatedConversation {
     this.#state = state;
     if (event.type === 'answered' && state.tools.length > before.tools.length) this.#steps += 1;
     if (event.type === 'silent') this.#expectHeard(event.speech, effects);
+    if (event.type === 'ran' && before.caller !== state.caller && state.unseen > 0)
+      this.#expect(state.ending, 'results are asked about as soon as all of an answer are there');
     // In the middle of anything.
     if (this.#chance(0.002)) this.#later(this.#ms(100), () => this.#close());
     for (const effect of effects) {
@@ -358,7 +362,7 @@ export class SimulatedConversation {
       if (this.#called.get(id) !== 0) return;
       if (this.#chance(0.3)) this.#happens({ type: 'announced', text: 'Done.', answers: true });
       if (name === 'end_call') this.#happens({ type: 'ending' });
-      this.#ran(id, name, name === 'end_call' ? undefined : '{"ok":true}');
+      this.#ran(id, name, SILENT.has(name) ? undefined : '{"ok":true}');
     });
   }
 
@@ -409,6 +413,11 @@ export class SimulatedConversation {
     const isNew = (item: HistoryItem): boolean =>
       item.type === 'message' && item.role === 'user' && item.isNote !== true && !asked.has(item.id);
     this.#expect(!history.some(isNew) || last?.id !== 'note', 'the user’s own words are what is answered');
+    const hasCome = (item: HistoryItem): boolean => item.type === 'result' && item.isPending !== true && !asked.has(item.id);
+    this.#expect(
+      history.some((item) => isNew(item) || hasCome(item)),
+      'a request has words of the user, or a result, that are new',
+    );
     const calls = history.flatMap((item) => (item.type === 'call' ? [item.callId] : []));
     const results = history.flatMap((item) => (item.type === 'result' ? [item.callId] : []));
     this.#expect(isDeepStrictEqual(calls, results), 'each call has one result, in the order of the calls');
@@ -419,8 +428,8 @@ export class SimulatedConversation {
     const lasting = this.#asked.filter(({ id }) => isKept(id) && known.has(id));
     const lost = this.#asked.filter(({ id }) => isKept(id) && !known.has(id));
     this.#expect(
-      lost.every(({ type }) => type === 'message'),
-      'only words that nobody heard leave the history',
+      lost.every((item) => item.type === 'message' || (item.type === 'call' && SILENT.has(item.name))),
+      'only words that nobody heard leave the history, and calls without a result',
     );
     const order = history.map(({ id }) => id);
     this.#expect(

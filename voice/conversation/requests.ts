@@ -82,8 +82,11 @@ const pendingResult = ({ id, callId, name }: Extract<HistoryItem, { readonly typ
 function knownHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
   const openTexts = new Map(speeches.map((speech) => [String(speech.number), heardText(speech)]));
   const running = new Set(tools.map(({ callId }) => callId));
+  const done = new Set(history.flatMap((item) => (item.type === 'result' ? [item.callId] : [])));
   return history.flatMap((item, index): HistoryItem | readonly HistoryItem[] => {
     if (item.type === 'call' && running.has(item.callId)) return [item, pendingResult(item)];
+    // After it the model isn't asked to go on: it has no result, which providers want to see.
+    if (item.type === 'call' && !done.has(item.callId)) return [];
     if (item.type !== 'message' || item.role === 'user') return item;
     const text = openTexts.get(item.id) ?? item.text;
     const next = history[index + 1];
