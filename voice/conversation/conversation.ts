@@ -67,10 +67,11 @@ export class Conversation implements ToolHost {
   readonly #asking = new Map<string, AbortController>();
   readonly #running = new Map<string, AbortController>();
   readonly #stopTools = new AbortController();
-  readonly #failures = new Map<string, ProviderError>();
   /** Of the clock that never goes back, when the conversation was created; and of the other one. */
   readonly #origin: { readonly monotonic: number; readonly now: number };
   #state: ConversationState;
+  /** Of the model: nothing is asked after it. */
+  #failure: ProviderError | undefined;
   #stepping = false;
   readonly #timers = new Map<TimerName, Timer>();
   /** Of the longest duration; and of the end, until tools are done. */
@@ -250,9 +251,8 @@ export class Conversation implements ToolHost {
       this.#happened({ type: 'answered', answer });
     } catch (error) {
       if (signal.aborted) return;
-      const failure = providerFailureOf(error, 'llm');
-      this.#failures.set(answer, failure);
-      this.#happened({ type: 'failed', answer, failure: plain(failure) });
+      this.#failure = providerFailureOf(error, 'llm');
+      this.#happened({ type: 'failed', answer, failure: plain(this.#failure) });
     } finally {
       this.#asking.delete(answer);
     }
@@ -279,7 +279,7 @@ export class Conversation implements ToolHost {
   #end({ reason, failed }: Extract<Effect, { readonly type: 'end' }>): void {
     const { onEnd, onFailure, logger, turns, language } = this.#options;
     if (failed === undefined) return onEnd(reason, () => this.#saidWithin(MAX_GOODBYE_MS));
-    const failure = [...this.#failures.values()].at(-1)!;
+    const failure = this.#failure!;
     turns.failed(errorTypeOf(failure));
     logger.error({ ...failed, reason, err: failure }, 'a provider has failed');
     onFailure?.(failure);
