@@ -287,10 +287,9 @@ it('measures an answer from its request to its first word, once for each turn', 
     model: {
       async *answer({ history }) {
         clock.tick(100);
-        if (history.length === 1) return yield call('find');
-        yield { type: 'text', text: 'Here' };
+        yield history.length === 1 ? call('find') : { type: 'text', text: 'Here' };
         clock.tick(100);
-        yield { type: 'text', text: ' it is.' };
+        if (history.length > 1) yield { type: 'text', text: ' it is.' };
       },
     },
   });
