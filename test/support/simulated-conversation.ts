@@ -81,6 +81,8 @@ export class SimulatedConversation {
   #calls = 0;
   /** Answers that called tools since the user's last words. */
   #steps = 0;
+  /** The last request was taken back. */
+  #askedAgain = false;
   /** The model hardly ever stops calling tools. */
   readonly #eager: boolean;
   #over = false;
@@ -230,7 +232,6 @@ export class SimulatedConversation {
     this.#beganOver = before.hearing.place !== undefined && before.hearing.over;
     const { state, effects } = step(before, event, this.#now);
     this.#state = state;
-    if (event.type === 'answered' && state.tools.length > before.tools.length) this.#steps += 1;
     if (event.type === 'silent') this.#expectHeard(event.speech, effects);
     if (event.type === 'ran' && before.caller !== state.caller && state.unseen > 0)
       this.#expect(state.ending, 'results are asked about as soon as all of an answer are there');
@@ -240,6 +241,7 @@ export class SimulatedConversation {
       this.#log.push(effect);
       this.#carryOut(effect);
     }
+    if (effects.some(({ type }) => type === 'run')) this.#steps += 1;
     this.#expect(state.next >= before.next, 'numbers go up');
     this.#expect(
       state.speeches.every(({ number }, index, all) => index === 0 || all[index - 1]!.number < number),
@@ -255,6 +257,7 @@ export class SimulatedConversation {
       case 'cancelAnswer':
         this.#expect(this.#asking === effect.answer, 'only the answer that is given is cancelled');
         this.#asking = undefined;
+        this.#askedAgain = true;
         return undefined;
       case 'say': {
         this.#expect(!this.#state.closed, 'nothing is said after the end');
@@ -319,9 +322,11 @@ export class SimulatedConversation {
   #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): void {
     this.#expect(this.#asking === undefined, 'one answer at a time');
     this.#expect(!this.#over, 'nothing is asked after the end');
-    this.#expect(mayCall === this.#steps < 8, 'tools may be called eight times in a row');
+    const early = history.at(-1)?.id === 'open';
+    this.#expect(mayCall === (early || this.#steps < 8), 'tools may be called eight times in a row');
     this.#expectRequest(history);
     this.#asking = answer;
+    this.#askedAgain = false;
     this.#asked = history;
     const ends = (event: ConversationEvent): void => {
       if (this.#asking === answer) this.#asking = undefined;
@@ -411,11 +416,11 @@ export class SimulatedConversation {
     this.#expect(last?.type !== 'message' || last.role === 'user', 'the last message of a request is not the agent’s');
     const asked = new Set(this.#asked.map(({ id }) => id));
     const isNew = (item: HistoryItem): boolean =>
-      item.type === 'message' && item.role === 'user' && item.isNote !== true && !asked.has(item.id);
+      item.type === 'message' && item.role === 'user' && item.isNote !== true && (item.id === 'open' || !asked.has(item.id));
     this.#expect(!history.some(isNew) || last?.id !== 'note', 'the user’s own words are what is answered');
     const hasCome = (item: HistoryItem): boolean => item.type === 'result' && item.isPending !== true && !asked.has(item.id);
     this.#expect(
-      history.some((item) => isNew(item) || hasCome(item)),
+      this.#askedAgain || history.some((item) => isNew(item) || hasCome(item)),
       'a request has words of the user, or a result, that are new',
     );
     const calls = history.flatMap((item) => (item.type === 'call' ? [item.callId] : []));
@@ -484,8 +489,9 @@ export class SimulatedConversation {
 
   /** What is owed is asked as soon as nothing is in the way. */
   #expectAsked(): void {
-    const { begun, ending, unanswered, unseen, waiting, speeches, tools } = this.#state;
-    if (!begun || ending) return;
+    const { begun, ending, unanswered, unseen, waiting, speeches, tools, hearing } = this.#state;
+    // Whoever speaks gets one answer, to all that they say.
+    if (!begun || ending || hearing.heeded) return;
     const falls = speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping);
     this.#expect(!unanswered || falls, 'the user’s words are asked about at once');
     this.#expect(!isQuiet(this.#state) || (unseen === 0 && waiting.length === 0), 'nothing is owed where nothing is under way');

@@ -230,10 +230,10 @@ it('waits for the agent where it can not be interrupted', async () => {
 
 it.each([true, false])(
   'stops a tool that only waits when the user speaks, and one answer takes both (interruptions: %j)',
-  async (interruptions) => {
+  async (enabled) => {
     const { conversation, requests } = aConversation((asked) => (asked.length === 1 ? [call('wait')] : 'Well.'), {
       tools: [waits],
-      interruptions,
+      interruptions: { ...ALLOWED, enabled },
     });
     conversation.written('hello');
     await conversation.said();
