@@ -430,7 +430,9 @@ it('lets tools go on for five seconds without it', async () => {
   conversation.written('go');
   await conversation.said();
   await conversation.close();
-  await clock.advance(4_999);
+  await clock.advance(4_000);
+  await conversation.close();
+  await clock.advance(999);
   expect(stopped).toEqual([]);
   await clock.advance(1);
   expect([stopped, clock.timers]).toEqual([[new Error('the call is over')], 0]);

@@ -124,12 +124,14 @@ export class Conversation implements ToolHost {
 
   /** Nothing is said or heard from now on. Idempotent. */
   async close(): Promise<void> {
-    const { clock } = this.#options;
-    this.#timer?.cancel();
-    if (this.#running.size > 0) this.#timer = clock.after(TOOL_GRACE_MS, () => this.#stopTools.abort(new Error('the call is over')));
-    this.#happened({ type: 'closed' });
+    const { clock, turns } = this.#options;
+    if (!this.#state.closed) {
+      this.#timer?.cancel();
+      if (this.#running.size > 0) this.#timer = clock.after(TOOL_GRACE_MS, () => this.#stopTools.abort(new Error('the call is over')));
+      this.#happened({ type: 'closed' });
+    }
     await this.said();
-    this.#options.turns.close();
+    turns.close();
   }
 
   // -- for tools
