@@ -23,6 +23,8 @@ const WORDS = ['we', 'open', 'at', 'nine', 'and', 'close', 'at', 'six', 'of', 'c
 /** What is no silence. */
 const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced', 'ran']);
 const FAILURE: Failure = { part: 'llm', kind: 'unreachable', provider: 'openai' };
+const NO_SOUND: Sound = { text: '', complete: true, cancelled: false, played: 0 };
+const APOLOGY = 'I am sorry.';
 const CHARACTERS_PER_MS = 0.015;
 
 interface Due {
@@ -261,7 +263,7 @@ export class SimulatedConversation {
         return undefined;
       case 'say': {
         this.#expect(!this.#state.closed, 'nothing is said after the end');
-        const sound = this.#sounds.get(effect.speech) ?? { text: '', complete: false, cancelled: false, played: 0 };
+        const sound = this.#sounds.get(effect.speech) ?? { ...NO_SOUND, complete: false };
         this.#expect(!sound.complete && !sound.cancelled, 'nothing is said after the end of a speech');
         sound.text += effect.text;
         this.#sounds.set(effect.speech, sound);
@@ -272,6 +274,8 @@ export class SimulatedConversation {
         return this.#play();
       case 'cancelSpeech': {
         const sound = this.#sounds.get(effect.speech)!;
+        const { closed, settings } = this.#state;
+        this.#expect(closed || (settings.interruptions && sound.text !== APOLOGY), 'only what may be interrupted is');
         sound.cancelled = true;
         this.#cancelled.add(String(effect.speech));
         return this.#later(this.#ms(this.#chance(0.3) ? 2_000 : 80), () => {
@@ -313,7 +317,7 @@ export class SimulatedConversation {
         return effect.failed === undefined
           ? this.#later(this.#ms(20_000), () => this.#close())
           : this.#later(this.#ms(100), () => {
-              this.#happens({ type: 'farewell', apology: this.#chance(0.8) ? 'I am sorry.' : undefined });
+              this.#happens({ type: 'farewell', apology: this.#chance(0.8) ? APOLOGY : undefined });
               this.#later(this.#ms(5_000), () => this.#close());
             });
     }
@@ -364,7 +368,8 @@ export class SimulatedConversation {
     if (this.#chance(0.2)) this.#later(this.#ms(ms), () => this.#happens({ type: 'found', sources: [] }));
     if (name === 'wait_for_keys' && this.#chance(0.5)) return this.#later(30_000, () => this.#ran(id, name, '{"digits":""}'));
     this.#later(ms, () => {
-      if (this.#called.get(id) !== 0) return;
+      // A tool that was stopped may not have noticed.
+      if (this.#called.get(id) !== 0 && this.#chance(0.8)) return;
       if (this.#chance(0.3)) this.#happens({ type: 'announced', text: 'Done.', answers: true });
       if (name === 'end_call') this.#happens({ type: 'ending' });
       this.#ran(id, name, SILENT.has(name) ? undefined : '{"ok":true}');
@@ -372,9 +377,7 @@ export class SimulatedConversation {
   }
 
   #ran(callId: string, name: string, output: string | undefined): void {
-    const times = this.#called.get(callId) ?? 0;
-    this.#called.set(callId, times + 1);
-    if (times > 0) return;
+    this.#called.set(callId, (this.#called.get(callId) ?? 0) + 1);
     const record = { name, arguments: {}, result: output ?? 'null', failed: false, beganAt: new Date(this.#now), durationMs: 1 };
     this.#happens({ type: 'ran', callId, output, record });
   }
@@ -400,6 +403,7 @@ export class SimulatedConversation {
   #silent(number: number): void {
     this.#happens({ type: 'silent', speech: number });
     this.#sounds.delete(number);
+    if (this.#chance(0.02)) this.#later(this.#ms(100), () => this.#happens({ type: 'silent', speech: number }));
     this.#play();
   }
 
@@ -474,7 +478,7 @@ export class SimulatedConversation {
 
   /** What was said is what was heard. */
   #expectHeard(speech: number, effects: readonly Effect[]): void {
-    const { text, played, cancelled, complete } = this.#sounds.get(speech)!;
+    const { text, played, cancelled, complete } = this.#sounds.get(speech) ?? NO_SOUND;
     const said = effects.flatMap((effect) =>
       effect.type === 'record' ? effect.entries.flatMap(({ message }) => (message?.role === 'agent' ? [message] : [])) : [],
     );

@@ -1,7 +1,6 @@
 /** When the model is asked, and with what. */
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Change } from './change.ts';
-import { heardText } from './speech.ts';
 import type { ConversationState } from './state.ts';
 import { takeWaiting } from './turns.ts';
 
@@ -80,7 +79,8 @@ const pendingResult = ({ id, callId, name }: Extract<HistoryItem, { readonly typ
 });
 
 function knownHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
-  const openTexts = new Map(speeches.map((speech) => [String(speech.number), heardText(speech)]));
+  // All of it will be heard unless it is interrupted.
+  const openTexts = new Map(speeches.map(({ number, text }) => [String(number), text.trim()]));
   const running = new Set(tools.map(({ callId }) => callId));
   const done = new Set(history.flatMap((item) => (item.type === 'result' ? [item.callId] : [])));
   return history.flatMap((item, index): HistoryItem | readonly HistoryItem[] => {

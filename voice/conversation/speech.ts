@@ -37,7 +37,7 @@ export function beginSpeech(change: Change, { by, interruptible = true, sources 
 function placeOfToolMessage({ state: { history, caller, asked, unanswered } }: Change): number {
   const isOpen = (item: HistoryItem): boolean =>
     item.type === 'call'
-      ? item.answer === caller && Number(item.id) >= asked
+      ? item.answer === caller
       : unanswered && item.type === 'message' && item.role === 'user' && Number(item.id) >= asked;
   const at = history.findIndex(isOpen);
   return at < 0 ? history.length : at;
@@ -98,10 +98,6 @@ export function silent(change: Change, number: number): void {
   recordSpeech(change, speech, text, speech.interrupted && !(speech.complete && speech.heard >= speech.text.length));
   if (change.state.closed && change.state.speeches.length === 0) recordTurn(change);
 }
-
-/** Of one that goes on, what will be heard unless it is interrupted. */
-export const heardText = ({ text, heard: characters, interrupted }: Speech): string =>
-  (interrupted ? text.slice(0, characters) : text).trim();
 
 function update(change: Change, number: number, next: (speech: Speech) => Speech): void {
   change.set({ speeches: change.state.speeches.map((speech) => (speech.number === number ? next(speech) : speech)) });
