@@ -249,6 +249,7 @@ export class SimulatedConversation {
       state.speeches.every(({ number }, index, all) => index === 0 || all[index - 1]!.number < number),
       'speeches are in order',
     );
+    this.#expect(!state.closed || state.speeches.every(({ interrupted }) => interrupted), 'all falls silent at the end');
     this.#expectAsked();
   }
 
