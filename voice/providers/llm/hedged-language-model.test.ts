@@ -24,7 +24,12 @@ interface Sent {
 type Server = (request: Sent) => string | { readonly open: string } | { readonly fails: ProviderErrorKind };
 
 /** The first server is the preferred one. */
-function modelWith(...servers: readonly Server[]) {
+const modelWith = (...servers: readonly Server[]) => modelOf(servers);
+
+function modelOf(
+  servers: readonly Server[],
+  { contextTokens, summarizesFirst }: { readonly contextTokens?: number; readonly summarizesFirst?: boolean } = {},
+) {
   const clock = new FakeClock();
   const asked: number[] = [];
   const signals: AbortSignal[] = [];
@@ -33,6 +38,7 @@ function modelWith(...servers: readonly Server[]) {
       new LanguageModel({
         endpoint: { ...endpoint, model: `m${index}` },
         quirks: new ModelQuirks(),
+        contextTokens,
         clock,
         async fetch(_url, init = {}) {
           const signal = init.signal!;
@@ -47,7 +53,7 @@ function modelWith(...servers: readonly Server[]) {
   );
   const failure = (rejection: unknown) => providerFailureOf(rejection, 'llm');
   const models = new ProviderOrder({ part: 'llm', providers, restMs: 30_000, failureOf: failure, clock, logger });
-  return { model: new HedgedLanguageModel({ models, clock, logger }), clock, asked, signals };
+  return { model: new HedgedLanguageModel({ models, clock, logger, summarizesFirst }), clock, asked, signals };
 }
 
 const openBody = (text: string, signal: AbortSignal): ReadableStream<Uint8Array> =>
@@ -168,4 +174,24 @@ it('tells the next model what was said, and not the conversation', async () => {
   expect((await heardOf(model.answer({ ...question, history }, never))).text).toBe('We are open from nine.');
   expect(sent[0]?.messages).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'We are open from' }, { role: 'user' }]);
   expect(history).toHaveLength(1);
+});
+
+it.each([
+  [false, ['answer', 'summary']],
+  [true, ['summary', 'answer']],
+])('summarises a long conversation before the answer that needs it, or beside it: %j', async (summarizesFirst, order) => {
+  const asked: string[] = [];
+  const { model } = modelOf(
+    [
+      ({ messages: [system] }) => {
+        asked.push(system?.content.startsWith('You are given the beginning') === true ? 'summary' : 'answer');
+        return whole('Ann wants a table.');
+      },
+    ],
+    { contextTokens: 1024, summarizesFirst },
+  );
+  const history = Array.from({ length: 40 }, (_, turn) => aMessage(turn % 2 === 0 ? 'user' : 'agent', 'words '.repeat(40)));
+  await heardOf(model.answer({ ...question, history }, never));
+  await settle();
+  expect(asked).toEqual(order);
 });
