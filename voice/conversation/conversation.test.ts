@@ -303,6 +303,24 @@ it('measures an answer from its request to its first word, once for each turn', 
   expect(turns()).toEqual([[first, 100]]);
 });
 
+it('keeps with an answer what it rests on', async () => {
+  const source = { knowledge_base: 'shop', document_id: 'd', chunk_id: 'c', filename: 'hours.md', score: 0.9 };
+  const find = aTool('find', { run: async () => (conversation.recordSources([source]), { succeeded: true, forModel: 'it' }) });
+  const { conversation, written } = aConversation(
+    (asked) => (asked.length === 1 ? [call('find')] : asked.at(-1) === 'user: thanks' ? 'Welcome.' : 'Here.'),
+    { tools: [find.definition] },
+  );
+  for (const words of ['find it', 'thanks']) {
+    conversation.written(words);
+    await conversation.quiet();
+  }
+  const said = written.flatMap(({ message }) => (message?.role === 'agent' ? [[message.content, message.sources]] : []));
+  expect(said).toEqual([
+    ['Here.', [source]],
+    ['Welcome.', null],
+  ]);
+});
+
 it('lets the model call tools eight times in a row', async () => {
   const allowed: boolean[] = [];
   const again = aTool('again', { run: async () => ({ succeeded: true, forModel: 'once more' }) });
