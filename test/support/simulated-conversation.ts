@@ -21,7 +21,7 @@ const TOOLS = ['look_up', 'book', 'wait_for_keys', 'end_call', 'transfer', 'made
 const SILENT: ReadonlySet<string> = new Set(['end_call', 'transfer']);
 const WORDS = ['we', 'open', 'at', 'nine', 'and', 'close', 'at', 'six', 'of', 'course', 'I', 'see', 'you', 'tomorrow'];
 /** What is no silence. */
-const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced', 'ran']);
+const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced']);
 const FAILURE: Failure = { part: 'llm', kind: 'unreachable', provider: 'openai' };
 const NO_SOUND: Sound = { text: '', complete: true, cancelled: false, played: 0 };
 const APOLOGY = 'I am sorry.';
@@ -229,11 +229,12 @@ export class SimulatedConversation {
 
   #happens(event: ConversationEvent): void {
     this.#log.push([this.#now, event]);
-    if (ACTS.has(event.type)) this.#activeAt = this.#now;
     const before = this.#state;
     this.#beganOver = before.hearing.place !== undefined && before.hearing.over;
     const { state, effects } = step(before, event, this.#now);
     this.#state = state;
+    const isLate = 'speech' in event && !before.speeches.some(({ number }) => number === event.speech);
+    if (ACTS.has(event.type) && !isLate) this.#activeAt = this.#now;
     if (event.type === 'silent') this.#expectHeard(event.speech, effects);
     if (event.type === 'ran' && before.caller !== state.caller && state.unseen > 0)
       this.#expect(state.ending, 'results are asked about as soon as all of an answer are there');
