@@ -1,0 +1,33 @@
+/** E-mail and web addresses, said sign by sign. */
+import type { Edit } from '../mapped-text.ts';
+import type { Language, Rule } from './index.ts';
+
+const TOKEN = /[^\s\uFFFC<>"“”()[\]{}]+/gu;
+/** Longer ones nobody could follow; they are left to the voice. */
+const LONGEST = 300;
+const EMAIL = /^[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,5}$/u;
+const WEB = /^(?:https?:\/\/|www\.)[^@]+$/i;
+/** Without a scheme; the ends are those that no file has. */
+const DOMAIN =
+  /^(?:[a-z\d-]{1,63}\.){1,4}(?:com|org|net|io|dev|app|ai|eu|info|biz|edu|gov|uk|us|de|at|ch|fr|es|it|pt|nl|pl|se|dk|be|ie)(?:[/?#:]\S*)?$/;
+/** A full stop behind an address ends the sentence. */
+const TAIL = /[.,;:!?'’…*]+$/u;
+
+export function addresses({ vocabulary }: Language): Rule {
+  if (vocabulary === undefined) return () => [];
+  const { signs } = vocabulary;
+  const said = (address: string): string =>
+    address
+      .replace(/^mailto:/i, '')
+      .replace(/^https?:\/\//i, '')
+      .replace(/\/$/, '')
+      .replaceAll(/[@./\-_?=&#+:%~]/g, (sign) => ` ${signs[sign as keyof typeof signs]} `)
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+  return (text) =>
+    [...text.matchAll(TOKEN)].flatMap(({ 0: token, index }): readonly Edit[] => {
+      const address = token.slice(0, LONGEST + 1).replace(TAIL, '');
+      const isAddress = EMAIL.test(address.replace(/^mailto:/i, '')) || WEB.test(address) || DOMAIN.test(address);
+      return isAddress && address.length <= LONGEST ? [{ from: index, to: index + address.length, spoken: said(address) }] : [];
+    });
+}

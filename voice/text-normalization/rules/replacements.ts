@@ -1,0 +1,42 @@
+/** An agent's own: names and terms that its voice would say wrong. */
+import { editsOf } from './numbers.ts';
+import type { Rule } from './index.ts';
+
+export interface Replacement {
+  /** A word or a phrase. Without capitals in it, it stands for the same with capitals, too. */
+  readonly written: string;
+  readonly spoken: string;
+}
+
+const WORD = String.raw`[\p{L}\p{N}]`;
+/** Scripts that write words without spaces between them. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]/u;
+
+/** The longest wins where several begin at the same place. */
+export function replacing(replacements: readonly Replacement[]): readonly Rule[] {
+  const isExact = ({ written }: Replacement): boolean => written !== written.toLowerCase();
+  return [
+    ruleOf(replacements.filter(isExact), 'gu'),
+    ruleOf(
+      replacements.filter((each) => !isExact(each)),
+      'giu',
+    ),
+  ].flat();
+}
+
+function ruleOf(replacements: readonly Replacement[], flags: string): readonly Rule[] {
+  const spoken = new Map(replacements.map((each) => [each.written, each.spoken]));
+  const longestFirst = [...spoken.keys()].filter((written) => written.trim() !== '').toSorted((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return [];
+  const pattern = new RegExp(longestFirst.map(wholeWords).join('|'), flags);
+  return [(text) => editsOf(text, pattern, ([found]) => spoken.get(found) ?? spoken.get(found.toLowerCase()))];
+}
+
+function wholeWords(written: string): string {
+  const isWord = (character: string | undefined): boolean =>
+    character !== undefined && /[\p{L}\p{N}]/u.test(character) && !UNSPACED.test(character);
+  const characters = [...written];
+  const before = isWord(characters[0]) ? `(?<!${WORD})` : '';
+  const after = isWord(characters.at(-1)) ? `(?!${WORD})` : '';
+  return `${before}${written.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`;
+}

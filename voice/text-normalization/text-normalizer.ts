@@ -1,0 +1,108 @@
+/**
+ * What the voice says of what the model writes: sentence by sentence as the text comes, with a map back to the model's own words. Knows neither sound nor
+ * LiveKit.
+ */
+import { editsOfEmoji } from './emoji.ts';
+import { MappedText, type Edit, type Sentence } from './mapped-text.ts';
+import { MarkupReader } from './markup.ts';
+import { rulesOf, type NormalizationKind, type Replacement, type Rule } from './rules/index.ts';
+import { saysSomething, SentenceSplitter } from './sentence-splitter.ts';
+import { vocabularyOf } from './vocabulary.ts';
+
+export interface TextNormalizerOptions {
+  /** BCP 47. */
+  readonly language: string;
+  readonly replacements?: readonly Replacement[] | undefined;
+  /** Kinds that are `false` stay as they are written. */
+  readonly normalization?: { readonly [K in NormalizationKind]?: boolean | undefined } | undefined;
+}
+
+/** Of an agent. */
+export class TextNormalizer {
+  readonly #options: TextNormalizerOptions;
+  readonly #rules: readonly Rule[];
+
+  constructor(options: TextNormalizerOptions) {
+    this.#options = options;
+    this.#rules = rulesOf(options);
+  }
+
+  /** For the next answer. */
+  answer(): AnswerNormalizer {
+    const { language, normalization = {} } = this.#options;
+    const markup = normalization.markup === false ? undefined : new MarkupReader(vocabularyOf(language));
+    const emoji = normalization.emoji === false ? [] : [editsOfEmoji];
+    return new AnswerNormalizer(new SentenceSplitter(language), (written) => {
+      const read = MappedText.of(written).edit(markup?.editsOf(written) ?? []);
+      return tidy([...emoji, ...this.#rules].reduce((text, rule) => text.edit(rule(text.text)), read));
+    });
+  }
+
+  /** Of a complete text. */
+  spokenOf(text: string): string {
+    const answer = this.answer();
+    return [...answer.push(text), ...answer.end()]
+      .map(({ spoken }) => spoken)
+      .join(' ')
+      .trim();
+  }
+}
+
+/** Sentences of one answer after the other; their `written`, joined, is the text. */
+export class AnswerNormalizer {
+  readonly #splitter: SentenceSplitter;
+  readonly #normalize: (written: string) => MappedText;
+  /** Written before the next sentence, and not spoken. */
+  #unspoken = '';
+
+  constructor(splitter: SentenceSplitter, normalize: (written: string) => MappedText) {
+    this.#splitter = splitter;
+    this.#normalize = normalize;
+  }
+
+  /** Whether the listener still waits for the first sentence, and a word of it is there. */
+  get isAwaited(): boolean {
+    return this.#splitter.isAwaited;
+  }
+
+  /** Sentences that are complete by now. */
+  push(text: string): readonly Sentence[] {
+    return this.#sentences(this.#splitter.push(text));
+  }
+
+  /** The listener has waited long enough for the first sentence: it may end between two words. */
+  hurry(): readonly Sentence[] {
+    return this.#sentences(this.#splitter.hurry());
+  }
+
+  /** What is left. The last one has nothing to say where the answer ends with what isn't spoken. */
+  end(): readonly Sentence[] {
+    const sentences = this.#sentences(this.#splitter.end());
+    const unspoken = this.#unspoken;
+    this.#unspoken = '';
+    return unspoken === '' ? sentences : [...sentences, MappedText.of(unspoken).edit([{ from: 0, to: unspoken.length, spoken: '' }])];
+  }
+
+  #sentences(pieces: readonly string[]): readonly Sentence[] {
+    return pieces.flatMap((written) => {
+      const sentence = this.#normalize(written);
+      if (!saysSomething(sentence.spoken)) {
+        this.#unspoken += written;
+        return [];
+      }
+      const after = sentence.after(this.#unspoken);
+      this.#unspoken = '';
+      return [after];
+    });
+  }
+}
+
+/** One space between words, and none around them. */
+function tidy(text: MappedText): MappedText {
+  const edits = [...text.text.matchAll(/\s+/gu)].flatMap(({ 0: space, index }): readonly Edit[] => {
+    const to = index + space.length;
+    if (index === 0 || to === text.text.length) return [{ from: index, to, spoken: '' }];
+    return space === ' ' ? [] : [{ from: index, to, spoken: ' ' }];
+  });
+  return text.edit(edits);
+}

@@ -1,0 +1,172 @@
+/** The words that take the place of signs, by language. What `Intl` knows (currencies, units, months) isn't here. */
+
+export type Forms = readonly [one: string, few: string, more: string];
+
+export interface Vocabulary {
+  readonly and: string;
+  readonly or: string;
+  /** Between the ends of a range. */
+  readonly to: string;
+  /** In front of what is struck out. */
+  readonly formerly: string;
+  /** In e-mail and web addresses. */
+  readonly signs: Readonly<Record<'@' | '.' | '/' | '-' | '_' | '?' | '=' | '&' | '#' | '+' | ':' | '%' | '~', string>>;
+  /** Behind a whole amount, the hundredths: "4200 dollars and 50 cents". */
+  readonly hundredths: (count: number, currency: string) => string | undefined;
+  /** Of a day; minutes are undefined where none were written. Undefined where digits are read well. */
+  readonly time?: (hour: number, minute: number | undefined) => string;
+  /** For areas and volumes, which `Intl` has no words for: with one, with few and with more. */
+  readonly square: Forms;
+  readonly cubic: Forms;
+}
+
+/** Names of @ . / - _ ? = & # + : % ~ in this order. */
+function signs(names: string): Vocabulary['signs'] {
+  const [at, dot, slash, dash, underscore, question, equals, and, hash, plus, colon, percent, tilde] = names.split('|') as string[];
+  return {
+    '@': at!,
+    '.': dot!,
+    '/': slash!,
+    '-': dash!,
+    _: underscore!,
+    '?': question!,
+    '=': equals!,
+    '&': and!,
+    '#': hash!,
+    '+': plus!,
+    ':': colon!,
+    '%': percent!,
+    '~': tilde!,
+  };
+}
+
+const CENTS: Readonly<Record<string, readonly [one: string, more: string]>> = {
+  USD: ['cent', 'cents'],
+  EUR: ['cent', 'cents'],
+  GBP: ['penny', 'pence'],
+};
+
+const same = (form: string): Forms => [form, form, form];
+
+/** As in "14 Uhr 30". */
+const hoursAnd =
+  (one: string, more: string) =>
+  (hour: number, minute = 0): string =>
+    `${hour} ${hour === 1 ? one : more}${minute === 0 ? '' : ` ${minute}`}`;
+
+function englishTime(hour: number, minute = 0): string {
+  const minutes = minute === 0 ? '' : `:${String(minute).padStart(2, '0')}`;
+  if (hour === 0 || hour > 12) return `${hour % 12 || 12}${minutes} ${hour < 12 ? 'AM' : 'PM'}`;
+  return minute === 0 ? `${hour} o'clock` : `${hour}${minutes}`;
+}
+
+const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
+  en: {
+    and: 'and',
+    or: 'or',
+    to: 'to',
+    formerly: 'formerly',
+    signs: signs('at|dot|slash|dash|underscore|question mark|equals|and|hash|plus|colon|percent|tilde'),
+    hundredths: (count, currency) => CENTS[currency] && `and ${count} ${CENTS[currency][count === 1 ? 0 : 1]}`,
+    time: englishTime,
+    square: same('square'),
+    cubic: same('cubic'),
+  },
+  de: {
+    and: 'und',
+    or: 'oder',
+    to: 'bis',
+    formerly: 'vorher',
+    signs: signs('at|Punkt|Schrägstrich|Bindestrich|Unterstrich|Fragezeichen|gleich|und|Raute|plus|Doppelpunkt|Prozent|Tilde'),
+    hundredths: String,
+    time: hoursAnd('Uhr', 'Uhr'),
+    square: same('Quadrat'),
+    cubic: same('Kubik'),
+  },
+  fr: {
+    and: 'et',
+    or: 'ou',
+    to: 'à',
+    formerly: 'avant',
+    signs: signs(`arobase|point|barre oblique|tiret|tiret bas|point d'interrogation|égal|et|dièse|plus|deux-points|pour cent|tilde`),
+    hundredths: String,
+    time: hoursAnd('heure', 'heures'),
+    square: ['carré', 'carrés', 'carrés'],
+    cubic: ['cube', 'cubes', 'cubes'],
+  },
+  es: {
+    and: 'y',
+    or: 'o',
+    to: 'a',
+    formerly: 'antes',
+    signs: signs('arroba|punto|barra|guion|guion bajo|signo de interrogación|igual|y|almohadilla|más|dos puntos|por ciento|tilde'),
+    hundredths: (count) => `con ${count}`,
+    square: ['cuadrado', 'cuadrados', 'cuadrados'],
+    cubic: ['cúbico', 'cúbicos', 'cúbicos'],
+  },
+  it: {
+    and: 'e',
+    or: 'o',
+    to: 'a',
+    formerly: 'prima',
+    signs: signs('chiocciola|punto|barra|trattino|trattino basso|punto interrogativo|uguale|e|cancelletto|più|due punti|percento|tilde'),
+    hundredths: (count) => `e ${count}`,
+    square: ['quadrato', 'quadrati', 'quadrati'],
+    cubic: ['cubo', 'cubi', 'cubi'],
+  },
+  pt: {
+    and: 'e',
+    or: 'ou',
+    to: 'a',
+    formerly: 'antes',
+    signs: signs('arroba|ponto|barra|hífen|sublinhado|ponto de interrogação|igual|e|cardinal|mais|dois pontos|por cento|til'),
+    hundredths: (count) => `e ${count}`,
+    time: (hour, minute = 0) => `${hour} ${hour === 1 ? 'hora' : 'horas'}${minute === 0 ? '' : ` e ${minute}`}`,
+    square: ['quadrado', 'quadrados', 'quadrados'],
+    cubic: ['cúbico', 'cúbicos', 'cúbicos'],
+  },
+  nl: {
+    and: 'en',
+    or: 'of',
+    to: 'tot',
+    formerly: 'voorheen',
+    signs: signs('apenstaartje|punt|schuine streep|streepje|laag streepje|vraagteken|is|en|hekje|plus|dubbele punt|procent|tilde'),
+    hundredths: String,
+    time: hoursAnd('uur', 'uur'),
+    square: same('vierkante'),
+    cubic: same('kubieke'),
+  },
+  pl: {
+    and: 'i',
+    or: 'lub',
+    to: 'do',
+    formerly: 'wcześniej',
+    signs: signs('małpa|kropka|ukośnik|myślnik|podkreślnik|znak zapytania|równa się|i|krzyżyk|plus|dwukropek|procent|tylda'),
+    hundredths: String,
+    square: ['kwadratowy', 'kwadratowe', 'kwadratowych'],
+    cubic: ['sześcienny', 'sześcienne', 'sześciennych'],
+  },
+  sv: {
+    and: 'och',
+    or: 'eller',
+    to: 'till',
+    formerly: 'tidigare',
+    signs: signs('snabel-a|punkt|snedstreck|bindestreck|understreck|frågetecken|lika med|och|nummertecken|plus|kolon|procent|tilde'),
+    hundredths: (count) => `och ${count}`,
+    square: same('kvadrat'),
+    cubic: same('kubik'),
+  },
+  da: {
+    and: 'og',
+    or: 'eller',
+    to: 'til',
+    formerly: 'tidligere',
+    signs: signs('snabel-a|punktum|skråstreg|bindestreg|understreg|spørgsmålstegn|lig med|og|havelåge|plus|kolon|procent|tilde'),
+    hundredths: (count) => `og ${count}`,
+    square: same('kvadrat'),
+    cubic: same('kubik'),
+  },
+};
+
+/** @param language BCP 47. @returns undefined for a language that we have no words of */
+export const vocabularyOf = (language: string): Vocabulary | undefined => VOCABULARIES[language.toLowerCase().split('-')[0] ?? ''];
