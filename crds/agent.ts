@@ -112,6 +112,34 @@ const textToSpeech = speaker.extend({
     ),
 });
 
+const normalized = (description: string) => z.boolean().optional().describe(`${description} true where absent.`);
+
+const speech = z.object({
+  replacements: mapOf(
+    z.object({
+      written: name(128).describe('A whole word or phrase. One without capitals stands for itself with capitals, too.'),
+      spoken: name(256).describe('What the voice says in its place.'),
+    }),
+    ['written'],
+    100,
+  )
+    .optional()
+    .describe('Names and terms that the voice says wrong. The transcript keeps what was written.'),
+  normalization: emptyByDefault(
+    z.object({
+      markup: normalized('Markdown, HTML and SSML are left out; lists and tables are read line by line.'),
+      emoji: normalized('Left out.'),
+      addresses: normalized('E-mail and web addresses, sign by sign.'),
+      dates: normalized('Dates in digits, with the month in words.'),
+      times: normalized('Times of the day, in languages whose voices read the digits wrong.'),
+      phoneNumbers: normalized('Numbers of phones, cards and accounts, digit by digit in groups.'),
+      money: normalized('Amounts, with the name of the currency.'),
+      units: normalized('Units such as km, °C, % and m², by their names.'),
+      ranges: normalized('"10-14" as "10 to 14".'),
+    }),
+  ).describe('What is put into words for the voice, in the language of the agent.'),
+});
+
 const dynamicData = z.object({
   name: name(128).describe('Identifies a lookup of the agent.'),
   url: text(2048)
@@ -237,6 +265,7 @@ const spec = z.object({
   llm: llm.describe('The language model.'),
   speechToText: speechToText.describe('How the user is understood.'),
   textToSpeech: textToSpeech.describe('How the agent speaks.'),
+  speech: emptyByDefault(speech).describe('How what the agent writes is spoken.'),
   knowledgeBaseRef: localRef().optional().describe('The KnowledgeBase that the agent looks things up in.'),
   interruptions: z
     .object({

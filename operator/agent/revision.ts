@@ -52,9 +52,13 @@ function partsOf({ agent, systemPrompt, knowledgeBase, tools }: AgentRevisionCon
 }
 
 /** Lists of type map have no order: two owners may have appended in either order. */
-function byName<T extends { readonly name: string }>(list: readonly T[]): T[] {
-  return [...list].sort((a, b) => compare(a.name, b.name));
-}
+const byKey =
+  <Key extends string>(key: Key) =>
+  <T extends Readonly<Record<Key, string>>>(list: readonly T[]): T[] =>
+    list.toSorted((a, b) => compare(a[key], b[key]));
+
+const byName = byKey('name');
+const byWritten = byKey('written');
 
 /** Computes a part that depends on the spec alone once; a spec is never changed in place. */
 function oncePerSpec<Owner extends { readonly spec: object }, Part extends object>(make: (owner: Owner) => Part) {
@@ -76,6 +80,9 @@ const revisionAgent = oncePerSpec(({ spec }: Pick<Agent, 'spec'>): AgentRevision
     llm: { ...model, ...(model.requiredDynamicData && { requiredDynamicData: [...model.requiredDynamicData].sort(compare) }) },
     ...(rest.dynamicData && { dynamicData: byName(rest.dynamicData) }),
     ...(rest.postCallAnalysis && { postCallAnalysis: byName(rest.postCallAnalysis) }),
+    ...(rest.speech && {
+      speech: { ...rest.speech, ...(rest.speech.replacements && { replacements: byWritten(rest.speech.replacements) }) },
+    }),
   };
 });
 

@@ -17,6 +17,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { unobserved } from '../../platform/telemetry/gen-ai/model-requests.ts';
+import { TextNormalizer } from '../text-normalization/index.ts';
 import { createLanguageModel, providerOrder, type ProviderOptions } from './create-language-model.ts';
 import { createSpeechSource, voiceSettingsOf } from './create-speech-source.ts';
 import type { HedgedLanguageModel } from './llm/hedged-language-model.ts';
@@ -51,7 +52,9 @@ export interface CreateProvidersOptions extends ProviderOptions {
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
   const { agent, egress, logger, clock = systemClock, observer = unobserved, meter } = options;
-  const { language } = agent;
+  const { language, speech } = agent;
+  const normalizer = new TextNormalizer({ language, ...speech });
+  const welcome = agent.welcomeMessage && normalizer.spokenOf(agent.welcomeMessage);
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
     const settings = await voiceSettingsOf({ ...options, tts, language, temperature: agent.textToSpeech.temperature, clock });
@@ -60,9 +63,9 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     const source = observedSpeech({ source: createSpeechSource({ ...settings, egress, clock }), endpoint, observer });
     return new TtsAdapter({
       provider,
-      language,
+      normalizer,
       clock,
-      source: withWelcomeSounds({ source, welcome: agent.welcomeMessage, settings, clock }),
+      source: withWelcomeSounds({ source, welcome, settings, clock }),
     });
   };
   const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
@@ -87,7 +90,7 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   const { streaming, connect, counted, turns } = recognizers.current;
   const speaks = listensAlone ? (turns ?? { streaming, connect, counted }) : { recognizers };
   const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks, observer });
-  const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, language, clock });
+  const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, normalizer, clock });
   logger.debug(
     {
       stt: recognizers.all.map(({ provider, model }) => ({ provider, model })),

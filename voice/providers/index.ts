@@ -8,5 +8,6 @@ export {
 } from '../calls/provider-access/index.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
 export { providerFailureOf } from './provider-errors.ts';
+export { sentenceOf } from './tts/tts-stream.ts';
 export type { AnswerEvent } from './llm/hedged-language-model.ts';
 export type { AnswerRequest, HistoryItem } from './llm/history.ts';

@@ -3,6 +3,7 @@ import { stt, voice, type llm } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 import { ReadableStream, TransformStream } from 'node:stream/web';
 
+import { sentenceOf } from '../providers/index.ts';
 import type { Synthesis } from './synthesis.ts';
 
 export interface CallAgentOptions {
@@ -19,8 +20,6 @@ export interface CallAgentOptions {
 }
 
 const { SpeechEventType } = stt;
-/** LiveKit's `USERDATA_TIMED_TRANSCRIPT`: of the first frame of a sentence. */
-const SENTENCE = 'lk.timed_transcripts';
 
 export class CallAgent extends voice.Agent {
   readonly #options: Omit<CallAgentOptions, 'instructions' | 'tools'>;
@@ -60,23 +59,12 @@ export class CallAgent extends voice.Agent {
   ): Promise<ReadableStream<AudioFrame> | null> {
     const synthesis = this.#options.synthesize();
     synthesis.begin();
-    const sound = await super.ttsNode(
-      (text instanceof ReadableStream ? text : ReadableStream.from(text)).pipeThrough(
-        new TransformStream<string, string>({
-          transform(piece, controller) {
-            synthesis.addText(piece);
-            controller.enqueue(piece);
-          },
-        }),
-      ),
-      settings,
-    );
+    const sound = await super.ttsNode(text, settings);
     return (
       sound?.pipeThrough(
         new TransformStream<AudioFrame, AudioFrame>({
           transform(frame, controller) {
-            const [sentence] = (frame.userdata[SENTENCE] ?? []) as readonly voice.TimedString[];
-            synthesis.addSound(frame.samplesPerChannel / frame.sampleRate, sentence?.text);
+            synthesis.addSound(frame.samplesPerChannel / frame.sampleRate, sentenceOf(frame));
             controller.enqueue(frame);
           },
           flush: () => synthesis.end(),

@@ -43,6 +43,7 @@ export interface ConversationSettings {
     | 'connOptions'
     | 'ttsReadIdleTimeout'
     | 'forwardAudioIdleTimeout'
+    | 'ttsTextTransforms'
   >;
   readonly vad: { readonly minSpeechDuration: number; readonly minSilenceDuration: number };
   /** Absent where turns end after a fixed silence. */
@@ -90,6 +91,8 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
       userAwayTimeout: null,
       // By default the first three seconds of speech cannot be interrupted: that is most of a welcome message.
       aecWarmupDuration: null,
+      // They delete words, and hold the whole answer back for one stray sign: the voice puts what it gets into words itself.
+      ttsTextTransforms: null,
       ttsReadIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
       forwardAudioIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
       connOptions: {

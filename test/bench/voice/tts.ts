@@ -15,6 +15,7 @@ import { ttsProtocolOf } from '../../../voice/providers/provider-table.ts';
 import { HttpSpeech } from '../../../voice/providers/tts/http-speech.ts';
 import type { SpeechSource } from '../../../voice/providers/tts/speech-source.ts';
 import { TtsAdapter } from '../../../voice/providers/tts/tts-adapter.ts';
+import { TextNormalizer } from '../../../voice/text-normalization/index.ts';
 import { CASES, endpointAt, type SpeakingCase } from '../../integration/speech-apis/speaking/speaking-cases.ts';
 import { startSpeakingServer } from '../../integration/speech-apis/speaking/speaking-server.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
@@ -97,7 +98,10 @@ async function benchTransports(rounds: number): Promise<Transports> {
     // Sound four times as fast as it is heard: 70 ms in each piece.
     Object.assign(server.faults, { firstMs: headMs, pieceMs: 70 / pace });
     const source = sourceAt(endpointAt(server.url, row));
-    return { server, voice: new TtsAdapter({ provider: row.name, source, language: 'en-US', clock: systemClock }) };
+    return {
+      server,
+      voice: new TtsAdapter({ provider: row.name, source, normalizer: new TextNormalizer({ language: 'en-US' }), clock: systemClock }),
+    };
   };
   const settings = { language: 'en-US', temperature: 0.3, egress, clock: systemClock };
   const requests =

@@ -6,6 +6,7 @@ import { failureOf } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import { firstAnswer } from '../../calls/fallback/first-answer.ts';
 import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
+import type { TextNormalizer } from '../../text-normalization/index.ts';
 import { restOf, SpeechRate } from './rest-of-sentence.ts';
 import { retrySentence, type TtsAdapter } from './tts-adapter.ts';
 import { SAMPLE_RATE } from './tts-protocols.ts';
@@ -13,8 +14,7 @@ import { ChunkedTtsStream, TtsStream, type SentenceRequest, type SentenceSynthes
 
 export interface FallbackTtsOptions {
   readonly voices: ProviderOrder<TtsAdapter>;
-  /** BCP 47. */
-  readonly language: string;
+  readonly normalizer: TextNormalizer;
   readonly clock: Clock;
 }
 
@@ -51,7 +51,8 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
   }
 
   override stream({ connOptions = DEFAULT_API_CONNECT_OPTIONS }: { readonly connOptions?: APIConnectOptions } = {}): tts.SynthesizeStream {
-    return new TtsStream({ synthesizer: this, language: this.#options.language, connOptions });
+    const { normalizer, clock } = this.#options;
+    return new TtsStream({ synthesizer: this, normalizer, clock, connOptions });
   }
 
   override async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** Each sentence in a request of its own, with the audio passed on as it arrives. */
 import { parseJson } from '../../../platform/json.ts';
 import { failureOf, type ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
-import type { Sentence, SpeechSource } from './speech-source.ts';
+import type { SpokenSentence, SpeechSource } from './speech-source.ts';
 import type { TtsProtocol } from './tts-protocols.ts';
 
 export interface HttpSpeechOptions {
@@ -34,7 +34,7 @@ export class HttpSpeech implements SpeechSource {
     fetch(new URL(protocol.requestFor('').url).origin, { method: 'HEAD', signal }).catch(() => undefined);
   }
 
-  async *soundOf({ text, before }: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+  async *soundOf({ text, before }: SpokenSentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     const { fetch, protocol } = this.#options;
     const { url, headers, body } = protocol.requestFor(text, before);
     const response = await fetch(url, { method: 'POST', headers, body, signal });

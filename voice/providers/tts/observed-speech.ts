@@ -4,7 +4,7 @@ import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/conte
 import { INPUT_MESSAGES, OUTPUT_TYPE, TEXT_TO_SPEECH } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { errorTypeOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
-import type { Sentence, SpeechSource } from './speech-source.ts';
+import type { SpokenSentence, SpeechSource } from './speech-source.ts';
 import { SAMPLE_RATE } from './tts-protocols.ts';
 
 export interface ObservedSpeechOptions {
@@ -15,7 +15,7 @@ export interface ObservedSpeechOptions {
 
 /** @returns the source, of which each sentence is seen from its request to its last sound */
 export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOptions): SpeechSource {
-  async function* soundOf(sentence: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+  async function* soundOf(sentence: SpokenSentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     signal.throwIfAborted();
     const { text } = sentence;
     let bytesPerMs: number | undefined;

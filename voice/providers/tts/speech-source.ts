@@ -6,7 +6,7 @@ export interface SpokenAnswer {
   readonly complete: AbortSignal;
 }
 
-export interface Sentence {
+export interface SpokenSentence {
   readonly text: string;
   readonly answer: SpokenAnswer;
   /** What comes before it in its answer; empty at the beginning. */
@@ -20,6 +20,6 @@ export interface SpeechSource {
   /** Opens the connection that the first words need; an unreachable provider shows when it is needed. */
   connect(signal: AbortSignal): void;
   /** Bytes as they come: 16-bit PCM of `SAMPLE_RATE`, or a WAV file. @throws ProviderError, or the signal's own reason */
-  soundOf(sentence: Sentence, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  soundOf(sentence: SpokenSentence, signal: AbortSignal): AsyncIterable<Uint8Array>;
   close(): void;
 }

@@ -7,6 +7,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 
 import { failureOf, type ProviderError } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import type { TextNormalizer } from '../../text-normalization/index.ts';
 import { withRetries, type RetryOptions } from '../provider-errors.ts';
 import { PcmReader } from './pcm-reader.ts';
 import type { SpeechSource } from './speech-source.ts';
@@ -16,8 +17,7 @@ import { ChunkedTtsStream, TtsStream, type SentenceRequest, type SentenceSynthes
 export interface TtsAdapterOptions {
   readonly provider: string;
   readonly source: SpeechSource;
-  /** BCP 47. */
-  readonly language: string;
+  readonly normalizer: TextNormalizer;
   readonly clock: Clock;
 }
 
@@ -64,7 +64,8 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   }
 
   override stream({ connOptions = DEFAULT_API_CONNECT_OPTIONS }: { readonly connOptions?: APIConnectOptions } = {}): tts.SynthesizeStream {
-    return new TtsStream({ synthesizer: this, language: this.#options.language, connOptions });
+    const { normalizer, clock } = this.#options;
+    return new TtsStream({ synthesizer: this, normalizer, clock, connOptions });
   }
 
   connect(signal: AbortSignal): void {

@@ -1,13 +1,22 @@
 /** Streams speech sentence by sentence: each is requested once it is complete, the next while the one before still plays. */
-import { AsyncIterableQueue, shortuuid, tts, voice, type APIConnectOptions } from '@livekit/agents';
+import { AsyncIterableQueue, shortuuid, tts, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
+import type { Clock, Timer } from '../../../platform/clock.ts';
 import { Semaphore } from '../../../platform/semaphore.ts';
+import type { AnswerNormalizer, Sentence, TextNormalizer } from '../../text-normalization/index.ts';
 import { sessionErrorOf } from '../session-error.ts';
-import { SentenceSplitter } from './sentence-splitter.ts';
-import type { Sentence } from './speech-source.ts';
+import type { SpokenSentence } from './speech-source.ts';
 
-export interface SentenceRequest extends Sentence {
+/** So long after its first word an answer is heard, if it can be cut between two words by then, in milliseconds. */
+const HURRY_MS = 700;
+/** Key of `userdata` of the first frame of a sentence. */
+const SENTENCE = 'parley.sentence';
+
+/** The sentence that begins with this frame; absent where one goes on. */
+export const sentenceOf = ({ userdata }: AudioFrame): Sentence | undefined => userdata[SENTENCE] as Sentence | undefined;
+
+export interface SentenceRequest extends SpokenSentence {
   readonly connOptions: APIConnectOptions;
   readonly signal: AbortSignal;
 }
@@ -20,40 +29,54 @@ export interface SentenceSynthesizer extends tts.TTS {
 }
 
 interface Requested {
-  readonly sentence: string;
+  readonly sentence: Sentence;
   readonly frames: Promise<AsyncIterable<AudioFrame>>;
   /** Lets the next sentence be requested. */
   readonly release: () => void;
 }
 
+export interface TtsStreamOptions {
+  readonly synthesizer: SentenceSynthesizer;
+  readonly normalizer: TextNormalizer;
+  readonly clock: Clock;
+  readonly connOptions: APIConnectOptions;
+}
+
 export class TtsStream extends tts.SynthesizeStream {
   override label = 'parley.TtsStream';
   readonly #synthesizer: SentenceSynthesizer;
-  readonly #splitter: SentenceSplitter;
+  readonly #answer: AnswerNormalizer;
+  readonly #clock: Clock;
+  /** What was written at the end and isn't spoken. */
+  #unspoken: Sentence | undefined;
 
-  constructor(options: { readonly synthesizer: SentenceSynthesizer; readonly language: string; readonly connOptions: APIConnectOptions }) {
-    super(options.synthesizer, options.connOptions);
-    this.#synthesizer = options.synthesizer;
-    this.#splitter = new SentenceSplitter(options.language);
+  constructor({ synthesizer, normalizer, clock, connOptions }: TtsStreamOptions) {
+    super(synthesizer, connOptions);
+    this.#synthesizer = synthesizer;
+    this.#answer = normalizer.answer();
+    this.#clock = clock;
   }
 
   protected override async run(): Promise<void> {
     const [giveUp, complete] = [new AbortController(), new AbortController()];
     const signal = AbortSignal.any([this.abortSignal, giveUp.signal]);
     const requests = new AsyncIterableQueue<Requested>();
+    const sentences = new AsyncIterableQueue<Sentence>();
     const semaphore = new Semaphore(this.#synthesizer.sentencesAtOnce);
     const ask = async (): Promise<void> => {
       const answer = { complete: complete.signal };
       let before = '';
       try {
-        for await (const sentence of this.#sentences()) {
+        for await (const sentence of sentences) {
+          this.#unspoken = sentence.spoken === '' ? sentence : undefined;
+          if (this.#unspoken !== undefined) continue;
           const release = await semaphore.acquire(giveUp.signal);
           this.markStarted();
-          const frames = this.#synthesizer.request({ text: sentence, answer, before, connOptions: this.connOptions, signal });
+          const frames = this.#synthesizer.request({ text: sentence.spoken, answer, before, connOptions: this.connOptions, signal });
           // Handled when its turn comes.
           frames.catch(() => undefined);
           requests.put({ sentence, frames, release });
-          before += `${sentence} `;
+          before += `${sentence.spoken} `;
         }
       } finally {
         requests.close();
@@ -61,7 +84,7 @@ export class TtsStream extends tts.SynthesizeStream {
       }
     };
     try {
-      await Promise.all([ask(), this.#hand(requests)]);
+      await Promise.all([this.#read(sentences), ask(), this.#hand(requests)]);
     } catch (error) {
       if (!this.abortSignal.aborted) throw sessionErrorOf(error);
     } finally {
@@ -70,23 +93,34 @@ export class TtsStream extends tts.SynthesizeStream {
     }
   }
 
-  async *#sentences(): AsyncGenerator<string, void> {
-    for await (const text of this.input) {
-      if (this.abortSignal.aborted) return;
-      yield* typeof text === 'string' ? this.#splitter.push(text) : this.#splitter.end();
+  async #read(sentences: AsyncIterableQueue<Sentence>): Promise<void> {
+    const put = (found: readonly Sentence[]): void => {
+      for (const sentence of found) sentences.put(sentence);
+    };
+    let timer: Timer | undefined;
+    try {
+      for await (const text of this.input) {
+        if (this.abortSignal.aborted) return;
+        put(typeof text === 'string' ? this.#answer.push(text) : this.#answer.end());
+        if (this.#answer.isAwaited) timer ??= this.#clock.after(HURRY_MS, () => put(this.#answer.hurry()));
+        else timer?.cancel();
+      }
+      put(this.#answer.end());
+    } finally {
+      timer?.cancel();
+      sentences.close();
     }
-    yield* this.#splitter.end();
   }
 
   async #hand(requests: AsyncIterable<Requested>): Promise<void> {
     const id = shortuuid('speech_');
-    const put = (frame: AudioFrame, last: boolean, sentence?: string): void => {
-      const timedTranscripts = sentence === undefined ? [] : [voice.createTimedString({ text: sentence })];
-      if (!this.queue.closed) this.queue.put({ requestId: id, segmentId: id, frame, final: last, timedTranscripts });
+    const put = (frame: AudioFrame, last: boolean, sentence?: Sentence): void => {
+      if (sentence !== undefined) frame.userdata[SENTENCE] = sentence;
+      if (!this.queue.closed) this.queue.put({ requestId: id, segmentId: id, frame, final: last });
     };
     let rate: number | undefined;
     for await (const { sentence, frames, release } of requests) {
-      let begins: string | undefined = sentence;
+      let begins: Sentence | undefined = sentence;
       for await (const frame of await frames) {
         if (this.abortSignal.aborted) return;
         rate = frame.sampleRate;
@@ -98,7 +132,7 @@ export class TtsStream extends tts.SynthesizeStream {
     if (rate === undefined || this.queue.closed) return;
     // LiveKit wants the last frame marked, and no frame is held back to find out: 10 ms of silence end the stream.
     const silence = new Int16Array(rate / 100);
-    put(new AudioFrame(silence, rate, 1, silence.length), true);
+    put(new AudioFrame(silence, rate, 1, silence.length), true, this.#unspoken);
     this.queue.put(tts.SynthesizeStream.END_OF_STREAM);
   }
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 import { LruMap } from '../../../platform/lru.ts';
 import { AccountMemory } from '../account-memory.ts';
-import type { Sentence, SpeechSource } from './speech-source.ts';
+import type { SpokenSentence, SpeechSource } from './speech-source.ts';
 import type { TtsSettings } from './tts-protocols.ts';
 
 /** Of all agents: some five minutes. */
@@ -12,7 +12,7 @@ const kept = new AccountMemory<Uint8Array>(new LruMap(1_000, { limit: MOST_BYTES
 
 export interface WelcomeSoundsOptions {
   readonly source: SpeechSource;
-  /** The message of the agent; one with placeholders differs from call to call. */
+  /** The message of the agent as it is spoken; one with placeholders differs from call to call. */
   readonly welcome: string | undefined;
   readonly settings: TtsSettings;
   readonly clock: Clock;
@@ -23,11 +23,11 @@ export function withWelcomeSounds({ source, welcome = '', settings, clock }: Wel
   if (welcome.trim() === '' || welcome.includes('{{')) return source;
   const { apiKey = '', ...endpoint } = settings.endpoint;
   const message = oneSpaced(welcome);
-  const accountOf = ({ text, before }: Sentence) => ({
+  const accountOf = ({ text, before }: SpokenSentence) => ({
     url: JSON.stringify({ ...settings, endpoint, text, before }),
     headers: { apiKey },
   });
-  async function* soundOf(sentence: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+  async function* soundOf(sentence: SpokenSentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     const account = message.startsWith(oneSpaced(sentence.before + sentence.text)) ? accountOf(sentence) : undefined;
     const known = account && kept.get(account, clock);
     if (known !== undefined) yield known;

@@ -9,6 +9,8 @@ import { systemClock } from '../../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
+import { sentenceOf } from '../../../../voice/providers/tts/tts-stream.ts';
+import { TextNormalizer } from '../../../../voice/text-normalization/index.ts';
 import { run } from '../../../support/run.ts';
 import { officialPython } from '../official-python.ts';
 import { CASES, endpointAt } from './speaking-cases.ts';
@@ -43,14 +45,19 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
   async function byParley(): Promise<readonly string[]> {
     const endpoint = endpointAt(server.url, where);
     const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress, clock: systemClock });
-    const voice = new TtsAdapter({ provider: endpoint.provider, source, language: 'en-US', clock: systemClock });
+    const voice = new TtsAdapter({
+      provider: endpoint.provider,
+      source,
+      normalizer: new TextNormalizer({ language: 'en-US' }),
+      clock: systemClock,
+    });
     const stream = voice.stream();
     stream.pushText(SENTENCES.join(' '));
     stream.endInput();
     const sentences: AudioFrame[][] = [];
     for await (const audio of stream) {
       if (typeof audio === 'symbol') continue;
-      if (audio.timedTranscripts?.length === 1) sentences.push([]);
+      if (sentenceOf(audio.frame) !== undefined) sentences.push([]);
       sentences.at(-1)?.push(audio.frame);
     }
     await voice.close();

@@ -13,6 +13,8 @@ import { createSpeechSource } from '../../../../voice/providers/create-speech-so
 import { providerFailureOf } from '../../../../voice/providers/index.ts';
 import { FallbackTts } from '../../../../voice/providers/tts/fallback-tts.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
+import { sentenceOf } from '../../../../voice/providers/tts/tts-stream.ts';
+import { TextNormalizer } from '../../../../voice/text-normalization/index.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { CASES, endpointAt, type SpeakingCase } from './speaking-cases.ts';
@@ -66,7 +68,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   function voiceAt(url: string, { through = egress, at = where }: { through?: TestEgress; at?: typeof where } = {}) {
     const endpoint = endpointAt(url, at);
     const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress: through, clock });
-    const adapter = new TtsAdapter({ provider: endpoint.provider, source, language: 'en-US', clock });
+    const adapter = new TtsAdapter({ provider: endpoint.provider, source, normalizer: new TextNormalizer({ language: 'en-US' }), clock });
     adapter.on('error', (event) => void failures.push(providerFailureOf(event, 'tts')));
     return adapter;
   }
@@ -88,7 +90,8 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     const read = async (): Promise<Said> => {
       for await (const audio of stream) {
         if (typeof audio === 'symbol') continue;
-        for (const { text } of audio.timedTranscripts ?? []) marked.push([text, []]);
+        const begins = sentenceOf(audio.frame);
+        if (begins !== undefined) marked.push([begins.written.trim(), []]);
         marked.at(-1)?.[1].push(audio.frame);
       }
       return said();
@@ -308,7 +311,11 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
       const logger = pino({ level: 'silent' });
       const failureOf = (rejection: unknown) => providerFailureOf(rejection, 'tts');
       const common = { clock, logger, restMs: Number.POSITIVE_INFINITY, failureOf };
-      return new FallbackTts({ voices: new ProviderOrder({ part: 'tts', providers, ...common }), language: 'en-US', clock });
+      return new FallbackTts({
+        voices: new ProviderOrder({ part: 'tts', providers, ...common }),
+        normalizer: new TextNormalizer({ language: 'en-US' }),
+        clock,
+      });
     }
 
     it.each([

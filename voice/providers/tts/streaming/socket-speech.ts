@@ -12,7 +12,7 @@ import {
   type ProviderSocket,
 } from '../../../calls/provider-access/index.ts';
 import { parseMessage } from '../../protocol-support.ts';
-import type { SpokenAnswer, Sentence, SpeechSource } from '../speech-source.ts';
+import type { SpokenAnswer, SpokenSentence, SpeechSource } from '../speech-source.ts';
 import type { TtsStreaming } from './protocol.ts';
 import { SpeechContext } from './speech-context.ts';
 
@@ -60,7 +60,7 @@ export class SocketSpeech implements SpeechSource {
     this.#connected().catch(() => undefined);
   }
 
-  async *soundOf(sentence: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+  async *soundOf(sentence: SpokenSentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     const { answer, text, before } = sentence;
     const { continuation } = this.#options;
     const known = this.#contexts.get(answer);
