@@ -5,7 +5,7 @@ const ALWAYS = new Set(
   (
     'mr mrs ms mx dr prof rev hon st mt gen sgt capt lt messrs hr fr frl dott sig dña sra srta mme mlle ' +
     'approx ca circa vs cf eg ie e.g i.e viz incl excl resp ' +
-    'z.b d.h u.a bzw vgl sog inkl zzgl evtl ggf ggfs einschl ' +
+    'z.b d.h u.a bzw vgl sog inkl zzgl evtl ggf ggfs einschl mio mrd mln mld tys ' +
     'p.ex env c.-à-d p.ej aprox d.w.z bijv o.a np m.in tzw ul t.ex bl.a f.eks bl.a'
   ).split(' '),
 );

@@ -179,7 +179,7 @@ function pause(text: string, at: number, length: Length, edits: Edit[]): Length 
   let before = at;
   for (const { from, to, spoken } of edits.toReversed()) if (to === before && spoken === '') before = from;
   const from = before === at ? text.slice(0, at).trimEnd().length : at;
-  const isBetween = /[\p{L}\p{N}]\s*$/u.test(text.slice(0, before)) && /^\s*[<\p{L}\p{N}]/u.test(text.slice(at + length));
+  const isBetween = /[\p{L}\p{N}]\s*$/u.test(text.slice(0, before)) && /^(?:\s|<[^<>]*>)*[\p{L}\p{N}]/u.test(text.slice(at + length));
   const spoken = isSpace(text[at + length]) ? ',' : ', ';
   edits.push(isBetween ? { from, to: at + length, spoken } : { from: at, to: at + length, spoken: '' });
   return length;

@@ -31,7 +31,7 @@ const words = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 export class MappedText implements Sentence {
   readonly #parts: readonly Part[];
-  /** What edits refer to: what is spoken, with {@link REPLACED} for each part that was replaced. */
+  /** What edits refer to: what is spoken, with {@link REPLACED} for each part that was replaced by more than one character. */
   readonly text: string;
 
   private constructor(parts: readonly Part[]) {
@@ -48,7 +48,11 @@ export class MappedText implements Sentence {
   }
 
   get spoken(): string {
-    return this.#parts.map(({ spoken }) => spoken).join('');
+    // A line break whose next line isn't spoken leaves a space.
+    return this.#parts
+      .map(({ spoken }) => spoken)
+      .join('')
+      .trimEnd();
   }
 
   /** The same behind something that isn't spoken. */
@@ -74,8 +78,7 @@ export class MappedText implements Sentence {
         if (isInside) {
           replaced = (replaced ?? '') + sliceOf(part, from, to).written;
           if (at + to === edit.to) {
-            // One character for another stays text, for later edits.
-            parts.push({ written: replaced, spoken: edit.spoken, whole: replaced.length > 1 || edit.spoken.length !== 1 });
+            parts.push({ written: replaced, spoken: edit.spoken, whole: true });
             replaced = undefined;
             next += 1;
           }
@@ -88,6 +91,7 @@ export class MappedText implements Sentence {
   }
 
   heardUpTo(share: number): string {
+    if (share >= 1) return this.written;
     const end = this.#lastWordEnd(share);
     let [at, written, waiting] = [0, '', ''];
     for (const part of this.#parts) {
@@ -103,13 +107,12 @@ export class MappedText implements Sentence {
       at += part.spoken.length;
       if (at > end) break;
     }
-    return share >= 1 ? written + waiting : written;
+    return written;
   }
 
   /** In what is spoken. A number that was begun isn't over before its last digit. */
   #lastWordEnd(share: number): number {
     const { spoken } = this;
-    if (share >= 1) return spoken.length;
     const heard = Math.round(spoken.length * Math.max(0, share));
     let end = 0;
     for (const { index, segment } of words.segment(spoken)) {
@@ -125,7 +128,7 @@ export class MappedText implements Sentence {
   }
 }
 
-const shownOf = ({ spoken, whole }: Part): string => (whole && spoken !== '' ? REPLACED : spoken);
+const shownOf = ({ spoken, whole }: Part): string => (whole && spoken.length > 1 ? REPLACED : spoken);
 
 function sliceOf(part: Part, from: number, to: number): Part {
   if (part.whole) return part;

@@ -35,7 +35,7 @@ export class MarkupReader {
     const line = text.slice(from, to);
     const whole = (): readonly Edit[] => (end > from ? [{ from, to: end, spoken: '' }] : []);
     const isRow = line.trimStart().startsWith('|') && line.trimStart().length > 1 && !line.trimStart().startsWith('||');
-    if (isTableRule(line)) return whole();
+    if (line.trim() === '' || isTableRule(line)) return whole();
     if (isRow && below !== undefined && isTableRule(below)) {
       this.#headers = cellsOf(line, from).map((cell) =>
         text
@@ -47,9 +47,9 @@ export class MarkupReader {
     }
     if (isRow) return [...this.#row(text, line, from), ...this.#lineBreak(text, { from, to, end }, true)];
     // A sentence that ends without a line break may have a part of the table's last line.
-    if (line.trim() !== '') this.#headers = [];
+    this.#headers = [];
     if (isRuler(line) || isFence(line)) return whole();
-    const [marker] = /^\s*(?:(?:#{1,6}|>|[-*+•‣◦▪])\s+(?:\[[ xX]\]\s+)?)+/.exec(`${line} `) ?? [''];
+    const [marker] = /^\s*(?:(?:#{1,6}|>|[-*+•‣◦▪])\s+(?:\[[ xX]\]\s+)?)*/.exec(`${line} `) ?? [''];
     const prefix = Math.min(marker.length, line.length);
     return [
       ...(prefix > 0 ? [{ from, to: from + prefix, spoken: '' }] : []),

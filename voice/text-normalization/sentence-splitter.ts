@@ -114,8 +114,7 @@ export class SentenceSplitter {
     while (end < text.length && (STOP.test(text[end]!) || WIDE_STOP.test(text[end]!) || CLOSER.test(text[end]!))) end += 1;
     if (end === text.length) return ended ? end : 'unknown';
     if (!isWide && !SPACE.test(text[end]!)) return UNSPACED.test(text[end]!) && character !== '.' ? end : -end;
-    // A line break is an end of its own.
-    if (text[end] !== '\n' && SPACE.test(text[end]!)) end += 1;
+    if (SPACE.test(text[end]!)) end += 1;
     return character !== '.' || text[at + 1] === '.' ? end : this.#endOfWord(at, end, ended);
   }
 
@@ -123,10 +122,11 @@ export class SentenceSplitter {
     const word = /\S*$/.exec(this.#text.slice(Math.max(0, at - LONGEST_ABBREVIATION), at))![0];
     // "1." in front of an item of a list.
     if (/^\d{1,3}$/.test(word) && /(?:^|\n)[ \t]{0,8}$/.test(this.#text.slice(Math.max(0, at - LONGEST_ABBREVIATION), at - word.length)))
-      return -end;
+      return -(end - 1);
     const meaning = meaningOfStop(word, /\S/u.exec(this.#text.slice(end))?.[0], this.#language);
     if (meaning === 'depends-on-next') return ended ? end : 'unknown';
-    return meaning === 'end' ? end : -end;
+    // A line break behind it is an end of its own.
+    return meaning === 'end' ? end : -(end - 1);
   }
 
   /** The head of a table goes with the line below it, which shows that it is one. */
