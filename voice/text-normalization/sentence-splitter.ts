@@ -2,6 +2,7 @@
  * Splits streamed text into the pieces that a voice is asked for, each as soon as it is known to be complete. The pieces joined are the text: white
  * space stays at their ends. Markup is no concern here, so that no sign without its counterpart holds anything back.
  */
+import { hasWords } from '../calls/model-stream/index.ts';
 import { meaningOfStop } from './abbreviations.ts';
 
 /** Shorter sentences go with the next, except the first, which the listener waits for: many short requests sound choppy. See `widthOf`. */
@@ -45,7 +46,7 @@ export class SentenceSplitter {
 
   /** Whether the listener still waits for the first piece, and a word of it is there. */
   get isAwaited(): boolean {
-    return this.#first && saysSomething(this.#text);
+    return this.#first && hasWords(this.#text);
   }
 
   /** Pieces that are complete by now. */
@@ -82,7 +83,7 @@ export class SentenceSplitter {
     const piece = this.#text.slice(0, at);
     this.#text = this.#text.slice(at);
     this.#scanned = 0;
-    if (saysSomething(piece)) this.#first = false;
+    if (hasWords(piece)) this.#first = false;
     return piece;
   }
 
@@ -99,7 +100,7 @@ export class SentenceSplitter {
 
   #isWorth(end: number): boolean {
     const piece = this.#text.slice(0, end);
-    return saysSomething(piece) && (this.#first || widthOf(piece.trim()) >= MIN_WIDTH);
+    return hasWords(piece) && (this.#first || widthOf(piece.trim()) >= MIN_WIDTH);
   }
 
   /** @returns the end of the sentence that this character ends, or, negative, the place up to which nothing ends; undefined where it ends nothing */
@@ -172,9 +173,6 @@ function widthOf(text: string): number {
   for (const character of text) if (UNSPACED.test(character)) width += 2;
   return width;
 }
-
-/** TTS answers a dash or a smiley by itself with an error, or with nothing. */
-export const saysSomething = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
 
 /** "|---|:---:|" below the head of a table. */
 export const isTableRule = (line: string): boolean => line.includes('|') && line.includes('-') && /^[|\s:-]+$/.test(line);

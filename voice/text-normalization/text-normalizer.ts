@@ -2,11 +2,12 @@
  * What the voice says of what the model writes: sentence by sentence as the text comes, with a map back to the model's own words. Knows neither sound nor
  * LiveKit.
  */
+import { hasWords } from '../calls/model-stream/index.ts';
 import { editsOfEmoji } from './emoji.ts';
 import { MappedText, type Edit, type Sentence } from './mapped-text.ts';
 import { MarkupReader } from './markup.ts';
 import { rulesOf, type NormalizationKind, type Replacement, type Rule } from './rules/index.ts';
-import { saysSomething, SentenceSplitter } from './sentence-splitter.ts';
+import { SentenceSplitter } from './sentence-splitter.ts';
 import { vocabularyOf } from './vocabulary.ts';
 
 export interface TextNormalizerOptions {
@@ -86,7 +87,7 @@ export class AnswerNormalizer {
   #sentences(pieces: readonly string[]): readonly Sentence[] {
     return pieces.flatMap((written) => {
       const sentence = this.#normalize(written);
-      if (!saysSomething(sentence.spoken)) {
+      if (!hasWords(sentence.spoken)) {
         this.#unspoken += written;
         return [];
       }

@@ -5,7 +5,7 @@ import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/conte
 import { CHAT, OUTPUT_MESSAGES } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelAnswer, ModelRequestObserver, ObservedRequest, TokenUsage } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { capturesContent } from '../../../platform/telemetry/tracing.ts';
-import { ModelStreamReader, type FailureReason, type ModelCall, type ModelEvent } from '../model-stream/index.ts';
+import { hasWords, ModelStreamReader, type FailureReason, type ModelCall, type ModelEvent } from '../model-stream/index.ts';
 import { TOO_LONG } from './connection-failures.ts';
 import type { ProviderEndpoint } from './endpoint.ts';
 import { withoutParameters, type ModelQuirks } from './model-quirks.ts';
@@ -180,7 +180,7 @@ export class CompletionRequest {
   #counts(event: Exclude<ModelEvent, { readonly type: 'failure' }>): boolean {
     const { endpoint, request, quirks, mayBeEmpty } = this.#options;
     if (event.type === 'text') {
-      this.#answered = true;
+      this.#answered ||= hasWords(event.text);
       this.#words = (this.#words + event.text).slice(0, MAX_WORDS);
     } else if (event.type === 'retract') {
       this.#answered = false;

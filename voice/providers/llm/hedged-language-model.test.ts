@@ -68,6 +68,13 @@ const openBody = (text: string, signal: AbortSignal): ReadableStream<Uint8Array>
 const brokenOff = (...pieces: readonly string[]): string => events(...pieces.map(says)).replace('data: [DONE]\n\n', '');
 const whole = (...pieces: readonly string[]): string => events(...pieces.map(says), finish('stop'));
 
+it.each(['👍', '...', '---\n'])('asks again after an answer that nobody could say: %j', async (unspoken) => {
+  const answers = [whole(unspoken), whole(unspoken, ' At nine.')];
+  const { model, asked } = modelWith(() => answers.shift()!);
+  expect(await heardOf(model.answer(question, never))).toMatchObject({ text: `${unspoken} At nine.` });
+  expect(asked).toHaveLength(2);
+});
+
 it.each<[ProviderErrorKind, readonly number[]]>([
   ['runtime', [100, 500]],
   ['unreachable', [100, 500]],

@@ -10,7 +10,7 @@ import type { Logger } from '../../../platform/logging.ts';
 import type { TokenUsage } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { firstAnswer } from '../../calls/fallback/first-answer.ts';
 import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
-import type { ModelCall, ModelEvent } from '../../calls/model-stream/index.ts';
+import { hasWords, type ModelCall, type ModelEvent } from '../../calls/model-stream/index.ts';
 import { wholeWords } from '../fallback/whole-words.ts';
 import { withRetries } from '../provider-errors.ts';
 import { Continuation } from './continuation.ts';
@@ -240,7 +240,7 @@ async function headOf(events: Begun['events']): Promise<readonly ModelEvent[]> {
     const { done, value } = await events.next();
     if (done === true) return head;
     head.push(value);
-    if (value.type === 'text' || value.type === 'call') return head;
+    if (value.type === 'call' || (value.type === 'text' && hasWords(value.text))) return head;
   }
 }
 
