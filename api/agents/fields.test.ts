@@ -99,6 +99,14 @@ const spec = optional(
       },
       ['provider'],
     ),
+    // REST has no word for it.
+    speech: optional(
+      {
+        replacements: distinct(fc.record({ written: named(9), spoken: named(9) }), ({ written }) => written),
+        normalization: optional({ money: fc.boolean(), markup: fc.boolean() }, []),
+      },
+      [],
+    ),
     knowledgeBaseRef: fc.record({ name: named(9) }),
     interruptions: optional(
       { enabled: fc.boolean(), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) },

@@ -438,5 +438,12 @@ describe('the revision', () => {
     expect(compileRevision(agentWith({ dynamicData: lookups }), [], worldOf()).revision).toBe(
       compileRevision(agentWith({ dynamicData: lookups.toReversed() }), [], worldOf()).revision,
     );
+    const replacements = [
+      { written: 'a', spoken: 'A' },
+      { written: 'b', spoken: 'B' },
+    ];
+    expect(compileRevision(agentWith({ speech: { replacements } }), [], worldOf()).revision).toBe(
+      compileRevision(agentWith({ speech: { replacements: replacements.toReversed() } }), [], worldOf()).revision,
+    );
   });
 });
