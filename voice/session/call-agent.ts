@@ -1,7 +1,7 @@
 /** LiveKit's agent, without speech that does not count as an interruption, and with a history of what was heard. */
 import { stt, voice, type llm } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
-import { ReadableStream, TransformStream } from 'node:stream/web';
+import { TransformStream, type ReadableStream } from 'node:stream/web';
 
 import { sentenceOf } from '../providers/index.ts';
 import type { Synthesis } from './synthesis.ts';

@@ -3,7 +3,7 @@ import type { Edit } from './mapped-text.ts';
 
 /** One by itself, with what modifies or joins it; a flag; a digit on a key. Marks such as © and ™, and arrows, are text. */
 const EMOJI =
-  /(?:\p{Emoji_Presentation}|(?![\u00A9\u00AE\u203C\u2049\u2122\u2139\u2190-\u21FF])\p{Extended_Pictographic}|\p{Regional_Indicator}|[\p{Emoji_Modifier}\u{FE0F}\u{200D}\u{20E3}\u{E0020}-\u{E007F}])+/gu;
+  /(?:\p{Emoji_Presentation}|(?![\u00A9\u00AE\u203C\u2049\u2122\u2139\u2190-\u21FF])\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Emoji_Modifier}|\u{FE0F}|\u{200D}|\u{20E3}|[\u{E0020}-\u{E007F}])+/gu;
 
 /** With a space beside them where two would be left. */
 export function editsOfEmoji(text: string): readonly Edit[] {

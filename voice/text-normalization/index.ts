@@ -1,2 +1,2 @@
 export { type Sentence } from './mapped-text.ts';
-export { AnswerNormalizer, TextNormalizer, type TextNormalizerOptions } from './text-normalizer.ts';
+export { AnswerNormalizer, TextNormalizer } from './text-normalizer.ts';

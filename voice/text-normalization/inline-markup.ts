@@ -196,8 +196,8 @@ function ampersand({ text, vocabulary }: Line, at: number, edits: Edit[]): Lengt
 
 function characterOf(name: string): string | undefined {
   if (!name.startsWith('#')) return ENTITIES[name.toLowerCase()];
-  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
-  return code >= 32 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : undefined;
+  const point = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return point >= 32 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff) ? String.fromCodePoint(point) : undefined;
 }
 
 /** A sign with white space around it. */

@@ -61,7 +61,7 @@ describe('tables', () => {
 
   it('are said so as they come', () => {
     const answer = new TextNormalizer({ language: 'en' }).answer();
-    const sentences = [...[...table].flatMap((character) => answer.push(character)), ...answer.end()];
+    const sentences = [...Array.from(table).flatMap((character) => answer.push(character)), ...answer.end()];
     expect(sentences.map((sentence) => sentence.spoken).join(' ')).toBe(spoken(table));
     expect(sentences.map(({ written }) => written).join('')).toBe(table);
   });
@@ -251,6 +251,7 @@ describe("an agent's own replacements", () => {
     { written: 'New York City', spoken: 'the city' },
     { written: 'C++', spoken: 'C plus plus' },
     { written: '5 km', spoken: 'five clicks' },
+    { written: '6 km', spoken: '6 km' },
     { written: '東京', spoken: 'とうきょう' },
   ];
   it.each<Example>([
@@ -258,6 +259,7 @@ describe("an agent's own replacements", () => {
     ['SQL, MySQL and sql', 'sequel, MySQL and sql'],
     ['New York City is in New **York**.', 'the city is in the big apple.'],
     ['It is in C++, 5 km away.', 'It is in C plus plus, five clicks away.'],
+    ['It is 6 km away, or 7 km.', 'It is 6 km away, or 7 kilometers.'],
     ['私は東京です。', '私はとうきょうです。'],
   ])('%j is said as %j', (written, expected) => expect(spoken(written, { replacements })).toBe(expected));
 });

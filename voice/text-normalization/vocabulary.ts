@@ -10,7 +10,7 @@ export interface Vocabulary {
   /** In front of what is struck out. */
   readonly formerly: string;
   /** In e-mail and web addresses. */
-  readonly signs: Readonly<Record<'@' | '.' | '/' | '-' | '_' | '?' | '=' | '&' | '#' | '+' | ':' | '%' | '~', string>>;
+  readonly signs: Readonly<Record<string, string>>;
   /** Behind a whole amount, the hundredths: "4200 dollars and 50 cents". */
   readonly hundredths: (count: number, currency: string) => string | undefined;
   /** Of a day; minutes are undefined where none were written. Undefined where digits are read well. */
@@ -20,25 +20,10 @@ export interface Vocabulary {
   readonly cubic: Forms;
 }
 
-/** Names of @ . / - _ ? = & # + : % ~ in this order. */
-function signs(names: string): Vocabulary['signs'] {
-  const [at, dot, slash, dash, underscore, question, equals, and, hash, plus, colon, percent, tilde] = names.split('|') as string[];
-  return {
-    '@': at!,
-    '.': dot!,
-    '/': slash!,
-    '-': dash!,
-    _: underscore!,
-    '?': question!,
-    '=': equals!,
-    '&': and!,
-    '#': hash!,
-    '+': plus!,
-    ':': colon!,
-    '%': percent!,
-    '~': tilde!,
-  };
-}
+const SIGNS = '@./-_?=&#+:%~';
+
+/** @param names of the signs, in their order */
+const signs = (names: string): Vocabulary['signs'] => Object.fromEntries(names.split('|').map((name, index) => [SIGNS[index]!, name]));
 
 const CENTS: Readonly<Record<string, readonly [one: string, more: string]>> = {
   USD: ['cent', 'cents'],

@@ -21,7 +21,7 @@ export function addresses({ vocabulary }: Language): Rule {
       .replace(/^mailto:/i, '')
       .replace(/^https?:\/\//i, '')
       .replace(/\/$/, '')
-      .replaceAll(/[@./\-_?=&#+:%~]/g, (sign) => ` ${signs[sign as keyof typeof signs]} `)
+      .replaceAll(/[@./\-_?=&#+:%~]/g, (sign) => ` ${signs[sign]} `)
       .replaceAll(/\s+/g, ' ')
       .trim();
   return (text) =>

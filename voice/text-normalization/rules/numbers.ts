@@ -30,6 +30,6 @@ export const decimalSignOf = (tag: string): string =>
 export function editsOf(text: string, pattern: RegExp, spoken: (match: RegExpExecArray) => string | undefined): readonly Edit[] {
   return [...text.matchAll(pattern)].flatMap((match) => {
     const said = spoken(match);
-    return said === undefined || said === match[0] ? [] : [{ from: match.index, to: match.index + match[0].length, spoken: said }];
+    return said === undefined ? [] : [{ from: match.index, to: match.index + match[0].length, spoken: said }];
   });
 }

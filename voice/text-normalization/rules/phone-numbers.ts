@@ -34,7 +34,7 @@ export function phoneNumbers({ vocabulary }: Language): Rule {
       .split(/[^A-Z\d]+/)
       .filter((group) => group !== '')
       .flatMap(chunks)
-      .map((group) => [...group].join(' '))
+      .map((group) => group.replaceAll(/(?<=.)(?=.)/g, ' '))
       .join(', ');
   return (text) =>
     [

@@ -9,8 +9,10 @@ export interface Replacement {
 }
 
 const WORD = String.raw`[\p{L}\p{N}]`;
-/** Scripts that write words without spaces between them. */
-const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]/u;
+/** Scripts that write words without spaces between them have no whole words. */
+const SPACED_WORD = String.raw`(?![\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}])${WORD}`;
+const BEGINS_WITH_WORD = new RegExp(`^${SPACED_WORD}`, 'u');
+const ENDS_WITH_WORD = new RegExp(`${SPACED_WORD}$`, 'u');
 
 /** The longest wins where several begin at the same place. */
 export function replacing(replacements: readonly Replacement[]): readonly Rule[] {
@@ -33,10 +35,6 @@ function ruleOf(replacements: readonly Replacement[], flags: string): readonly R
 }
 
 function wholeWords(written: string): string {
-  const isWord = (character: string | undefined): boolean =>
-    character !== undefined && /[\p{L}\p{N}]/u.test(character) && !UNSPACED.test(character);
-  const characters = [...written];
-  const before = isWord(characters[0]) ? `(?<!${WORD})` : '';
-  const after = isWord(characters.at(-1)) ? `(?!${WORD})` : '';
+  const [before, after] = [BEGINS_WITH_WORD.test(written) ? `(?<!${WORD})` : '', ENDS_WITH_WORD.test(written) ? `(?!${WORD})` : ''];
   return `${before}${written.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`;
 }
