@@ -1,21 +1,27 @@
 /** Words whose full stop doesn't end a sentence, in lower case and without it. */
 
-/** Followed by what they shorten, whatever it is. */
-const ALWAYS = new Set(
-  (
-    'mr mrs ms mx dr prof rev hon st mt gen sgt capt lt messrs hr fr frl dott sig dña sra srta mme mlle ' +
-    'approx ca circa vs cf eg ie e.g i.e viz incl excl resp ' +
-    'z.b d.h u.a bzw vgl sog inkl zzgl evtl ggf ggfs einschl mio mrd mln mld tys ' +
-    'p.ex env c.-à-d p.ej aprox d.w.z bijv o.a np m.in tzw ul t.ex bl.a f.eks bl.a'
-  ).split(' '),
-);
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+/** Followed by what they shorten, whatever it is, in any language. */
+const ALWAYS = setOf('mr mrs ms mx dr prof st approx ca vs cf e.g i.e viz incl excl z.b p.ex p.ej t.ex f.eks');
+
+/** The same, by language: elsewhere some of them are words. */
+const ALWAYS_IN: Readonly<Record<string, ReadonlySet<string>>> = {
+  en: setOf('hon rev gen sgt capt lt messrs mt'),
+  de: setOf('hr fr frl d.h u.a bzw vgl sog inkl zzgl evtl ggf ggfs einschl mio mrd'),
+  fr: setOf('mme mlle env c.-à-d'),
+  es: setOf('sr sra srta dña aprox'),
+  it: setOf('sig dott avv ing'),
+  pt: setOf('sr sra exmo aprox'),
+  nl: setOf('dhr mevr bijv o.a d.w.z mln mld'),
+  pl: setOf('np m.in tzw ul mln mld tys'),
+  sv: setOf('bl.a resp mn mdr'),
+  da: setOf('bl.a hr mio mia'),
+};
 
 /** No end where a number follows: "No. 10", "ext. 42". */
-const BEFORE_NUMBERS = new Set(
-  (
-    'no nos nr nrs num núm nº ext tel fax art abs fig p pp pag pág s vol ch sec para apt min max ' +
-    'jan feb mar apr jun jul aug sep sept oct nov dec okt dez'
-  ).split(' '),
+const BEFORE_NUMBERS = setOf(
+  'no nos nr nrs num núm nº ext tel fax art abs fig pp pag pág vol ch sec para apt min max kr jan feb mar apr jun jul aug sep sept oct nov dec okt dez',
 );
 
 /** Languages that write "3." for "third". */
@@ -31,11 +37,11 @@ export type StopMeaning = 'end' | 'none' | 'depends-on-next';
  */
 export function meaningOfStop(word: string, next: string | undefined, language: string): StopMeaning {
   const token = word.toLowerCase().replace(/^[^\p{L}\p{N}]+/u, '');
-  if (ALWAYS.has(token)) return 'none';
+  if (ALWAYS.has(token) || ALWAYS_IN[language]?.has(token)) return 'none';
   if (/^\d+$/.test(token)) return isOrdinal(token, language) ? 'none' : 'end';
   if (BEFORE_NUMBERS.has(token)) return next === undefined ? 'depends-on-next' : /\p{N}/u.test(next) ? 'none' : 'end';
   // "J. Smith", "z. B."; "so do I." is an end.
-  if (/^\p{L}$/u.test(token)) return token === 'i' && language === 'en' ? 'end' : 'none';
+  if (/^[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}]$/u.test(token)) return token === 'i' && language === 'en' ? 'end' : 'none';
   // "a.m.", "U.S."
   if (/^(?:\p{L}\.)+\p{L}$/u.test(token)) return next === undefined ? 'depends-on-next' : /\p{Lu}/u.test(next) ? 'end' : 'none';
   return 'end';

@@ -41,6 +41,7 @@ describe('no sentence ends', () => {
     ['en', 'The value of pi is 3.14159 or thereabouts'],
     ['de', 'Bringen Sie etwas mit, z. B. eine Tasche'],
     ['de', 'Das ist am 3. Mai, oder am 20. Juni bei Nr. 7'],
+    ['da', 'Det koster for det meste 3 mio. kroner'],
     ['fr', 'Demandez M. Dupont au bureau n. 5 demain'],
   ])('in %s: %s', (language, text) => {
     const splitter = new SentenceSplitter(language);
@@ -61,6 +62,9 @@ describe('a sentence ends', () => {
     ['zh-CN', '您的自行车已经修好了。', '请明天上午来取。'],
     ['zh-CN', '太好了,我们很高兴能帮助您!', '明天见'],
     ['ja', '電話番号を教えてください。', 'お待ちしております。'],
+    ['ko', '네. ', '알겠습니다. 잠시만 기다려 주세요'],
+    ['sv', 'Det var verkligen inte hon. ', 'Det var någon annan'],
+    ['it', 'Questo ombrello è mio. ', 'Quello è di mia sorella'],
     ['hi', 'आपकी साइकिल तैयार है। ', 'कृपया कल सुबह आइए'],
     ['ar', 'هل تريد أن أحجز لك موعدا؟ ', 'نحن نفتح في التاسعة'],
     ['en', 'Sat: from ten o’clock on\n', 'Sun: closed all day'],
@@ -89,6 +93,8 @@ describe('the first piece', () => {
   it('does not go within a date, an address or a link', () => {
     const first = new SentenceSplitter('en');
     expect(first.push('The appointment that you have asked for is on December 3, 2026 at')).toEqual([]);
+    const range = new SentenceSplitter('en');
+    expect(range.push('The repair that you have asked us for takes 10 – 14 days')).toEqual([]);
     const link = new SentenceSplitter('en');
     expect(link.push('You find it in what we have written [about bicycles, and cars')).toEqual([]);
   });

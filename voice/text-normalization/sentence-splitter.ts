@@ -184,7 +184,8 @@ function isComma(text: string, at: number): boolean {
   if (character === ' ') return UNPUNCTUATED.test(text[at - 1] ?? '');
   if (!COMMA.test(character) || next === undefined || !SPACE.test(next) || following === undefined) return false;
   if (character === ';' && /&#?[a-z\d]{2,8}$/i.test(text.slice(Math.max(0, at - 10), at))) return false;
-  return !(DIGIT.test(text[at - 1] ?? '') && DIGIT.test(following)) && !(character === ':' && DIGIT.test(following));
+  if (!DIGIT.test(following)) return true;
+  return character !== ':' && !DIGIT.test(text.slice(Math.max(0, at - 2), at));
 }
 
 /** Neither word belongs to a number, a date or an abbreviation as far as can be seen. */

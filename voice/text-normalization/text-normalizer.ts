@@ -6,24 +6,16 @@ import { hasWords } from '../calls/model-stream/index.ts';
 import { editsOfEmoji } from './emoji.ts';
 import { MappedText, type Edit, type Sentence } from './mapped-text.ts';
 import { MarkupReader } from './markup.ts';
-import { rulesOf, type NormalizationKind, type Replacement, type Rule } from './rules/index.ts';
+import { rulesOf, type NormalizationOptions, type Rule } from './rules/index.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
 import { vocabularyOf } from './vocabulary.ts';
 
-export interface TextNormalizerOptions {
-  /** BCP 47. */
-  readonly language: string;
-  readonly replacements?: readonly Replacement[] | undefined;
-  /** Kinds that are `false` stay as they are written. */
-  readonly normalization?: { readonly [K in NormalizationKind]?: boolean | undefined } | undefined;
-}
-
 /** Of an agent. */
 export class TextNormalizer {
-  readonly #options: TextNormalizerOptions;
+  readonly #options: NormalizationOptions;
   readonly #rules: readonly Rule[];
 
-  constructor(options: TextNormalizerOptions) {
+  constructor(options: NormalizationOptions) {
     this.#options = options;
     this.#rules = rulesOf(options);
   }

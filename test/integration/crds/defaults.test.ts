@@ -14,6 +14,7 @@ const agentStored: ManifestFields = {
   ambientSound: { source: 'none', volume: 1 },
   call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration: '30m', voicemailDetectionTimeout: '90s' },
   recording: { enabled: true },
+  speech: { normalization: {} },
 };
 
 const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])[] = [

@@ -1,4 +1,5 @@
 /** What is put into words, in the order in which it is looked for: what one rule has replaced no later one sees. */
+import type { AgentSpec } from '../../../crds/agent.ts';
 import type { Edit } from '../mapped-text.ts';
 import { vocabularyOf, type Vocabulary } from '../vocabulary.ts';
 import { addresses } from './addresses.ts';
@@ -6,11 +7,9 @@ import { dates } from './dates.ts';
 import { money } from './money.ts';
 import { phoneNumbers } from './phone-numbers.ts';
 import { ranges } from './ranges.ts';
-import { replacing, type Replacement } from './replacements.ts';
+import { replacing } from './replacements.ts';
 import { times } from './times.ts';
 import { units } from './units.ts';
-
-export type { Replacement } from './replacements.ts';
 
 /** @param text of a {@link MappedText}. @returns what it replaces there */
 export type Rule = (text: string) => readonly Edit[];
@@ -21,24 +20,18 @@ export interface Language {
   readonly vocabulary: Vocabulary | undefined;
 }
 
-const RULES = { addresses, dates, times, phoneNumbers, money, units, ranges } as const satisfies Record<
-  string,
-  (language: Language) => Rule
->;
+const RULES = { addresses, dates, times, phoneNumbers, money, units, ranges } satisfies Partial<Record<NormalizationKind, unknown>>;
 
-/** Each can be switched off by itself. */
-export const NORMALIZATION_KINDS = ['markup', 'emoji', 'addresses', 'dates', 'times', 'phoneNumbers', 'money', 'units', 'ranges'] as const;
-export type NormalizationKind = (typeof NORMALIZATION_KINDS)[number];
-
-export interface RulesOptions {
+/** What the agent has of its own, and which kinds stay as they are written. */
+export interface NormalizationOptions extends NonNullable<AgentSpec['speech']> {
   /** BCP 47. */
   readonly language: string;
-  readonly replacements?: readonly Replacement[] | undefined;
-  readonly normalization?: { readonly [K in NormalizationKind]?: boolean | undefined } | undefined;
 }
 
+export type NormalizationKind = keyof NonNullable<NormalizationOptions['normalization']>;
+
 /** For a language that `Intl` doesn't know there are only the agent's own replacements. */
-export function rulesOf({ language, replacements = [], normalization = {} }: RulesOptions): readonly Rule[] {
+export function rulesOf({ language, replacements = [], normalization = {} }: NormalizationOptions): readonly Rule[] {
   const known = { tag: language, vocabulary: vocabularyOf(language) };
   const rules = isKnown(language) ? Object.entries(RULES).filter(([kind]) => normalization[kind as NormalizationKind] !== false) : [];
   return [...replacing(replacements), ...rules.map(([, rule]) => rule(known))];

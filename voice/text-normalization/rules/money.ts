@@ -17,24 +17,33 @@ const SIGNS: Readonly<Record<string, Sign>> = {
   '₹': { currency: 'INR', word: /^rup/i },
   zł: { currency: 'PLN', word: /^(?:z[łl]ot|zloty)/i },
 };
+/** Elsewhere than in the United States, with the letters before it. */
+const DOLLARS: Readonly<Record<string, Sign>> = {
+  US$: { currency: 'USD' },
+  A$: { currency: 'AUD' },
+  C$: { currency: 'CAD' },
+  R$: { currency: 'BRL', word: /^rea/i },
+};
+/** By the region of the language: where "$" stands for pesos. */
+const PESOS: Readonly<Record<string, string>> = { MX: 'MXN', AR: 'ARS', CO: 'COP', CL: 'CLP', UY: 'UYU', DO: 'DOP' };
 const KRONOR: Readonly<Record<string, string>> = { sv: 'SEK', da: 'DKK', nb: 'NOK', no: 'NOK' };
 const CODES = 'USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|DKK|NOK|PLN|CZK|HUF|BRL|MXN';
 
-const SIGN = String.raw`US\$|[$€£¥₹]`;
+const SIGN = String.raw`(?:US|[ACR])\$|[$€£¥₹]`;
 const SPACE = String.raw`[ \u00A0\u202F]?`;
 /** "5 million" is left to the voice, and so are "$5$", which is LaTeX, and "5€/kg". */
-const END = String.raw`(?![\d$€£]|[.,]\d|\p{L}|${SPACE}(?:k|m|mi?l|mio|mln|mld|mrd|bn|bil|tys|thousand|tausend|hundred|trill)\p{L}*)`;
+const SCALE = String.raw`(?:[kKmM]|mil|mln|mld|bn|tys|[mM]io|[mM]rd)(?!\p{L})|[mM]ill?i|[mM]ilj|[mM]ilh|[bB]il[lh]|[tT]ril|thousand|[tT]ausend|hundred`;
+const END = String.raw`(?![\d$€£]|[.,]\d|\p{L}|${SPACE}(?:${SCALE}))`;
 const BEGIN = String.raw`(?<![\p{L}\d$€£¥₹]|\d[.,])`;
 const RANGE = String.raw`(?:${SPACE}[-–]${SPACE}(${NUMBER}))?`;
 
 export function money({ tag, vocabulary }: Language): Rule {
   const decimal = decimalSignOf(tag);
-  const language = tag.toLowerCase().split('-')[0]!;
   const words = `${SIGN}|zł|kr|${CODES}`;
-  const before = new RegExp(String.raw`${BEGIN}(${SIGN}|(?:${CODES})(?=[ \u00A0\d]))${SPACE}(${NUMBER})${RANGE}${END}`, 'giu');
-  const after = new RegExp(String.raw`${BEGIN}(${NUMBER})${RANGE}${SPACE}(${words})${END}`, 'giu');
+  const before = new RegExp(String.raw`${BEGIN}(${SIGN}|(?:${CODES})(?=[ \u00A0\d]))${SPACE}(${NUMBER})${RANGE}${END}`, 'gu');
+  const after = new RegExp(String.raw`${BEGIN}(${NUMBER})${RANGE}${SPACE}(${words})${END}`, 'gu');
   const said = (sign: string, first: string, last?: string): string | undefined => {
-    const found = signOf(sign, language);
+    const found = signOf(sign, tag);
     if (found === undefined) return undefined;
     const end = amountIn(tag, found, readNumber(last ?? first, decimal), vocabulary?.hundredths);
     if (last === undefined || end === undefined) return end;
@@ -51,10 +60,13 @@ export function money({ tag, vocabulary }: Language): Rule {
   };
 }
 
-function signOf(written: string, language: string): Sign | undefined {
-  if (/^US\$$/i.test(written)) return { currency: 'USD' };
-  if (written.toLowerCase() === 'kr') return KRONOR[language] === undefined ? undefined : { currency: KRONOR[language], word: /^kron/i };
-  return SIGNS[written.toLowerCase()] ?? (new RegExp(`^(?:${CODES})$`).test(written) ? { currency: written } : undefined);
+function signOf(written: string, tag: string): Sign | undefined {
+  const [language = '', region = ''] = tag.split('-');
+  const pesos = written === '$' ? PESOS[region.toUpperCase()] : undefined;
+  const kronor = written === 'kr' ? KRONOR[language.toLowerCase()] : undefined;
+  if (pesos !== undefined) return { currency: pesos, word: /^peso/i };
+  if (kronor !== undefined) return { currency: kronor, word: /^kron/i };
+  return DOLLARS[written] ?? SIGNS[written] ?? (CODES.split('|').includes(written) ? { currency: written } : undefined);
 }
 
 function amountIn(

@@ -2,7 +2,7 @@
 import { editsOf } from './numbers.ts';
 import type { Rule } from './index.ts';
 
-export interface Replacement {
+interface Replacement {
   /** A word or a phrase. Without capitals in it, it stands for the same with capitals, too. */
   readonly written: string;
   readonly spoken: string;
