@@ -46,6 +46,18 @@ describe.concurrent('a setting', () => {
     await eventually(async () => expect((await call.messages()).map(({ role }) => role)).toEqual(['user', 'agent']));
   });
 
+  it('speech: the voice gets words, and the transcript keeps what was written', async () => {
+    const [welcome, answer] = ['**Parley** is [here. 👋', 'It was ~~$5~~ and is $4 for a *stray sign.'];
+    const call = await stage.joined({
+      spec: { welcomeMessage: welcome, speech: { replacements: [{ written: 'Parley', spoken: 'par lay' }] } },
+    });
+    call.provider.chat(() => answer);
+    await call.caller.hears('par lay is [here.');
+    await call.says('hello');
+    await call.caller.hears('It was formerly 5 dollars, and is 4 dollars for a stray sign.');
+    await eventually(async () => expect((await call.messages()).map(({ content }) => content)).toEqual([welcome, 'hello', answer]));
+  });
+
   it('an edit changes nothing in the call, and everything in the next', async () => {
     const provider = await startProviderServer();
     try {
