@@ -68,8 +68,8 @@ export function pauses(change: Change, spokenMs: number): void {
 
 /** How long the silence has to be that ends the turn, as the end-of-turn detector finds. */
 export function turnEnds(change: Change, afterMs: number): void {
-  const { speaking, stoppedAt, waited } = change.state.hearing;
-  if (!speaking && !waited && change.state.hearing.place !== undefined)
+  const { speaking, stoppedAt, waited: isOver, place } = change.state.hearing;
+  if (!speaking && !isOver && place !== undefined)
     change.emit({ type: 'wait', timer: 'turn', ms: Math.max(0, afterMs - (change.at - stoppedAt)) });
 }
 
@@ -135,7 +135,7 @@ function takeInterim(change: Change): void {
 }
 
 export function waited(change: Change, timer: 'turn' | 'words' | 'resume'): void {
-  const { hearing, settings } = change.state;
+  const { hearing } = change.state;
   switch (timer) {
     case 'turn':
       hear(change, { waited: true });
