@@ -4,7 +4,8 @@ import { onTestFinished } from 'vitest';
 
 /**
  * Counts how much this process computes, until the end of the test: the blocks of JavaScript that run, on any machine as many. What native code does,
- * as parsing JSON, is no part of it.
+ * as parsing JSON, is no part of it, and neither is what V8 has optimised before: import what is counted
+ * afterwards, after `vi.resetModules()`.
  * @returns the steps since the last call
  */
 export async function countSteps(): Promise<() => Promise<number>> {
