@@ -83,6 +83,8 @@ export class SimulatedConversation {
   #calls = 0;
   /** Answers that called tools since the user's last words. */
   #steps = 0;
+  /** The last words of the last request. */
+  #open = '';
   /** The last request was taken back. */
   #askedAgain = false;
   /** The model hardly ever stops calling tools. */
@@ -109,7 +111,8 @@ export class SimulatedConversation {
     const spoken = this.#chance(0.7);
     for (let turn = this.#count(6), at = 0; turn > 0; turn -= 1) {
       at += this.#ms(6_000);
-      if (spoken) at += this.#sound(at, turn);
+      // Who speaks may press keys as well.
+      if (spoken && !this.#chance(0.1)) at += this.#sound(at, turn);
       else this.#later(at, () => this.#write(`words ${turn}.`));
     }
     const end = this.#ms(60_000) + 5_000;
@@ -245,6 +248,7 @@ export class SimulatedConversation {
       this.#carryOut(effect);
     }
     if (effects.some(({ type }) => type === 'run')) this.#steps += 1;
+    if (before.answer?.early === true) this.#expectEarly(before.answer.id, effects);
     this.#expect(state.next >= before.next, 'numbers go up');
     this.#expect(
       state.speeches.every(({ number }, index, all) => index === 0 || all[index - 1]!.number < number),
@@ -334,6 +338,8 @@ export class SimulatedConversation {
     this.#asking = answer;
     this.#askedAgain = false;
     this.#asked = history;
+    const [open] = history.slice(-1);
+    this.#open = open?.type === 'message' ? open.text : '';
     const ends = (event: ConversationEvent): void => {
       if (this.#asking === answer) this.#asking = undefined;
       this.#happens(event);
@@ -547,6 +553,15 @@ export class SimulatedConversation {
       'latencies are those of what was heard',
     );
     this.#expect(new Set(turns.map(({ seq }) => seq)).size === turns.length, 'a turn has one row');
+  }
+
+  /** An early answer is that of the words it was asked about. */
+  #expectEarly(id: string, effects: readonly Effect[]): void {
+    const said = effects.flatMap((effect) => (effect.type === 'record' ? effect.entries.flatMap(({ message }) => message ?? []) : []));
+    const user = said.find(({ role }) => role === 'user');
+    const { answer } = this.#state;
+    const isGiven = (answer?.id === id && !answer.early) || effects.some(({ type }) => type === 'say' || type === 'run');
+    this.#expect(user === undefined || !isGiven || user.content === this.#open, `${id} answers what was said`);
   }
 
   #expectSilence(reason: string): void {

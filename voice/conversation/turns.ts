@@ -44,7 +44,7 @@ export function takeHeard(change: Change): void {
 }
 
 function take(change: Change, { text, spoken }: UserTurn): void {
-  const early = change.state.answer?.early === true && !change.state.ending;
+  const early = spoken !== undefined && change.state.answer?.early === true && !change.state.ending;
   if (!early) cancelAnswer(change);
   interruptSpeech(change);
   stopTools(change);
