@@ -4,8 +4,7 @@ import { onTestFinished } from 'vitest';
 
 /**
  * Counts how much this process computes, until the end of the test: the blocks of JavaScript that run, on any machine as many. What native code does,
- * as parsing JSON, is no part of it, and neither is what V8 has optimised before: import what is counted
- * afterwards, after `vi.resetModules()`.
+ * as parsing JSON, is no part of it.
  * @returns the steps since the last call
  */
 export async function countSteps(): Promise<() => Promise<number>> {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { countSteps } from '../../test/support/count-steps.ts';
 import type { NormalizationKind, NormalizationOptions } from './rules/index.ts';
 import { TextNormalizer } from './text-normalizer.ts';
 
@@ -387,24 +386,4 @@ it('leaves what it has put into words as it is', () => {
     const once = spoken(written, { language });
     expect(spoken(once, { language })).toBe(once);
   }
-});
-
-it('takes steps in proportion to the text', async () => {
-  const units = ['**a ', '[a](', '~~a ', '`a', '<b ', '| a ', '|-|\n', '&amp', '1-', '1,', '0 ', '$1', 'a@', 'a.', '👍', '\\', '1:0', '_a'];
-  const steps = await countSteps();
-  vi.resetModules();
-  const { TextNormalizer: Fresh } = await import('./text-normalizer.ts');
-  const normalizer = new Fresh({ language: 'en-US' });
-  const work = (unit: string, length: number): void => void normalizer.spokenOf(unit.repeat(length / unit.length));
-  const disproportionate: string[] = [];
-  for (const unit of units) {
-    work(unit, 2_000);
-    await steps();
-    work(unit, 4_000);
-    const once = await steps();
-    work(unit, 8_000);
-    const twice = await steps();
-    if (twice > 2.5 * once) disproportionate.push(`${unit}: ${once} steps, and ${twice} for twice the text`);
-  }
-  expect(disproportionate).toEqual([]);
 });
