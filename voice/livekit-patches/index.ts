@@ -14,7 +14,7 @@
  * | `media-library-log` | of `@livekit/rtc-node`: `_ffiClientInstance`, its `ffi_event`; of its bindings: `livekitInitialize`, a second time |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
  * | `library-log` | its logger, under `Symbol.for('@livekit/agents:logger')` |
- * | `measured-vad` | `sendVADEvent`, `inputWriter` and `_nativeVad` of the VAD's streams |
+ * | `measured-vad` | `sendVADEvent` and `inputWriter` of the VAD's streams |
  * | `end-of-turn-detector` | `predictionTimeout` of the turn detector's streams |
  * | `shared-turn-detector` | `_getLocalInferenceModule` |
  */
@@ -30,7 +30,7 @@ import { keepTurnsOpen } from './unfinished-words.ts';
 
 export { EndOfTurnDetector, type EndOfTurnDelays } from './end-of-turn-detector.ts';
 export { logLibrary } from './library-log.ts';
-export { MeasuredVad, TurnCutter } from './measured-vad.ts';
+export { MeasuredVad } from './measured-vad.ts';
 export { recordInto, type RecordedJob, type SoundEncoder } from './recorder.ts';
 export { resumeAnswer } from './interrupted-answers.ts';
 export { ignoreSound } from './room-events.ts';

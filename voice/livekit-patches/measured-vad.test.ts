@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { initializeLogger, VADEventType, type VADEvent } from '@livekit/agents';
+import { initializeLogger, VADEventType } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 
 import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
-import { MeasuredVad, TurnCutter } from './measured-vad.ts';
+import { MeasuredVad } from './measured-vad.ts';
 
 const sampleRate = 16_000;
 const window = 512;
@@ -15,8 +15,7 @@ beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 it('reports the length of speech at its pause, once, however late it is looked at', async () => {
   const spoken: number[] = [];
   const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: (ms) => spoken.push(ms) });
-  let turns = 0;
-  const streams = [vad.stream(), new TurnCutter(vad, () => (turns += 1)).stream()];
+  const stream = vad.stream();
   // The clock knows nothing of the second that is spoken: each look at it finds a minute gone.
   let now = 0;
   for (const clock of [vi.spyOn(performance, 'now'), vi.spyOn(Date, 'now')]) {
@@ -28,13 +27,10 @@ it('reports the length of speech at its pause, once, however late it is looked a
   for (let at = 0; at + window <= sound.length; at += window) {
     // At first as fast as the machine can, then one at a time.
     if (at > sampleRate) await setImmediate();
-    for (const stream of streams) stream.pushFrame(new AudioFrame(sound.slice(at, at + window), sampleRate, 1, window));
+    stream.pushFrame(new AudioFrame(sound.slice(at, at + window), sampleRate, 1, window));
   }
-  for (const stream of streams) {
-    for await (const { type } of stream) if (type === VADEventType.END_OF_SPEECH) break;
-    stream.close();
-  }
-  expect(turns).toBe(1);
+  for await (const { type } of stream) if (type === VADEventType.END_OF_SPEECH) break;
+  stream.close();
   expect(spoken).toHaveLength(1);
   expect(Math.abs(spoken[0]! - 1_000)).toBeLessThan(150);
 });
@@ -77,16 +73,4 @@ it('says when speech began and ended by the sound, also of sound that came at on
   stream.close();
   const spokenMs = at.get(VADEventType.END_OF_SPEECH)! - at.get(VADEventType.START_OF_SPEECH)!;
   expect(Math.abs(spokenMs - 1_000)).toBeLessThan(300);
-});
-
-it('a turn that waits to be recognised keeps its sound while the next one is spoken', () => {
-  const sent: VADEvent[] = [];
-  const vad = { capabilities: { updateInterval: 32 }, stream: () => ({ sendVADEvent: (event: VADEvent) => sent.push(event) > 0 }) };
-  const stream = new TurnCutter(vad as unknown as MeasuredVad, () => undefined).stream() as unknown as {
-    sendVADEvent: (event: Partial<VADEvent>) => boolean;
-  };
-  const buffer = Int16Array.of(1, 2, 3);
-  stream.sendVADEvent({ type: VADEventType.END_OF_SPEECH, frames: [new AudioFrame(buffer, 16_000, 1, 3)] });
-  buffer.fill(9);
-  expect(sent[0]?.frames[0]?.data).toEqual(Int16Array.of(1, 2, 3));
 });

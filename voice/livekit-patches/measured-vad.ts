@@ -1,10 +1,8 @@
 /** A VAD that reports each pause early, with the length of the speech before it: by its samples, not by when a busy machine looked at them. */
-import { inference, VAD, VADEventType, type VADEvent } from '@livekit/agents';
-import { AudioFrame } from '@livekit/rtc-node';
+import { inference, VADEventType, type VADEvent } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
 
-import { _getLocalInferenceModule } from '../../node_modules/@livekit/agents/dist/inference/_warmup.js';
 import { msOf } from '../join-frames.ts';
-import { SharedWindows, type WindowModel } from './shared-windows.ts';
 
 /** Of one window of the model, in milliseconds. */
 const WINDOW_MS = 32;
@@ -16,8 +14,6 @@ type VadStream = ReturnType<inference.VAD['stream']>;
 interface Insides {
   sendVADEvent: (event: VADEvent) => boolean;
   readonly inputWriter: { write: (frame: AudioFrame | symbol) => Promise<void> };
-  /** Absent where the library has no binary for this system. */
-  _nativeVad?: WindowModel;
 }
 
 export interface MeasuredVadOptions {
@@ -36,8 +32,6 @@ export interface MeasuredVadOptions {
 export class MeasuredVad extends inference.VAD {
   readonly #onPause: (ms: number) => void;
   readonly #onSpeaking: (() => void) | undefined;
-  readonly #windows = new SharedWindows(() => _getLocalInferenceModule()!.createVad());
-  #measures = false;
   #cameMs = 0;
   #readMs = 0;
 
@@ -61,13 +55,9 @@ export class MeasuredVad extends inference.VAD {
     return () => cameMs - this.#readMs >= WINDOW_MS;
   }
 
-  /** The session and the turn cutter of the STT each open a stream of the same audio: only the first is measured. */
   override stream(): VadStream {
     const stream = super.stream();
     const sender = stream as unknown as Insides;
-    if (sender._nativeVad !== undefined) sender._nativeVad = this.#windows.modelFor(sender._nativeVad);
-    if (this.#measures) return stream;
-    this.#measures = true;
     const { inputWriter } = sender;
     const write = inputWriter.write.bind(inputWriter);
     inputWriter.write = (frame) => {
@@ -95,31 +85,3 @@ export class MeasuredVad extends inference.VAD {
     return stream;
   }
 }
-
-/** Cuts out of the same sound what an STT without a stream is asked for, and reports each turn as soon as it begins. */
-export class TurnCutter extends VAD {
-  override label = 'parley.TurnCutter';
-  readonly #vad: MeasuredVad;
-  readonly #onTurn: () => void;
-
-  constructor(vad: MeasuredVad, onTurn: () => void) {
-    super(vad.capabilities);
-    this.#vad = vad;
-    this.#onTurn = onTurn;
-  }
-
-  override stream(): VadStream {
-    const stream = this.#vad.stream();
-    const sender = stream as unknown as Insides;
-    const send = sender.sendVADEvent.bind(stream);
-    sender.sendVADEvent = (event) => {
-      if (event.type === VADEventType.START_OF_SPEECH) this.#onTurn();
-      // Of a turn that waits for the one before the library overwrites the sound with what is said next: it hands out its buffer.
-      return send(event.type === VADEventType.END_OF_SPEECH ? { ...event, frames: event.frames.map(copyOf) } : event);
-    };
-    return stream;
-  }
-}
-
-const copyOf = ({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame =>
-  new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);

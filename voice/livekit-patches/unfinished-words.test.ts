@@ -30,7 +30,7 @@ function activityWith(parts: object): { onEndOfTurn(turn: object): Promise<boole
 function endingTurn({ vad = { reading: () => () => false } }: { readonly vad?: Hearing['vad'] } = {}) {
   const session = {} as voice.AgentSession;
   const audioRecognition = { isClosed: false };
-  const hearing = { stt: { recognizes: true, owesWords: false }, vad };
+  const hearing = { stt: { recognizes: true }, vad };
   waitForWords(session, hearing);
   const activity = activityWith({ agentSession: session, audioRecognition });
   const turn = { newTranscript: 'I have', endOfUtteranceDelay: 500 };
@@ -112,7 +112,7 @@ describe('the end of a turn', () => {
     const now = clock.now();
     const audioRecognition = { isClosed: false, userTurnStart: now - 480, lastSpeakingTime: now - 500, lastFinalTranscriptTime: now - 200 };
     const session = {} as voice.AgentSession;
-    waitForWords(session, { stt: { recognizes: false, owesWords: false }, vad: { reading: () => () => false } });
+    waitForWords(session, { stt: { recognizes: false }, vad: { reading: () => () => false } });
     const activity = activityWith({ agentSession: session, audioRecognition });
     await Task.from(() => activity.onEndOfTurn({ newTranscript: 'I have', endOfUtteranceDelay: undefined })).result;
     expect(committed).toHaveBeenCalledExactlyOnceWith({

@@ -51,8 +51,6 @@ export interface Hearing {
   readonly stt: {
     /** Whether speech was heard whose words are not known yet. */
     readonly recognizes: boolean;
-    /** The same, without the speech that has just begun. */
-    readonly owesWords: boolean;
   };
   readonly vad: Pick<MeasuredVad, 'reading'>;
 }
@@ -70,7 +68,7 @@ export function keepTurnsOpen(clock: Clock = systemClock): void {
   // The library dates a turn from the noise before it: its words would come before the agent's answer to those before.
   prototype.onStartOfSpeech = function afterNoise(event) {
     const { agentSession, audioRecognition } = this;
-    if (audioRecognition?.audioTranscript === '' && hearings.get(agentSession)?.stt.owesWords === false)
+    if (audioRecognition?.audioTranscript === '' && hearings.get(agentSession)?.stt.recognizes === false)
       audioRecognition.userTurnStart = clock.now() - event.speechDuration - event.inferenceDuration;
     onStartOfSpeech.call(this, event);
   };

@@ -22,9 +22,9 @@ import { createLanguageModel, providerOrder, type ProviderOptions } from './crea
 import { createSpeechSource, voiceSettingsOf } from './create-speech-source.ts';
 import type { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { sttProtocolOf, sttStreamingOf } from './provider-table.ts';
-import { SttAdapter } from './stt/stt-adapter.ts';
-import type { SttProtocol } from './stt/stt-protocols.ts';
-import type { Recognizer } from './stt/streaming/stt-stream.ts';
+import type { SpeechRecognizer } from './stt/recognition.ts';
+import { StreamingRecognizer } from './stt/streaming-recognizer.ts';
+import type { SttProvider } from './stt/streaming/streamed-recognition.ts';
 import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-streaming.ts';
 import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
 import { FallbackTts } from './tts/fallback-tts.ts';
@@ -34,7 +34,7 @@ import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
 export interface Providers {
   readonly llm: HedgedLanguageModel;
-  readonly stt: SttAdapter;
+  readonly stt: SpeechRecognizer;
   readonly tts: ttss.TTS;
   /** Aborts what is under way. */
   close(): Promise<void>;
@@ -69,7 +69,7 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     });
   };
   const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
-  const sttOf = async (stt: WantedStt): Promise<SttProvider> => {
+  const sttOf = async (stt: WantedStt) => {
     const endpoint = await sttEndpointOf({ ...options, stt });
     return sttProviderOf({
       endpoint,
@@ -81,20 +81,17 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
       withinMs: listensAlone ? STREAMING_ATTEMPT_MS : LATE_MS,
     });
   };
-  const [recognizers, llm, voices] = await Promise.all([
-    providerOrder<WantedStt, SttProvider>('stt', agent.speechToText, { ...options, create: sttOf, restMs: Number.POSITIVE_INFINITY }),
+  const [sttProviders, llm, voices] = await Promise.all([
+    providerOrder('stt', agent.speechToText, { ...options, create: sttOf, restMs: Number.POSITIVE_INFINITY }),
     createLanguageModel(options),
     // Callers notice another voice: it stays for the rest of the call.
     providerOrder<WantedTts, TtsAdapter>('tts', agent.textToSpeech, { ...options, create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
   ]);
-  const { streaming, connect, counted, turns } = recognizers.current;
-  const speaks = listensAlone ? (turns ?? { streaming, connect, counted }) : { recognizers };
-  const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks, observer });
+  const stt = new StreamingRecognizer({ providers: sttProviders, clock, observer });
   const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, normalizer, clock });
   logger.debug(
     {
-      stt: recognizers.all.map(({ provider, model }) => ({ provider, model })),
-      streaming: stt.capabilities.streaming,
+      stt: sttProviders.all.map(({ provider, model, streams }) => ({ provider, model, streams })),
       llm: { provider: llm.provider, model: llm.model },
       tts: voices.all.map(({ provider, model }) => ({ provider, model })),
     },
@@ -126,13 +123,16 @@ interface SttWanted {
   readonly withinMs: number;
 }
 
-/** With how it is asked by itself where it takes whole turns. */
-type SttProvider = Recognizer & {
-  readonly turns?: Pick<Recognizer, 'counted'> & { readonly protocol: SttProtocol; readonly fetch: ProviderFetch };
-};
-
-/** Streams where the provider does. */
-async function sttProviderOf({ endpoint, language, egress, clock, fetch, counted, withinMs }: SttWanted): Promise<SttProvider> {
+/** Streams where the provider does; otherwise each turn is one request. */
+async function sttProviderOf({
+  endpoint,
+  language,
+  egress,
+  clock,
+  fetch,
+  counted,
+  withinMs,
+}: SttWanted): Promise<SttProvider & { readonly streams: boolean }> {
   const { provider } = endpoint;
   const streaming = sttStreamingOf({ endpoint, language });
   const connect = createProviderConnect({ endpoint, egress, clock });
@@ -140,9 +140,9 @@ async function sttProviderOf({ endpoint, language, egress, clock, fetch, counted
     streaming !== undefined &&
     (streaming.optional !== true || (await supportsStreaming({ streaming, provider, connect, clock, withinMs })))
   )
-    return { provider, model: streaming.model, streaming, connect, counted: counted(streaming.model) };
+    return { provider, model: streaming.model, streaming, connect, counted: counted(streaming.model), streams: true };
   const protocol = sttProtocolOf({ endpoint, language });
   const { model } = protocol;
-  const turns = { protocol, fetch, counted: counted(model) };
-  return { provider, model, streaming: wholeTurns(model), connect: connectToWholeTurns({ provider, ...turns }), turns };
+  const asked = connectToWholeTurns({ provider, protocol, fetch, counted: counted(model) });
+  return { provider, model, streaming: wholeTurns(model), connect: asked, streams: false };
 }

@@ -117,9 +117,10 @@ export class Conversation implements ToolHost {
   }
 
   /** What the session hears and speaks with. */
-  #hearing({ stt, tts }: ConversationSound): voice.AgentSessionOptions & { readonly stt: SessionStt; readonly vad: MeasuredVad } {
+  #hearing(sound: ConversationSound): voice.AgentSessionOptions & { readonly stt: SessionStt; readonly vad: MeasuredVad } {
     const { settings, language, clock, logger } = this.#options;
     const { session, endOfTurn } = settings;
+    const stt = new SessionStt({ inner: sound.stt, language, onFailure: (error) => this.#failed(error, 'stt') });
     const vad = new MeasuredVad({
       ...settings.vad,
       onSpeaking: () => {
@@ -136,8 +137,8 @@ export class Conversation implements ToolHost {
         turnHandling: { ...session.turnHandling, turnDetection: new EndOfTurnDetector({ delays: endOfTurn, language, clock, logger }) },
       }),
       vad,
-      stt: new SessionStt({ inner: stt, vad, onFailure: (error) => this.#failed(error, 'stt') }),
-      tts,
+      stt,
+      tts: sound.tts,
     };
   }
 

@@ -1,34 +1,93 @@
-import { EventEmitter } from 'node:events';
-
+import { initializeLogger, stt as stts } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
-import { expect, it, vi } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 
+import type { Recognition, RecognitionEvent } from '../providers/index.ts';
 import { SessionStt, type SessionSttOptions } from './session-stt.ts';
 
-const speech = new AudioFrame(new Int16Array(160), 16_000, 1, 160);
+const { SpeechEventType } = stts;
 
-/** @param recognize of a provider that takes whole turns */
-function sttWith(recognize: () => Promise<never>) {
-  const inner = Object.assign(new EventEmitter(), { capabilities: { streaming: false }, label: 'inner', recognize });
+beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
+
+/** Of a session that listens. */
+function listening() {
+  let onEvent: (event: RecognitionEvent) => void = () => undefined;
+  let recognizes = false;
+  const recognition = {
+    push: vi.fn<Recognition['push']>(),
+    speaks: vi.fn<Recognition['speaks']>(),
+    pauses: vi.fn<Recognition['pauses']>(),
+    close: vi.fn<Recognition['close']>(),
+    get recognizes() {
+      return recognizes;
+    },
+  };
+  const inner: SessionSttOptions['inner'] = {
+    provider: 'acme',
+    model: 'ears',
+    listen: (listener) => {
+      onEvent = listener;
+      return recognition;
+    },
+    close: async () => undefined,
+  };
   const onFailure = vi.fn<SessionSttOptions['onFailure']>();
-  return { onFailure, stt: new SessionStt({ inner: inner as never, vad: undefined as never, onFailure }) };
+  const stt = new SessionStt({ inner, language: 'en-US', onFailure });
+  return {
+    recognition,
+    onFailure,
+    stt,
+    stream: stt.stream(),
+    report: (event: RecognitionEvent) => onEvent(event),
+    owe: () => (recognizes = true),
+  };
 }
 
-it('reports what fails, and owes words until then', async () => {
-  const failed = Promise.withResolvers<never>();
-  const { stt, onFailure } = sttWith(() => failed.promise);
-  expect(stt.owesWords).toBe(false);
-  const recognition = stt.recognize([speech]);
-  expect(stt.owesWords).toBe(true);
-  failed.reject(new Error('no answer'));
-  await expect(recognition).rejects.toThrow('no answer');
-  expect(onFailure).toHaveBeenCalledOnce();
-  expect(stt.owesWords).toBe(false);
+it('hears the frames of the session at once, and when the user speaks', () => {
+  const { stt, stream, recognition } = listening();
+  stt.userSpeaks(40);
+  const samples = new Int16Array(512);
+  stream.pushFrame(new AudioFrame(samples, 16_000, 1, samples.length));
+  expect(recognition.push).toHaveBeenCalledExactlyOnceWith(samples);
+  stt.userPaused();
+  expect(recognition.speaks).toHaveBeenCalledExactlyOnceWith(40);
+  expect(recognition.pauses).toHaveBeenCalledOnce();
+  stream.close();
 });
 
-it('hears nothing in a recognition that the end of the call aborts', async () => {
-  const { stt, onFailure } = sttWith(() => Promise.reject(new DOMException('This operation was aborted', 'AbortError')));
-  const event = await stt.recognize([speech], AbortSignal.abort());
-  expect(event.alternatives?.[0].text).toBe('');
-  expect(onFailure).not.toHaveBeenCalled();
+it('passes words and ends of turns on', async () => {
+  const { stream, report } = listening();
+  report({ type: 'interim', text: 'I wo' });
+  report({ type: 'final', text: 'I would' });
+  report({ type: 'settled' });
+  report({ type: 'endOfTurn' });
+  const heard: unknown[] = [];
+  for await (const { type, alternatives } of stream) {
+    heard.push([type, alternatives?.[0].text]);
+    if (heard.length === 3) break;
+  }
+  expect(heard).toEqual([
+    [SpeechEventType.INTERIM_TRANSCRIPT, 'I wo'],
+    [SpeechEventType.FINAL_TRANSCRIPT, 'I would'],
+    [SpeechEventType.END_OF_SPEECH, undefined],
+  ]);
+  stream.close();
+});
+
+it('reports what fails, and its stream ends', async () => {
+  const { stream, report, onFailure } = listening();
+  const error = new Error('no answer');
+  report({ type: 'failed', error });
+  expect(onFailure).toHaveBeenCalledExactlyOnceWith(error);
+  expect(await stream.next()).toMatchObject({ done: true });
+});
+
+it('owes words as long as its stream is open', () => {
+  const { stt, stream, owe, recognition } = listening();
+  expect(stt.recognizes).toBe(false);
+  owe();
+  expect(stt.recognizes).toBe(true);
+  stream.close();
+  expect(stt.recognizes).toBe(false);
+  expect(recognition.close).toHaveBeenCalledOnce();
 });

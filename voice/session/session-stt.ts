@@ -1,90 +1,117 @@
-/** The STT as a session hears with it: reports failures, which LiveKit logs to go on as if the user had not spoken, and knows whose words are to come. */
-import { normalizeLanguage, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
+/** Speech to text as LiveKit's session hears with it: the user's frames go to a recognition of ours, and its events come out in LiveKit's form. */
+import { normalizeLanguage, stt } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
 
-import { TurnCutter, type MeasuredVad } from '../livekit-patches/index.ts';
-import type { Providers } from '../providers/index.ts';
+import type { Providers, Recognition, RecognitionEvent } from '../providers/index.ts';
 
 export interface SessionSttOptions {
   readonly inner: Providers['stt'];
-  /** Cuts out the turns for an STT that does not stream. */
-  readonly vad: MeasuredVad;
-  /** Something said was not understood, after all attempts; what was thrown. */
+  /** BCP 47. */
+  readonly language: string;
+  /** Something said was not understood, after all attempts; what was thrown. LiveKit would log it, and go on as if the user had not spoken. */
   readonly onFailure: (error: unknown) => void;
 }
 
-const NO_WORDS: stt.SpeechEvent = {
-  type: stt.SpeechEventType.FINAL_TRANSCRIPT,
-  alternatives: [{ text: '', language: normalizeLanguage('en'), startTime: 0, endTime: 0, confidence: 0 }],
-};
+const { SpeechEventType } = stt;
 
 export class SessionStt extends stt.STT {
-  readonly label: string;
-  readonly #inner: SessionSttOptions['inner'];
-  readonly #vad: MeasuredVad;
-  readonly #onFailure: (error: unknown) => void;
-  /** Turns that were cut out, or are being spoken. */
-  #turns = 0;
-  /** Turns that are being recognised. */
-  #asked = 0;
+  override label = 'parley.SessionStt';
+  readonly #options: SessionSttOptions;
+  readonly #streams = new Set<SessionSttStream>();
 
-  constructor({ inner, vad, onFailure }: SessionSttOptions) {
-    super({ ...inner.capabilities, streaming: true });
-    this.label = inner.label;
-    this.#inner = inner;
-    this.#vad = vad;
-    this.#onFailure = onFailure;
-    inner.on('metrics_collected', (metrics) => this.emit('metrics_collected', metrics));
-    // Not passed on: the session would close at once, before anything can be said.
-    inner.on('error', ({ error, recoverable }) => {
-      if (!recoverable) onFailure(error);
-    });
+  constructor(options: SessionSttOptions) {
+    super({ streaming: true, interimResults: true, alignedTranscript: false });
+    this.#options = options;
   }
 
   override get model(): string {
-    return this.#inner.model;
+    return this.#options.inner.model;
   }
 
   override get provider(): string {
-    return this.#inner.provider;
+    return this.#options.inner.provider;
   }
 
   /** Whether speech was heard whose words are not known yet. */
   get recognizes(): boolean {
-    return this.#inner.capabilities.streaming ? this.#inner.recognizes : this.#turns > 0;
+    return [...this.#streams].some(({ recognition }) => recognition.recognizes);
   }
 
-  /** The same, without the speech that has just begun. */
-  get owesWords(): boolean {
-    return this.#inner.capabilities.streaming ? this.#inner.recognizes : this.#asked > 0;
+  /** @param unreadMs sound that has come, and that the VAD has not read yet; in milliseconds */
+  userSpeaks(unreadMs: number): void {
+    for (const { recognition } of this.#streams) recognition.speaks(unreadMs);
   }
 
-  /** The inner one measures, and its figures are passed on: measured here, too, they would count twice. */
-  override async recognize(frame: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
-    this.#asked += 1;
-    try {
-      return await this._recognize(frame, signal);
-    } catch (error) {
-      // The library would log what is thrown, at the end of each call in which the user has just spoken.
-      if (signal?.aborted === true) return NO_WORDS;
-      this.#onFailure(error);
-      throw error;
-    } finally {
-      this.#asked -= 1;
-      this.#turns = Math.max(0, this.#turns - 1);
-    }
+  userPaused(): void {
+    for (const { recognition } of this.#streams) recognition.pauses();
   }
 
-  protected _recognize(frame: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
-    return this.#inner.recognize(frame, signal);
+  stream(): stt.SpeechStream {
+    const onClose = (): void => void this.#streams.delete(stream);
+    const stream = new SessionSttStream(this, { ...this.#options, onClose });
+    this.#streams.add(stream);
+    return stream;
   }
 
-  stream(options?: { readonly connOptions?: APIConnectOptions }): stt.SpeechStream {
-    if (this.#inner.capabilities.streaming) return this.#inner.stream(options);
-    this.#turns = 0;
-    return new stt.StreamAdapter(this, new TurnCutter(this.#vad, () => (this.#turns += 1))).stream(options);
+  /** @throws Error always: a session streams */
+  protected override _recognize(): Promise<stt.SpeechEvent> {
+    throw new Error('speech is recognised in streams only');
   }
 
   override close(): Promise<void> {
-    return this.#inner.close();
+    return this.#options.inner.close();
+  }
+}
+
+class SessionSttStream extends stt.SpeechStream {
+  override label = 'parley.SessionSttStream';
+  readonly recognition: Recognition;
+  readonly #options: SessionSttOptions & { readonly onClose: () => void };
+  readonly #ended = Promise.withResolvers<void>();
+
+  constructor(owner: SessionStt, options: SessionSttOptions & { readonly onClose: () => void }) {
+    super(owner);
+    this.#options = options;
+    this.recognition = options.inner.listen((event) => this.#take(event));
+  }
+
+  /** At once: the VAD reports pauses in the sound that was pushed so far. */
+  override pushFrame(frame: AudioFrame): void {
+    this.recognition.push(frame.data);
+  }
+
+  override close(): void {
+    this.recognition.close();
+    this.#options.onClose();
+    this.#ended.resolve();
+    super.close();
+  }
+
+  /** The stream ends with it. */
+  protected override run(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  #take(event: RecognitionEvent): void {
+    switch (event.type) {
+      case 'interim':
+        return this.#put(SpeechEventType.INTERIM_TRANSCRIPT, event.text);
+      case 'final':
+        return this.#put(SpeechEventType.FINAL_TRANSCRIPT, event.text);
+      case 'endOfTurn':
+        return this.queue.put({ type: SpeechEventType.END_OF_SPEECH });
+      case 'failed':
+        this.#options.onFailure(event.error);
+        return this.#ended.resolve();
+      case 'settled':
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #put(type: stt.SpeechEventType, text: string): void {
+    const language = normalizeLanguage(this.#options.language);
+    this.queue.put({ type, alternatives: [{ text, language, startTime: 0, endTime: 0, confidence: 1 }] });
   }
 }

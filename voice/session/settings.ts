@@ -96,7 +96,6 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
       ttsReadIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
       forwardAudioIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
       connOptions: {
-        sttConnOptions: ATTEMPTS,
         ttsConnOptions: ATTEMPTS,
         // The call is ended by the reason that the failure stands for, not by the session.
         maxUnrecoverableErrors: Number.POSITIVE_INFINITY,

@@ -104,10 +104,11 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
   const sound = new CallerSound(USER_SAMPLE_RATE, USER_FRAME_MS);
   const input = new MemoryInput();
   const output = new MemoryOutput((samples) => sound.heard(samples));
+  const stt = new SessionStt({ inner: providers.stt, language: agent.language, onFailure: (error) => console.error(error) });
   const vad = new MeasuredVad({
     ...settings.vad,
-    onSpeaking: () => providers.stt.userSpeaks(vad.unreadMs),
-    onPause: () => providers.stt.userPaused(),
+    onSpeaking: () => stt.userSpeaks(vad.unreadMs),
+    onPause: () => stt.userPaused(),
   });
   const session = new voice.AgentSession({
     ...settings.session,
@@ -124,7 +125,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
       }),
     },
     vad,
-    stt: new SessionStt({ inner: providers.stt, vad, onFailure: (error) => console.error(error) }),
+    stt,
     llm: new SessionLlm({ inner: providers.llm, mayBeEmpty: () => false }),
     tts: providers.tts,
   });

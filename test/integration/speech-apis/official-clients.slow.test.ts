@@ -2,13 +2,13 @@
 import { fileURLToPath } from 'node:url';
 
 import { initializeLogger } from '@livekit/agents';
-import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createProviders, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
 import { run } from '../../support/run.ts';
+import { recognize } from '../../support/speech-recognition.ts';
 import { officialPython } from './official-python.ts';
 import { HEARD, KEY, RACHEL, SOUND, startSpeechApis, type ApiRequest, type SpeechApis } from './speech-apis.ts';
 
@@ -65,11 +65,8 @@ async function withProviders<T>(
   }
 }
 
-const heardBy = (provider: string, settings: Settings = {}): Promise<string | undefined> =>
-  withProviders(provider, settings, async ({ stt }) => {
-    const { alternatives } = await stt.recognize(new AudioFrame(new Int16Array(16_000), 16_000, 1, 16_000));
-    return alternatives?.[0].text;
-  });
+const heardBy = (provider: string, settings: Settings = {}): Promise<string> =>
+  withProviders(provider, settings, ({ stt }) => recognize(stt, new Int16Array(16_000)));
 
 const spokenBy = (provider: string, settings: Settings = {}): Promise<Buffer> =>
   withProviders(provider, settings, async ({ tts }) => {

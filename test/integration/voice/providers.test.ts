@@ -1,11 +1,10 @@
 /** Language models and speech over real HTTP, against a scripted server. */
 import { initializeLogger, type APIConnectOptions } from '@livekit/agents';
-import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import { systemClock, type Clock } from '../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { countTokens } from '../../../voice/calls/usage/count-tokens.ts';
 import { countedRequests } from '../../../voice/calls/usage/counted-requests.ts';
@@ -23,6 +22,7 @@ import { aQuestion, aTool, heardOf } from '../../support/answers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { startProviderServer, type ChatScript } from '../../support/provider-server.ts';
+import { recognize } from '../../support/speech-recognition.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { frequencyOf, heardFrequency, tone } from '../../support/tones.ts';
 
@@ -77,7 +77,7 @@ async function providersOf({ options, ...change }: Change = {}): Promise<Provide
     ...options,
   });
   // Without a listener an error event would be thrown.
-  for (const part of [providers.stt, providers.tts]) part.on('error', () => undefined);
+  providers.tts.on('error', () => undefined);
   opened.push(providers);
   return providers;
 }
@@ -110,10 +110,7 @@ async function spoken(providers: Providers, text: string, connOptions = once): P
   return Int16Array.from(samples);
 }
 
-function speech(seconds = 1, frequency = 700): AudioFrame {
-  const samples = tone({ frequency, seconds, sampleRate: 16_000 });
-  return new AudioFrame(samples, 16_000, 1, samples.length);
-}
+const speech = (seconds = 1): Int16Array => tone({ frequency: 700, seconds, sampleRate: 16_000 });
 
 const caught = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -274,7 +271,7 @@ describe('a language model', () => {
         part === 'llm'
           ? answerOf(providers)
           : part === 'stt'
-            ? providers.stt.recognize(speech())
+            ? recognize(providers.stt, speech())
             : spoken(providers, 'Hello to you.', twice),
       );
       expect(part === 'tts' ? await failed : providerFailureOf(error, part)).toMatchObject({ part, kind: 'unreachable', slow: true });
@@ -384,8 +381,7 @@ describe('speech to text', () => {
   it('sends a turn in the language of the agent', async () => {
     server.hear('guten Tag');
     const { stt } = await providersOf({ language: 'de-DE', speechToText: { model: 'whisper-9' } });
-    const { alternatives } = await stt.recognize([speech(0.5, 700), speech(0.5, 700)]);
-    expect(alternatives?.[0]).toMatchObject({ text: 'guten Tag', language: 'de-DE' });
+    expect(await recognize(stt, speech())).toBe('guten Tag');
     expect(server.requests('transcriptions')[0]).toMatchObject({
       language: 'de',
       model: 'whisper-9',
@@ -398,21 +394,23 @@ describe('speech to text', () => {
   it('asks again for a passing reason, and no request is made for a click', async () => {
     server.hear({ status: 500 }, { drop: true }, 'third time');
     const { stt } = await providersOf();
-    expect((await stt.recognize(speech())).alternatives?.[0]?.text).toBe('third time');
-    expect((await stt.recognize(speech(0.05))).alternatives?.[0]?.text).toBe('');
+    expect(await recognize(stt, speech())).toBe('third time');
+    expect(await recognize(stt, speech(0.05))).toBe('');
     expect(server.requests('transcriptions')).toHaveLength(3);
   });
 
   it.each([
     [{ status: 403 }, { kind: 'refused', status: 403 }, 1],
-    [{ status: 502 }, { kind: 'runtime', status: 502 }, 3],
-    [{ drop: true }, { kind: 'unreachable' }, 3],
-    [{ raw: '<html>' }, { kind: 'payload' }, 3],
-    [{ raw: '{"words":[]}' }, { kind: 'payload' }, 3],
+    [{ status: 502 }, { kind: 'runtime', status: 502 }, 6],
+    [{ drop: true }, { kind: 'unreachable' }, 6],
+    [{ raw: '<html>' }, { kind: 'payload' }, 6],
+    [{ raw: '{"words":[]}' }, { kind: 'payload' }, 6],
   ])('that answers with %j is named', async (script, failure, attempts) => {
     server.heard(() => script);
-    const { stt } = await providersOf();
-    const error = await caught(stt.recognize(speech()));
+    // With short pauses between attempts.
+    const clock: Clock = { ...systemClock, after: (ms, then) => systemClock.after(ms <= 4_000 ? ms / 20 : ms, then) };
+    const { stt } = await providersOf({ options: { clock } });
+    const error = await caught(recognize(stt, speech()));
     expect(providerFailureOf(error, 'stt')).toMatchObject({ part: 'stt', provider: 'openai', ...failure });
     expect(server.requests('transcriptions')).toHaveLength(attempts);
   });
@@ -544,7 +542,11 @@ describe('where they are reached', () => {
     });
     const failed = speechFailureOf(providers);
     const error = await caught(
-      part === 'llm' ? answerOf(providers) : part === 'stt' ? providers.stt.recognize(speech()) : spoken(providers, 'This is to be heard.'),
+      part === 'llm'
+        ? answerOf(providers)
+        : part === 'stt'
+          ? recognize(providers.stt, speech())
+          : spoken(providers, 'This is to be heard.'),
     );
     const failure = part === 'tts' ? await failed : providerFailureOf(error, part);
     expect(failure).toMatchObject({
@@ -565,7 +567,7 @@ describe('where they are reached', () => {
       options: { defaults: ['anthropic', 'deepgram', 'elevenlabs'].map((name) => Object.assign({ name }, stead)) },
     });
     await answerOf(providers);
-    await providers.stt.recognize(speech());
+    await recognize(providers.stt, speech());
     await spoken(providers, 'This is to be heard.');
     expect(server.requests('chat')[0]?.model).toBe('my-llm');
     expect(server.requests('transcriptions')[0]?.model).toBe('my-ears');

@@ -3,18 +3,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { initializeLogger } from '@livekit/agents';
-import { AudioFrame } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { createProviderConnect } from '../../../../voice/calls/provider-access/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
-import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
+import { RECOGNITION_SAMPLE_RATE } from '../../../../voice/providers/stt/recognition.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { suiteFolder } from '../../../support/folders.ts';
 import { run } from '../../../support/run.ts';
+import { recognize, recognizerOf } from '../../../support/speech-recognition.ts';
 import { bytesOf } from '../../../support/tones.ts';
 import { officialPython } from '../official-python.ts';
 import { samplesOf, silence, wordsOf } from './spoken-words.ts';
@@ -24,17 +23,16 @@ import { startStreamingServer, type Opened, type StreamingServer } from './strea
 const WORDS = wordsOf(7);
 
 describe.each(CASES)('$name', ({ api, official, ...where }) => {
-  const samples = new Int16Array([...samplesOf(WORDS, api.sampleRate), ...silence(600, api.sampleRate)]);
+  const samplesAt = (rate: number): Int16Array => new Int16Array([...samplesOf(WORDS, rate), ...silence(600, rate)]);
   let interpreter: string;
   let egress: TestEgress;
   let server: StreamingServer;
   const folder = suiteFolder();
 
   beforeAll(async () => {
-    initializeLogger({ pretty: false, level: 'silent' });
     interpreter = await officialPython();
     egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
-    await writeFile(join(folder, 'audio'), bytesOf(samples));
+    await writeFile(join(folder, 'audio'), bytesOf(samplesAt(api.sampleRate)));
   });
   beforeEach(async () => void (server = await startStreamingServer(api)));
   afterEach(() => server.stop());
@@ -50,14 +48,13 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
     return (JSON.parse(stdout) as readonly string[]).join(' ');
   }
 
-  async function byParley(): Promise<string | undefined> {
+  async function byParley(): Promise<string> {
     const endpoint = endpointAt(server.url, where);
     const streaming = sttStreamingOf({ endpoint, language: 'en-US' })!;
     const connect = createProviderConnect({ endpoint, egress, clock: systemClock });
-    const stt = new SttAdapter({ provider: endpoint.provider, language: 'en-US', clock: systemClock, speaks: { streaming, connect } });
-    const { alternatives } = await stt.recognize(new AudioFrame(samples, api.sampleRate, 1, samples.length));
-    await stt.close();
-    return alternatives?.[0].text;
+    const { model } = streaming;
+    const recognizer = recognizerOf([{ provider: endpoint.provider, model, streaming, connect }], { clock: systemClock });
+    return recognize(recognizer, samplesAt(RECOGNITION_SAMPLE_RATE));
   }
 
   /** The server may notice later than its client. */

@@ -1,22 +1,20 @@
 /** Streaming speech-to-text against APIs that recognise exactly what they hear: nothing said is lost or doubled, whatever the connection does. */
-import { initializeLogger, stt } from '@livekit/agents';
-import { AudioFrame } from '@livekit/rtc-node';
 import fc from 'fast-check';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
 import { createProviderConnect, type ProviderError } from '../../../../voice/calls/provider-access/index.ts';
-import { providerFailureOf } from '../../../../voice/providers/index.ts';
+import { providerFailureOf, type SpeechRecognizer } from '../../../../voice/providers/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
-import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
+import { RECOGNITION_SAMPLE_RATE as SAMPLE_RATE } from '../../../../voice/providers/stt/recognition.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
 import { freePort } from '../../../support/free-port.ts';
+import { recognize, recognizerOf } from '../../../support/speech-recognition.ts';
 import { samplesOf, silence, wordsOf } from './spoken-words.ts';
 import { startStreamingServer, type StreamingServer } from './streaming-server.ts';
 import { CASES, endpointAt, type StreamingCase } from './streaming-cases.ts';
 
-const { SpeechEventType } = stt;
 /** What keeps a connection alive is sent after so long, and what waits longer is a limit: in milliseconds. */
 const KEEP_ALIVE_MS = 4_000;
 /** How long the answer to a pause may take, in milliseconds. */
@@ -26,13 +24,11 @@ const PAUSE_MS = 600;
 /** Longer than any API goes on listening to nothing. */
 const LONG_SILENCE_MS = 3_500;
 
-beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
-
 describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }: StreamingCase) => {
   const { endpoint } = where;
   let server: StreamingServer;
   let egress: TestEgress;
-  let adapter: SttAdapter;
+  let recognizer: SpeechRecognizer;
   /** Never passes: a busy machine keeps its time for answers. */
   let limits: FakeClock;
   let patient: Clock;
@@ -47,19 +43,19 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     impatient = { ...patient, after: (ms, then) => (ms <= KEEP_ALIVE_MS ? systemClock.after(ms / 20, then) : held(ms, then)) };
     server = await startStreamingServer(api);
     egress = openEgress({ allowCidrs: ['127.0.0.0/8'], clock: patient });
-    adapter = adapterAt(server.url);
+    recognizer = recognizerAt(server.url);
   });
   afterEach(async () => {
-    await adapter.close();
+    await recognizer.close();
     egress.close();
     await server.stop();
   });
 
-  function adapterAt(url: string, { through = egress, clock = patient } = {}): SttAdapter {
+  function recognizerAt(url: string, { through = egress, clock = patient } = {}): SpeechRecognizer {
     const reached = endpointAt(url, where);
     const streaming = sttStreamingOf({ endpoint: reached, language: 'en-US' })!;
     const connect = createProviderConnect({ endpoint: reached, egress: through, clock });
-    return new SttAdapter({ provider: reached.provider, language: 'en-US', clock, speaks: { streaming, connect } });
+    return recognizerOf([{ provider: reached.provider, model: streaming.model, streaming, connect }], { clock });
   }
 
   interface Call {
@@ -70,42 +66,36 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     readonly beSilent: (ms: number) => void;
     /** Silence, as a VAD would notice it. */
     readonly pause: () => void;
-    /** @returns when no more events come */
-    readonly hangUp: () => Promise<void>;
-    readonly ended: Promise<void>;
+    readonly hangUp: () => void;
+    /** When it has failed. */
+    readonly failed: Promise<void>;
   }
 
-  function call(through = adapter): Call {
-    const stream = through.stream();
+  function call(through = recognizer): Call {
     const [finals, interims, failures]: [string[], string[], ProviderError[]] = [[], [], []];
-    through.on('error', (event) => void failures.push(providerFailureOf(event, 'stt')));
-    const push = (samples: Int16Array): void => stream.pushFrame(new AudioFrame(samples, api.sampleRate, 1, samples.length));
-    const listen = async (): Promise<void> => {
-      for await (const { type, alternatives } of stream) {
-        const text = alternatives?.[0].text ?? '';
-        if (type === SpeechEventType.FINAL_TRANSCRIPT) finals.push(...text.split(' '));
-        if (type === SpeechEventType.INTERIM_TRANSCRIPT) interims.push(text);
-      }
-    };
-    const ended = listen();
+    const failed = Promise.withResolvers<void>();
+    const recognition = through.listen((event) => {
+      if (event.type === 'final') finals.push(...event.text.split(' '));
+      if (event.type === 'interim') interims.push(event.text);
+      if (event.type !== 'failed') return;
+      failures.push(providerFailureOf(event.error, 'stt'));
+      failed.resolve();
+    });
     return {
       finals,
       interims,
       failures,
       say: (words) => {
-        through.userSpeaks();
-        push(samplesOf(words, api.sampleRate));
+        recognition.speaks();
+        recognition.push(samplesOf(words, SAMPLE_RATE));
       },
-      beSilent: (ms) => push(silence(ms, api.sampleRate)),
+      beSilent: (ms) => recognition.push(silence(ms, SAMPLE_RATE)),
       pause: () => {
-        push(silence(PAUSE_MS, api.sampleRate));
-        through.userPaused();
+        recognition.push(silence(PAUSE_MS, SAMPLE_RATE));
+        recognition.pauses();
       },
-      hangUp: () => {
-        stream.endInput();
-        return ended;
-      },
-      ended,
+      hangUp: () => recognition.close(),
+      failed: failed.promise,
     };
   }
 
@@ -120,7 +110,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     say(wordsOf(3));
     pause();
     await expect.poll(() => finals).toEqual([...wordsOf(5), ...wordsOf(3)]);
-    await hangUp();
+    hangUp();
     expect(server.opened).toHaveLength(1);
   });
 
@@ -134,7 +124,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     }
     pause();
     await expect.poll(() => finals).toEqual([...wordsOf(5), ...wordsOf(4), ...wordsOf(3)]);
-    await hangUp();
+    hangUp();
     expect(server.opened).toHaveLength(1);
   });
 
@@ -147,15 +137,14 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
       await expect.poll(() => finals.splice(0)).toEqual(wordsOf(count));
     }
     beSilent(LONG_SILENCE_MS);
-    await hangUp();
+    hangUp();
     expect(finals).toEqual([]);
     expect(server.opened).toHaveLength(1);
   });
 
   it('recognises a whole recording', async () => {
-    const samples = samplesOf(wordsOf(4), api.sampleRate);
-    const { alternatives } = await adapter.recognize(new AudioFrame(samples, api.sampleRate, 1, samples.length));
-    expect(alternatives?.[0].text).toBe('one two three four');
+    const samples = [...samplesOf(wordsOf(4), SAMPLE_RATE), ...silence(PAUSE_MS, SAMPLE_RATE)];
+    expect(await recognize(recognizer, Int16Array.from(samples))).toBe('one two three four');
   });
 
   it('loses and doubles nothing when connections break anywhere', async () => {
@@ -166,7 +155,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
         fc.array(fc.integer({ min: 1, max: bytesPerSecond * 2 }), { maxLength: 2 }),
         async (turns, drops) => {
           server.faults.dropAfterBytes = [...drops];
-          const own = adapterAt(server.url, { clock: impatient });
+          const own = recognizerAt(server.url, { clock: impatient });
           const { finals, failures, say, pause, hangUp } = call(own);
           const said: string[] = [];
           for (const count of turns) {
@@ -175,7 +164,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
             pause();
             await expect.poll(() => [failures, finals]).toEqual([[], said]);
           }
-          await hangUp();
+          hangUp();
           await own.close();
           expect(finals).toEqual(said);
         },
@@ -205,8 +194,8 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     [500, 'runtime', /answers 500/, 6],
   ])('names an answer of %d', async (status, kind, message, attempts) => {
     server.faults.status = status;
-    const { failures, ended } = call(adapterAt(server.url, { clock: impatient }));
-    await ended;
+    const { failures, failed } = call(recognizerAt(server.url, { clock: impatient }));
+    await failed;
     expect(failures).toMatchObject([{ kind, status, provider: endpoint.provider, message: expect.stringMatching(message) as string }]);
     expect(server.opened).toHaveLength(attempts);
   });
@@ -224,7 +213,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
   it('leaves a connection on which nothing is answered any more', async () => {
     const answers = new FakeClock();
     const clock: Clock = { ...patient, after: (ms, then) => (ms === FLUSH_MS ? answers : patient).after(ms, then) };
-    const { finals, failures, say, pause } = call(adapterAt(server.url, { clock }));
+    const { finals, failures, say, pause } = call(recognizerAt(server.url, { clock }));
     say(wordsOf(2));
     pause();
     await expect.poll(() => finals).toEqual(wordsOf(2));
@@ -248,12 +237,12 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
   it('is refused by a close that says so, and takes no other for a refusal', async () => {
     server.faults.closeCode = 1008;
     const refused = call();
-    await refused.ended;
+    await refused.failed;
     expect(refused.failures).toMatchObject([{ kind: 'refused', message: expect.stringContaining('(1008)') as string }]);
     expect(server.opened).toHaveLength(1);
     server.faults.closeCode = 1011;
-    const broken = call(adapterAt(server.url, { clock: impatient }));
-    await broken.ended;
+    const broken = call(recognizerAt(server.url, { clock: impatient }));
+    await broken.failed;
     expect(broken.failures).toMatchObject([{ kind: 'connection_lost', message: expect.stringContaining('1011') as string }]);
   });
 
@@ -270,8 +259,8 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
 
   it('reaches no address that the guard forbids', async () => {
     const strict = openEgress();
-    const { failures, ended } = call(adapterAt(server.url, { through: strict }));
-    await ended;
+    const { failures, failed } = call(recognizerAt(server.url, { through: strict }));
+    await failed;
     strict.close();
     expect(failures).toMatchObject([{ kind: 'refused', message: expect.stringContaining("can't be called") as string }]);
     expect(server.opened).toEqual([]);
@@ -279,8 +268,8 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
 
   it('cannot be reached where nothing listens', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    const { failures, ended } = call(adapterAt(url, { clock: impatient }));
-    await ended;
+    const { failures, failed } = call(recognizerAt(url, { clock: impatient }));
+    await failed;
     expect(failures).toMatchObject([{ kind: 'unreachable', message: expect.stringContaining('ECONNREFUSED') as string }]);
   });
 });

@@ -24,6 +24,7 @@ export function assemblyAiStreaming({ endpoint, language }: SttSettings): SttStr
     url: socketUrl(baseURL, '/v3/ws', query),
     headers: { authorization: keyOf(endpoint), 'assemblyai-version': '2025-05-12' },
     sampleRate: SAMPLE_RATE,
+    answersByFinal: true,
     session: turnSession,
   };
 }

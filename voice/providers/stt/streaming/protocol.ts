@@ -1,6 +1,6 @@
 /**
  * What streaming speech-to-text of one provider looks like on its WebSocket. Pure: connecting, deadlines, keep-alives and what is sent again after a
- * lost connection are the same for all, in stt-stream.ts.
+ * lost connection are the same for all, in streamed-recognition.ts.
  */
 import type { ProviderErrorKind } from '../../../calls/provider-access/index.ts';
 
@@ -55,5 +55,9 @@ export interface SttStreaming {
   readonly speechOnly?: true;
   /** Every flush is answered by `flushed`, also where nothing was said. Otherwise only a flush after an `interim` has to be. */
   readonly answersEveryFlush?: true;
+  /** No `flushed` is sent: a final after which no words are under way has all that was said before the last flush. */
+  readonly answersByFinal?: true;
+  /** A flush that isn't answered in time ends the connection with a failure: no limit of the stream's own is needed. */
+  readonly boundsAnswers?: true;
   session(): SttStreamSession;
 }

@@ -1,15 +1,15 @@
-/** A provider that takes whole turns, as one that streams: for speech to text with fallbacks, of which some stream and some don't. */
-import { AsyncIterableQueue } from '@livekit/agents';
+/** A provider that takes whole turns, as one that streams. */
+import { EventEmitter, on } from 'node:events';
 
 import { failureOf, type ProviderConnect, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import { wavOf } from '../../../../platform/wav.ts';
 import { countedTurn, type HeardMeter } from '../../../calls/usage/heard-meter.ts';
 import { parseMessage } from '../../protocol-support.ts';
+import { RECOGNITION_SAMPLE_RATE } from '../recognition.ts';
 import type { SttProtocol } from '../stt-protocols.ts';
 import type { SttStreaming } from './protocol.ts';
 
-const SAMPLE_RATE = 16_000;
-const BYTES_PER_MS = (SAMPLE_RATE * 2) / 1_000;
+const BYTES_PER_MS = (RECOGNITION_SAMPLE_RATE * 2) / 1_000;
 /** Shorter audio is not asked for: some providers refuse it. */
 const MIN_BYTES = 100 * BYTES_PER_MS;
 
@@ -20,9 +20,11 @@ export const wholeTurns = (model: string): SttStreaming => ({
   model,
   url: '',
   headers: {},
-  sampleRate: SAMPLE_RATE,
+  sampleRate: RECOGNITION_SAMPLE_RATE,
   speechOnly: true,
   answersEveryFlush: true,
+  // As requests do.
+  boundsAnswers: true,
   session: () => ({
     audio: (pcm) => [pcm],
     flush: () => [FLUSH],
@@ -43,7 +45,7 @@ export function connectToWholeTurns(options: {
   const textOf = async (pcm: Uint8Array, signal: AbortSignal): Promise<string> => {
     if (pcm.length < MIN_BYTES) return '';
     const { url, headers, body } = protocol.requestFor(
-      wavOf({ samples: new Int16Array(new Uint8Array(pcm).buffer), sampleRate: SAMPLE_RATE }),
+      wavOf({ samples: new Int16Array(new Uint8Array(pcm).buffer), sampleRate: RECOGNITION_SAMPLE_RATE }),
     );
     const answer = await countedTurn({ counted, milliseconds: pcm.length / BYTES_PER_MS, signal }, async () => {
       const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
@@ -56,19 +58,18 @@ export function connectToWholeTurns(options: {
   };
   return async (_url, { signal }) => {
     const closing = new AbortController();
-    const turns = new AsyncIterableQueue<Uint8Array>();
-    let turn: Uint8Array[] = [];
+    const turns = new EventEmitter();
+    // From the beginning: a turn may be over before messages are read.
+    const asked = on(turns, FLUSH, { close: ['close'] }) as AsyncIterable<[Uint8Array]>;
+    const turn: Uint8Array[] = [];
     return {
       send(message) {
         if (typeof message !== 'string') turn.push(message);
-        else if (!turns.closed) {
-          turns.put(Buffer.concat(turn));
-          turn = [];
-        }
+        else turns.emit(FLUSH, Buffer.concat(turn.splice(0)));
       },
       async *messages() {
         try {
-          for await (const pcm of turns) yield JSON.stringify({ text: await textOf(pcm, AbortSignal.any([signal, closing.signal])) });
+          for await (const [pcm] of asked) yield JSON.stringify({ text: await textOf(pcm, AbortSignal.any([signal, closing.signal])) });
         } catch (error) {
           // Closed from here, it ends as a connection does.
           if (!closing.signal.aborted) throw error;
@@ -76,7 +77,7 @@ export function connectToWholeTurns(options: {
       },
       close() {
         closing.abort();
-        if (!turns.closed) turns.close();
+        turns.emit('close');
       },
     };
   };

@@ -1,0 +1,41 @@
+/** Speech to text of a call: the user's sound goes in as it comes, and words come out as they are known. */
+
+/** Of the sound that is pushed, in Hz; providers get what they take. */
+export const RECOGNITION_SAMPLE_RATE = 16_000;
+
+export type RecognitionEvent =
+  /** Words of the segment under way, which may still change; they replace those of the event before. */
+  | { readonly type: 'interim'; readonly text: string }
+  /** The words of a segment, which won't change. */
+  | { readonly type: 'final'; readonly text: string }
+  /** All words of what was said before the last pause have come, or there were none; seconds late where a noise isn't answered. */
+  | { readonly type: 'settled' }
+  /** The provider ends turns itself, and says that this one is over. */
+  | { readonly type: 'endOfTurn' }
+  /** After all attempts and fallbacks; nothing follows. */
+  | { readonly type: 'failed'; readonly error: unknown };
+
+/** Of one call. */
+export interface Recognition {
+  /** @param samples 16 bits, one channel, {@link RECOGNITION_SAMPLE_RATE}; copied */
+  push(samples: Int16Array): void;
+  /** The user begins to speak, or goes on. @param unreadMs pushed sound that the VAD has not read yet, in milliseconds */
+  speaks(unreadMs?: number): void;
+  /** The user has paused: the final words are asked for at once, instead of when the provider notices. */
+  pauses(): void;
+  /** Whether words are under way: some came that may still change, or are due. */
+  readonly recognizes: boolean;
+  /** No event follows. Idempotent. */
+  close(): void;
+}
+
+/** Its fallbacks included. */
+export interface SpeechRecognizer {
+  /** Of the provider that recognises now. */
+  readonly provider: string;
+  readonly model: string;
+  /** Connects at once. @param onEvent called later than this returns */
+  listen(onEvent: (event: RecognitionEvent) => void): Recognition;
+  /** Closes all recognitions. */
+  close(): Promise<void>;
+}
