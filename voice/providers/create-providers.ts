@@ -1,6 +1,4 @@
 /** The LLM, STT and TTS of a call, from the settings of its agent. */
-import type { tts as ttss } from '@livekit/agents';
-
 import {
   createProviderConnect,
   createProviderFetch,
@@ -27,15 +25,16 @@ import { StreamingRecognizer } from './stt/streaming-recognizer.ts';
 import type { SttProvider } from './stt/streaming/streamed-recognition.ts';
 import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-streaming.ts';
 import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
-import { FallbackTts } from './tts/fallback-tts.ts';
 import { observedSpeech } from './tts/observed-speech.ts';
-import { TtsAdapter } from './tts/tts-adapter.ts';
+import { SentenceSynthesizer } from './tts/sentence-synthesizer.ts';
+import type { SpeechSynthesizer } from './tts/speech-synthesizer.ts';
+import { TtsProvider } from './tts/tts-provider.ts';
 import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
 export interface Providers {
   readonly llm: HedgedLanguageModel;
   readonly stt: SpeechRecognizer;
-  readonly tts: ttss.TTS;
+  readonly tts: SpeechSynthesizer;
   /** Aborts what is under way. */
   close(): Promise<void>;
 }
@@ -53,20 +52,14 @@ export interface CreateProvidersOptions extends ProviderOptions {
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
   const { agent, egress, logger, clock = systemClock, observer = unobserved, meter } = options;
   const { language, speech } = agent;
-  const normalizer = new TextNormalizer({ language, ...speech });
-  const welcome = agent.welcomeMessage && normalizer.spokenOf(agent.welcomeMessage);
+  const welcome = agent.welcomeMessage && new TextNormalizer({ language, ...speech }).spokenOf(agent.welcomeMessage);
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
-  const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
+  const ttsOf = async (tts: WantedTts): Promise<TtsProvider> => {
     const settings = await voiceSettingsOf({ ...options, tts, language, temperature: agent.textToSpeech.temperature, clock });
     const { endpoint } = settings;
     const { provider } = endpoint;
     const source = observedSpeech({ source: createSpeechSource({ ...settings, egress, clock }), endpoint, observer });
-    return new TtsAdapter({
-      provider,
-      normalizer,
-      clock,
-      source: withWelcomeSounds({ source, welcome, settings, clock }),
-    });
+    return new TtsProvider({ provider, source: withWelcomeSounds({ source, welcome, settings, clock }) });
   };
   const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
   const sttOf = async (stt: WantedStt) => {
@@ -85,10 +78,10 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     providerOrder('stt', agent.speechToText, { ...options, create: sttOf, restMs: Number.POSITIVE_INFINITY }),
     createLanguageModel(options),
     // Callers notice another voice: it stays for the rest of the call.
-    providerOrder<WantedTts, TtsAdapter>('tts', agent.textToSpeech, { ...options, create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
+    providerOrder('tts', agent.textToSpeech, { ...options, create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
   ]);
   const stt = new StreamingRecognizer({ providers: sttProviders, clock, observer });
-  const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, normalizer, clock });
+  const tts = new SentenceSynthesizer({ voices, clock });
   logger.debug(
     {
       stt: sttProviders.all.map(({ provider, model, streams }) => ({ provider, model, streams })),
@@ -99,7 +92,7 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   );
   const closing = new AbortController();
   llm.prewarm(closing.signal);
-  voices.current.connect(closing.signal);
+  tts.connect(closing.signal);
   return {
     llm,
     stt,

@@ -9,6 +9,6 @@ export {
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
 export type { Recognition, RecognitionEvent, SpeechRecognizer } from './stt/recognition.ts';
 export { providerFailureOf } from './provider-errors.ts';
-export { sentenceOf } from './tts/tts-stream.ts';
+export type { SpeechSynthesizer } from './tts/speech-synthesizer.ts';
 export type { AnswerEvent } from './llm/hedged-language-model.ts';
 export type { AnswerRequest, HistoryItem } from './llm/history.ts';

@@ -3,7 +3,7 @@ import { stt, voice, type llm } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 import { TransformStream, type ReadableStream } from 'node:stream/web';
 
-import { sentenceOf } from '../providers/index.ts';
+import { sentenceOf } from './session-tts.ts';
 import type { Synthesis } from './synthesis.ts';
 
 export interface CallAgentOptions {

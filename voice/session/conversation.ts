@@ -14,6 +14,7 @@ import { EndOfTurnDetector, joinRoom, MeasuredVad, resumeAnswer, speakToNobody, 
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import { errorTypeOf } from '../calls/provider-access/index.ts';
 import type { AgentTurns } from '../conversation/agent-turns.ts';
+import type { TextNormalizer } from '../text-normalization/index.ts';
 import type { FinishedCall } from '../tools/run-call.ts';
 import type { Arguments } from '../tools/tool-result.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
@@ -27,6 +28,7 @@ import type { LogWriter } from './log-writer.ts';
 import { playTones } from './tones.ts';
 import { SessionLlm, type SessionLlmOptions } from './session-llm.ts';
 import { SessionStt } from './session-stt.ts';
+import { SessionTts } from './session-tts.ts';
 import type { ConversationSettings } from './settings.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { SpeechClock } from './speech-clock.ts';
@@ -53,6 +55,8 @@ export interface ConversationOptions {
   readonly sound: ConversationSound;
   readonly llm: SessionLlmOptions['inner'];
   readonly language: string;
+  /** Puts what is written into words. */
+  readonly normalizer: TextNormalizer;
   readonly settings: ConversationSettings;
   readonly instructions: string;
   /** Absent where the agent waits for the user. */
@@ -118,7 +122,7 @@ export class Conversation implements ToolHost {
 
   /** What the session hears and speaks with. */
   #hearing(sound: ConversationSound): voice.AgentSessionOptions & { readonly stt: SessionStt; readonly vad: MeasuredVad } {
-    const { settings, language, clock, logger } = this.#options;
+    const { settings, language, normalizer, clock, logger } = this.#options;
     const { session, endOfTurn } = settings;
     const stt = new SessionStt({ inner: sound.stt, language, onFailure: (error) => this.#failed(error, 'stt') });
     const vad = new MeasuredVad({
@@ -138,7 +142,7 @@ export class Conversation implements ToolHost {
       }),
       vad,
       stt,
-      tts: sound.tts,
+      tts: new SessionTts({ inner: sound.tts, normalizer, clock }),
     };
   }
 

@@ -1,6 +1,7 @@
 /** A conversation as its agent's revision says: of a call, and of a test in text. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { DynamicData } from '../calls/template.ts';
+import { TextNormalizer } from '../text-normalization/index.ts';
 import { afterGrace, createTools, type CreateToolsOptions } from '../tools/create-tools.ts';
 import { toFunctionTool } from '../tools/function-tool.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
@@ -27,6 +28,7 @@ export function createConversation({ org, config, data, contexts, tools, ...opti
   return new Conversation({
     ...options,
     language: agent.language,
+    normalizer: new TextNormalizer({ language: agent.language, ...agent.speech }),
     settings: conversationSettingsOf(agent),
     instructions: instructionsOf({ config, data, contexts, now: clock.now() }),
     welcome: welcomeOf(config, data),

@@ -3,8 +3,8 @@ import { DEFAULT_API_CONNECT_OPTIONS, llm as llms } from '@livekit/agents';
 
 import { argumentsToPass, rawArguments } from '../calls/model-stream/index.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
-import { sessionErrorOf } from '../providers/session-error.ts';
 import type { AnswerEvent, AnswerRequest, HistoryItem, Providers } from '../providers/index.ts';
+import { sessionErrorOf } from './session-error.ts';
 
 export interface SessionLlmOptions {
   readonly inner: Pick<Providers['llm'], 'answer' | 'model' | 'provider'>;

@@ -21,11 +21,6 @@ const SURE = 0.6;
 /** Calls of tools in a row before the model has to answer without any. */
 const MAX_TOOL_STEPS = 8;
 /**
- * What the providers of speech may take: each attempt has `timeoutMs` to begin to answer, and two more attempts follow, as with language models. With
- * all of them used up a caller has waited for less than the shortest `endAfterSilence` if the provider refuses at once.
- */
-const ATTEMPTS = { maxRetry: 2, retryIntervalMs: 500, timeoutMs: 10_000 } as const;
-/**
  * For the next sound of an answer, in milliseconds: by default the library drops the rest after 10 s, without an error. What a model and a voice may
  * take, each with a limit of its own, adds up, and a process that stood still counts too.
  */
@@ -96,7 +91,6 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
       ttsReadIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
       forwardAudioIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
       connOptions: {
-        ttsConnOptions: ATTEMPTS,
         // The call is ended by the reason that the failure stands for, not by the session.
         maxUnrecoverableErrors: Number.POSITIVE_INFINITY,
       },

@@ -19,6 +19,8 @@ import { conversationSettingsOf } from '../../../voice/session/settings.ts';
 import { USER_FRAME_MS, USER_SAMPLE_RATE } from '../../../voice/livekit-patches/room-audio.ts';
 import { SessionLlm } from '../../../voice/session/session-llm.ts';
 import { SessionStt } from '../../../voice/session/session-stt.ts';
+import { SessionTts } from '../../../voice/session/session-tts.ts';
+import { TextNormalizer } from '../../../voice/text-normalization/index.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
 import type { CallPlan, CallResult, CallersPlan } from './plan.ts';
@@ -127,7 +129,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
     vad,
     stt,
     llm: new SessionLlm({ inner: providers.llm, mayBeEmpty: () => false }),
-    tts: providers.tts,
+    tts: new SessionTts({ inner: providers.tts, normalizer: new TextNormalizer({ language: agent.language }), clock: systemClock }),
   });
   session.input.audio = input;
   session.output.audio = output;

@@ -1,8 +1,8 @@
 /**
- * From a text to the first sound of it: Parley's own adapter against LiveKit's for the same protocol, both as a session uses them; and requests
+ * From a text to the first sound of it: Parley's own voice against LiveKit's for the same protocol, both as a session uses them; and requests
  * against a WebSocket, for the same answer of the same provider.
  */
-import { initializeLogger, tokenize, tts, type APIConnectOptions } from '@livekit/agents';
+import { initializeLogger, tokenize, tts } from '@livekit/agents';
 import { TTS } from '@livekit/agents-plugin-openai';
 import { pino } from 'pino';
 
@@ -10,15 +10,16 @@ import { systemClock } from '../../../platform/clock.ts';
 import { openEgress } from '../../support/open-egress.ts';
 import { createProviderFetch, type ProviderEndpoint } from '../../../voice/calls/provider-access/index.ts';
 import { createSpeechSource } from '../../../voice/providers/create-speech-source.ts';
-import { createProviders, type CreateProvidersOptions } from '../../../voice/providers/index.ts';
+import { createProviders, type CreateProvidersOptions, type SpeechSynthesizer } from '../../../voice/providers/index.ts';
 import { ttsProtocolOf } from '../../../voice/providers/provider-table.ts';
 import { HttpSpeech } from '../../../voice/providers/tts/http-speech.ts';
 import type { SpeechSource } from '../../../voice/providers/tts/speech-source.ts';
-import { TtsAdapter } from '../../../voice/providers/tts/tts-adapter.ts';
+import { SessionTts } from '../../../voice/session/session-tts.ts';
 import { TextNormalizer } from '../../../voice/text-normalization/index.ts';
 import { CASES, endpointAt, type SpeakingCase } from '../../integration/speech-apis/speaking/speaking-cases.ts';
 import { startSpeakingServer } from '../../integration/speech-apis/speaking/speaking-server.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
+import { synthesizerOf } from '../../support/speech-synthesis.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { PartResult } from '../harness/run-parts.ts';
 import { percentile } from '../harness/stats.ts';
@@ -28,7 +29,6 @@ import { duration, type Table } from '../harness/table.ts';
 const headMs = 50;
 const pace = 4;
 const text = 'Your bicycle is ready, and you can pick it up from nine in the morning on. Is there anything else that I can do for you?';
-const connOptions: APIConnectOptions = { maxRetry: 0, retryIntervalMs: 1_000, timeoutMs: 10_000 };
 
 interface Turn {
   readonly firstMs: number;
@@ -60,7 +60,7 @@ export async function benchTts({ rounds }: { readonly rounds: number }): Promise
   try {
     const turns = await interleave({
       rounds,
-      contenders: { own: () => turn(providers.tts), stock: () => turn(stock) },
+      contenders: { own: () => turn(asSessionSpeaks(providers.tts)), stock: () => turn(stock) },
     });
     const transports = await benchTransports(rounds);
     return { figures: { headMs, pace, text, turns, transports }, tables: [tableOf(turns), tableOfTransports(transports)] };
@@ -98,10 +98,7 @@ async function benchTransports(rounds: number): Promise<Transports> {
     // Sound four times as fast as it is heard: 70 ms in each piece.
     Object.assign(server.faults, { firstMs: headMs, pieceMs: 70 / pace });
     const source = sourceAt(endpointAt(server.url, row));
-    return {
-      server,
-      voice: new TtsAdapter({ provider: row.name, source, normalizer: new TextNormalizer({ language: 'en-US' }), clock: systemClock }),
-    };
+    return { server, voice: asSessionSpeaks(synthesizerOf([{ provider: row.name, source }], { clock: systemClock })) };
   };
   const settings = { language: 'en-US', temperature: 0.3, egress, clock: systemClock };
   const requests =
@@ -143,9 +140,12 @@ function tableOfTransports(transports: Transports): Table {
   };
 }
 
+const asSessionSpeaks = (inner: SpeechSynthesizer): tts.TTS =>
+  new SessionTts({ inner, normalizer: new TextNormalizer({ language: 'en-US' }), clock: systemClock });
+
 async function turn(voice: tts.TTS, said = text): Promise<Turn> {
   const startedAt = performance.now();
-  const stream = voice.stream({ connOptions });
+  const stream = voice.stream();
   stream.pushText(said);
   stream.endInput();
   let firstMs: number | undefined;

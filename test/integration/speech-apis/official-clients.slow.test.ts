@@ -1,7 +1,6 @@
 /** What providers' own clients send, and what Parley sends for the same: field by field, to an API that refuses what the provider refuses. */
 import { fileURLToPath } from 'node:url';
 
-import { initializeLogger } from '@livekit/agents';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -9,6 +8,7 @@ import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createProviders, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
 import { run } from '../../support/run.ts';
 import { recognize } from '../../support/speech-recognition.ts';
+import { spokenBy } from '../../support/speech-synthesis.ts';
 import { officialPython } from './official-python.ts';
 import { HEARD, KEY, RACHEL, SOUND, startSpeechApis, type ApiRequest, type SpeechApis } from './speech-apis.ts';
 
@@ -19,7 +19,6 @@ let apis: SpeechApis;
 let egress: TestEgress;
 
 beforeAll(async () => {
-  initializeLogger({ pretty: false, level: 'silent' });
   egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   apis = await startSpeechApis();
 });
@@ -68,12 +67,8 @@ async function withProviders<T>(
 const heardBy = (provider: string, settings: Settings = {}): Promise<string> =>
   withProviders(provider, settings, ({ stt }) => recognize(stt, new Int16Array(16_000)));
 
-const spokenBy = (provider: string, settings: Settings = {}): Promise<Buffer> =>
-  withProviders(provider, settings, async ({ tts }) => {
-    const pieces: Buffer[] = [];
-    for await (const { frame } of tts.synthesize(SAID)) pieces.push(Buffer.from(new Int16Array(frame.data).buffer));
-    return Buffer.concat(pieces);
-  });
+const soundBy = (provider: string, settings: Settings = {}): Promise<Buffer> =>
+  withProviders(provider, settings, async ({ tts }) => Buffer.from((await spokenBy(tts, SAID)).buffer));
 
 /** At an address that is not OpenAI's own the language and the temperature are sent as well. */
 function withoutExtensions(provider: string, request: ApiRequest): ApiRequest {
@@ -128,7 +123,7 @@ describe('the official clients', () => {
     expect(Buffer.from(sound ?? '', 'base64').equals(SOUND)).toBe(true);
     const theirs = taken();
     apis.taken.length = 0;
-    expect((await spokenBy(provider, { tts })).length).toBeGreaterThanOrEqual(SOUND.length);
+    expect((await soundBy(provider, { tts })).length).toBeGreaterThanOrEqual(SOUND.length);
     expect(taken().map((request) => withoutExtensions(provider, request))).toEqual(theirs);
   });
 
@@ -152,15 +147,15 @@ describe('an API that refuses what its provider refuses', () => {
   it('takes a voice by its name, its id, and at each temperature of eleven_v3', async () => {
     for (const voice of [{ name: RACHEL.name }, { name: RACHEL.elevenLabs }, { id: RACHEL.elevenLabs, name: 'any' }])
       for (const temperature of [0, 0.3, 0.8, 2])
-        expect((await spokenBy('elevenlabs', { tts: { voice, temperature, model: 'eleven_v3' } })).length).toBeGreaterThan(0);
+        expect((await soundBy('elevenlabs', { tts: { voice, temperature, model: 'eleven_v3' } })).length).toBeGreaterThan(0);
   });
 
   it('takes what Azure is sent', async () => {
-    expect((await spokenBy('azure', { tts: { voice: { name: 'de-AT-IngridNeural' } } })).length).toBeGreaterThan(0);
+    expect((await soundBy('azure', { tts: { voice: { name: 'de-AT-IngridNeural' } } })).length).toBeGreaterThan(0);
   });
 
   it('says at the start of a call which voice an account lacks', async () => {
-    await expect(spokenBy('cartesia', { tts: { voice: { name: 'Robert' } } })).rejects.toThrow(
+    await expect(soundBy('cartesia', { tts: { voice: { name: 'Robert' } } })).rejects.toThrow(
       /cartesia \(text to speech\) has no voice called "Robert" \(it has "Rachel"\)/,
     );
   });

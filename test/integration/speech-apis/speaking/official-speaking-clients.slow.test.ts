@@ -1,17 +1,13 @@
 /** Providers' own clients have the same sentences spoken by the same APIs as Parley: both are heard, and both send the same. */
 import { fileURLToPath } from 'node:url';
 
-import { initializeLogger } from '@livekit/agents';
-import type { AudioFrame } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
-import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
-import { sentenceOf } from '../../../../voice/providers/tts/tts-stream.ts';
-import { TextNormalizer } from '../../../../voice/text-normalization/index.ts';
 import { run } from '../../../support/run.ts';
+import { SpokenSentences, synthesizerOf } from '../../../support/speech-synthesis.ts';
 import { officialPython } from '../official-python.ts';
 import { CASES, endpointAt } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
@@ -25,7 +21,6 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
   let server: SpeakingServer;
 
   beforeAll(async () => {
-    initializeLogger({ pretty: false, level: 'silent' });
     interpreter = await officialPython();
     egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   });
@@ -45,23 +40,11 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
   async function byParley(): Promise<readonly string[]> {
     const endpoint = endpointAt(server.url, where);
     const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress, clock: systemClock });
-    const voice = new TtsAdapter({
-      provider: endpoint.provider,
-      source,
-      normalizer: new TextNormalizer({ language: 'en-US' }),
-      clock: systemClock,
-    });
-    const stream = voice.stream();
-    stream.pushText(SENTENCES.join(' '));
-    stream.endInput();
-    const sentences: AudioFrame[][] = [];
-    for await (const audio of stream) {
-      if (typeof audio === 'symbol') continue;
-      if (sentenceOf(audio.frame) !== undefined) sentences.push([]);
-      sentences.at(-1)?.push(audio.frame);
-    }
+    const voice = synthesizerOf([{ provider: endpoint.provider, source }], { clock: systemClock });
+    const answer = new SpokenSentences(voice);
+    await answer.sayAll(SENTENCES);
     await voice.close();
-    return sentences.map(textOf);
+    return answer.sounds.map(textOf);
   }
 
   /** Each client chooses the name of its context. */

@@ -1,29 +1,22 @@
 /** Text to speech over WebSockets, against APIs whose sound says which text it is: nothing is lost or doubled, whatever the connection does. */
-import { initializeLogger, type tts } from '@livekit/agents';
-import type { AudioFrame } from '@livekit/rtc-node';
 import fc from 'fast-check';
-import { pino } from 'pino';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
-import { LATE_MS, ProviderOrder } from '../../../../voice/calls/fallback/provider-order.ts';
+import { LATE_MS } from '../../../../voice/calls/fallback/provider-order.ts';
 import type { ProviderError } from '../../../../voice/calls/provider-access/index.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
-import { providerFailureOf } from '../../../../voice/providers/index.ts';
-import { FallbackTts } from '../../../../voice/providers/tts/fallback-tts.ts';
-import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
-import { sentenceOf } from '../../../../voice/providers/tts/tts-stream.ts';
-import { TextNormalizer } from '../../../../voice/text-normalization/index.ts';
+import { providerFailureOf, type SpeechSynthesizer } from '../../../../voice/providers/index.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freePort } from '../../../support/free-port.ts';
+import { SpokenSentences, synthesizerOf } from '../../../support/speech-synthesis.ts';
 import { CASES, endpointAt, type SpeakingCase } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
 import { textOf } from './spoken-text.ts';
 
 /** How long a silent provider is waited for, in milliseconds. */
 const SILENT_MS = 8_000;
-const connOptions = { maxRetry: 2, retryIntervalMs: 20, timeoutMs: 10_000 };
 const FIVE = [
   'We are open from nine to six.',
   'On Saturdays we close at noon!',
@@ -33,13 +26,11 @@ const FIVE = [
 ] as const;
 const [FIRST, SECOND, THIRD] = FIVE;
 
-beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
-
 describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where }: SpeakingCase) => {
   const { provider } = where.endpoint;
   let server: SpeakingServer;
   let egress: TestEgress;
-  let voice: TtsAdapter;
+  let voice: SpeechSynthesizer;
   let failures: ProviderError[];
   /** Moved by hand: what a provider may take, and how long it keeps a context. */
   let limits: FakeClock;
@@ -65,65 +56,33 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     await server.stop();
   });
 
-  function voiceAt(url: string, { through = egress, at = where }: { through?: TestEgress; at?: typeof where } = {}) {
+  function sourceAt(url: string, { through = egress, at = where }: { through?: TestEgress; at?: typeof where } = {}) {
     const endpoint = endpointAt(url, at);
     const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress: through, clock });
-    const adapter = new TtsAdapter({ provider: endpoint.provider, source, normalizer: new TextNormalizer({ language: 'en-US' }), clock });
-    adapter.on('error', (event) => void failures.push(providerFailureOf(event, 'tts')));
-    return adapter;
+    return { provider: endpoint.provider, source };
   }
 
-  interface Said {
-    /** As it sounds. */
-    readonly text: string;
-    /** The sound from the mark of each sentence on, by the sentence that the mark names. */
-    readonly sentences: readonly (readonly [sentence: string, sound: string])[];
-  }
+  const voiceAt = (...at: Parameters<typeof sourceAt>): SpeechSynthesizer => synthesizerOf([sourceAt(...at)], { clock });
 
-  /** @returns as it comes; all of it once the stream has ended */
-  function listen(stream: tts.SynthesizeStream): { readonly said: () => Said; readonly ended: Promise<Said> } {
-    const marked: (readonly [string, AudioFrame[]])[] = [];
-    const said = (): Said => ({
-      text: textOf(marked.flatMap(([, frames]) => frames)),
-      sentences: marked.map(([sentence, frames]) => [sentence, textOf(frames)]),
-    });
-    const read = async (): Promise<Said> => {
-      for await (const audio of stream) {
-        if (typeof audio === 'symbol') continue;
-        const begins = sentenceOf(audio.frame);
-        if (begins !== undefined) marked.push([begins.written.trim(), []]);
-        marked.at(-1)?.[1].push(audio.frame);
-      }
-      return said();
-    };
-    return { said, ended: read() };
-  }
+  const textsOf = ({ sounds }: SpokenSentences): readonly string[] => sounds.map(textOf);
 
-  async function say(sentences: readonly string[], by: tts.TTS = voice): Promise<Said> {
-    const stream = by.stream({ connOptions });
-    stream.pushText(sentences.join(' '));
-    stream.endInput();
-    return await listen(stream).ended;
+  /** @returns what is heard of each sentence */
+  async function say(sentences: readonly string[], by = voice): Promise<readonly string[]> {
+    const answer = new SpokenSentences(by);
+    await answer.sayAll(sentences).catch((error: unknown) => failures.push(providerFailureOf(error, 'tts')));
+    return textsOf(answer);
   }
 
   const contexts = (): number => new Set(server.opened.flatMap(({ messages }) => messages.map((message) => message['context_id']))).size;
 
   it('says an answer in one context, answer after answer on one connection, and each sentence is known by its sound', async () => {
     for (let answer = 1; answer <= 3; answer += 1) {
-      const { text, sentences } = await say(FIVE);
-      expect(text).toBe(FIVE.join(' '));
-      expect(sentences).toEqual(FIVE.map((sentence) => [sentence, sentence]));
+      expect(await say(FIVE)).toEqual(FIVE);
       expect(contexts()).toBe(answer);
     }
     expect([server.opened.length, server.most(), server.requests.length]).toEqual([1, 1, 0]);
     await expect.poll(() => server.opened[0]?.messages.filter(ends)).toHaveLength(3);
     expect(failures).toEqual([]);
-  });
-
-  it('says a text that is given as a whole', async () => {
-    const frames: AudioFrame[] = [];
-    for await (const { frame } of voice.synthesize(FIRST, connOptions)) frames.push(frame);
-    expect(textOf(frames)).toBe(FIRST);
   });
 
   it('is connected before the first words', async () => {
@@ -135,64 +94,55 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
 
   // Longer than Cartesia keeps a context.
   it('says what comes after a pause', async () => {
-    const stream = voice.stream({ connOptions });
-    const { said, ended } = listen(stream);
+    const answer = new SpokenSentences(voice);
     for (const sentence of [FIRST, SECOND]) {
-      stream.pushText(sentence);
-      stream.flush();
-      await expect.poll(() => said().sentences.at(-1)).toEqual([sentence, sentence]);
+      await answer.say(sentence);
       limits.tick(1_200);
     }
-    stream.endInput();
-    expect((await ended).text).toBe(`${FIRST} ${SECOND}`);
+    answer.end();
+    expect(textsOf(answer)).toEqual([FIRST, SECOND]);
     expect([server.opened.length, failures]).toEqual([1, []]);
   });
 
   it('stops when it is interrupted, however often, and goes on with the next answer', async () => {
-    for (let answer = 1; answer <= 12; answer += 1) {
+    for (let answers = 1; answers <= 12; answers += 1) {
       // The first sentence goes on until it is interrupted.
       const { promise, resolve } = Promise.withResolvers<void>();
       server.faults.held = promise;
-      const stream = voice.stream({ connOptions });
-      const { said } = listen(stream);
-      stream.pushText(FIVE.join(' '));
-      stream.endInput();
-      await expect.poll(() => said().text, { interval: 5 }).not.toBe('');
-      stream.close();
-      await expect.poll(() => server.opened[0]?.messages.filter(ends).length).toBe(answer);
+      const answer = new SpokenSentences(voice);
+      const interrupted = answer.sayAll(FIVE).catch((error: unknown) => error);
+      await expect.poll(() => textsOf(answer).join(), { interval: 5 }).not.toBe('');
+      answer.interrupt();
+      await expect.poll(() => server.opened[0]?.messages.filter(ends).length).toBe(answers);
+      expect(await interrupted).toMatchObject({ message: 'interrupted' });
       resolve();
     }
     server.faults.held = undefined;
-    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    expect(await say(FIVE)).toEqual(FIVE);
     expect([server.opened.length, server.most(), failures]).toEqual([1, 1, []]);
     expect(contexts()).toBe(13);
   });
 
   it('connects again where the connection is lost between answers', async () => {
-    expect((await say([FIRST])).text).toBe(FIRST);
+    expect(await say([FIRST])).toEqual([FIRST]);
     server.dropConnections();
-    expect((await say([FIRST])).text).toBe(FIRST);
+    expect(await say([FIRST])).toEqual([FIRST]);
     expect([server.opened.length, failures]).toEqual([2, []]);
   });
 
   it('asks again where it is lost before the first sound of an answer', async () => {
     server.faults.dropAfter = [0];
-    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    expect(await say(FIVE)).toEqual(FIVE);
     expect([server.opened.length, server.most(), failures]).toEqual([2, 1, []]);
   });
 
   it('goes on with the answer where it is lost between two sentences, and says what came before where it can', async () => {
-    const stream = voice.stream({ connOptions });
-    const { said, ended } = listen(stream);
-    stream.pushText(FIRST);
-    stream.flush();
-    await expect.poll(() => said().text).toBe(FIRST);
+    const answer = new SpokenSentences(voice);
+    await answer.say(FIRST);
     server.dropConnections();
-    stream.pushText(` ${SECOND} ${THIRD}`);
-    stream.endInput();
-    const { text, sentences } = await ended;
-    expect(text).toBe(`${FIRST} ${SECOND} ${THIRD}`);
-    expect(sentences.map(([sentence]) => sentence)).toEqual([FIRST, SECOND, THIRD]);
+    await answer.say(SECOND);
+    await answer.say(THIRD, { last: true });
+    expect(textsOf(answer)).toEqual([FIRST, SECOND, THIRD]);
     expect(failures).toEqual([]);
     expect(server.opened).toHaveLength(continuesOverHttp ? 1 : 2);
     const continued = continuesOverHttp ? [`${FIRST} `, `${FIRST} ${SECOND} `] : [];
@@ -213,11 +163,10 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
         failures = [];
         server.faults.dropAfter = [...drops];
         const own = voiceAt(server.url);
-        const { text, sentences } = await say(FIVE, own);
+        const said = await say(FIVE, own);
         await own.close();
-        if (failures.length === 0) expect(text).toBe(FIVE.join(' '));
-        expect(FIVE.join(' ').startsWith(text)).toBe(true);
-        for (const [sentence, sound] of sentences) expect(sentence.startsWith(sound)).toBe(true);
+        if (failures.length === 0) expect(said).toEqual(FIVE);
+        expect(FIVE.join(' ').startsWith(said.join(' ').trim())).toBe(true);
         expect(failures.every(({ kind }) => kind === 'connection_lost')).toBe(true);
       }),
       { numRuns: 30 },
@@ -239,7 +188,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
 
   it('says all where a failure passes', async () => {
     Object.defineProperty(server.faults, 'status', { get: () => (server.opened.length === 1 ? 429 : undefined) });
-    expect([(await say(FIVE)).text, failures]).toEqual([FIVE.join(' '), []]);
+    expect([await say(FIVE), failures]).toEqual([FIVE, []]);
     expect(server.opened).toHaveLength(2);
   });
 
@@ -252,7 +201,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
 
   it.each(['no JSON', 'null', '7', '"sound"'])('takes %s for no sound', async (garbage) => {
     server.faults.instead = [garbage];
-    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    expect(await say(FIVE)).toEqual(FIVE);
     server.faults.instead = [garbage, garbage, garbage];
     await say(FIVE);
     expect(failures).toMatchObject([{ kind: 'payload', message: expect.stringContaining('sent something that is no sound') as string }]);
@@ -272,7 +221,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   it('takes a close with 1008 for a limit of the connection where that has spoken', async () => {
     await say(FIVE);
     server.faults.closeCodes = [1008];
-    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    expect(await say(FIVE)).toEqual(FIVE);
     expect([server.opened.length, failures]).toEqual([2, []]);
   });
 
@@ -284,7 +233,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     await saying;
     expect(failures).toMatchObject([{ kind: 'unreachable', slow: true, message: expect.stringContaining(`${SILENT_MS} ms`) as string }]);
     server.faults.silent = false;
-    expect((await say([FIRST])).text).toBe(FIRST);
+    expect(await say([FIRST])).toEqual([FIRST]);
     expect(server.opened).toHaveLength(2);
   });
 
@@ -306,17 +255,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     beforeEach(async () => void (second = await startSpeakingServer(other.api)));
     afterEach(() => second.stop());
 
-    function both(): FallbackTts {
-      const providers = [voice, voiceAt(second.url, { at: other })];
-      const logger = pino({ level: 'silent' });
-      const failureOf = (rejection: unknown) => providerFailureOf(rejection, 'tts');
-      const common = { clock, logger, restMs: Number.POSITIVE_INFINITY, failureOf };
-      return new FallbackTts({
-        voices: new ProviderOrder({ part: 'tts', providers, ...common }),
-        normalizer: new TextNormalizer({ language: 'en-US' }),
-        clock,
-      });
-    }
+    const both = (): SpeechSynthesizer => synthesizerOf([sourceAt(server.url), sourceAt(second.url, { at: other })], { clock });
 
     it.each([
       ['refuses', { status: 401 }],
@@ -329,7 +268,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
         await expect.poll(() => server.opened[0]?.messages.length ?? 0).toBeGreaterThan(0);
         limits.tick(LATE_MS);
       }
-      expect((await saying).text).toBe(FIVE.join(' '));
+      expect(await saying).toEqual(FIVE);
       expect(failures).toEqual([]);
       await fallback.close();
     });
@@ -338,8 +277,8 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
       // Four pieces of the second sentence.
       server.faults.dropAfter = [Math.ceil((FIRST.length + 1) / 7) + 4];
       const fallback = both();
-      const { text } = await say(FIVE.slice(0, 3), fallback);
-      const rest = text.slice(FIRST.length).trim();
+      const [, ...said] = await say(FIVE.slice(0, 3), fallback);
+      const rest = said.join(' ');
       // By the speed of the first sentence; the word that was cut off may be said twice.
       expect(rest.endsWith(THIRD)).toBe(true);
       for (const word of SECOND.split(' ')) expect(rest).toContain(word);

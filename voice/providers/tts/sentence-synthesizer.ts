@@ -1,62 +1,57 @@
-/** TTS with fallbacks: each sentence is said by the first provider that has its sound; where that breaks off, the next one says the rest. */
-import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
+/** Text to speech, sentence by sentence: each is said by the first provider that has its sound; where that breaks off, the next one says the rest. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import { failureOf } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import { firstAnswer } from '../../calls/fallback/first-answer.ts';
 import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
-import type { TextNormalizer } from '../../text-normalization/index.ts';
+import { withRetries } from '../provider-errors.ts';
 import { restOf, SpeechRate } from './rest-of-sentence.ts';
-import { retrySentence, type TtsAdapter } from './tts-adapter.ts';
-import { SAMPLE_RATE } from './tts-protocols.ts';
-import { ChunkedTtsStream, TtsStream, type SentenceRequest, type SentenceSynthesizer } from './tts-stream.ts';
+import type { SentenceRequest, SpeechSynthesizer } from './speech-synthesizer.ts';
+import type { TtsProvider } from './tts-provider.ts';
 
-export interface FallbackTtsOptions {
-  readonly voices: ProviderOrder<TtsAdapter>;
-  readonly normalizer: TextNormalizer;
+/** Before the second attempt and the third, in milliseconds: short, for the user waits. */
+const RETRY_DELAYS_MS = [100, 500] as const;
+
+export interface SentenceSynthesizerOptions {
+  readonly voices: ProviderOrder<TtsProvider>;
   readonly clock: Clock;
 }
 
 interface Spoken {
-  readonly provider: TtsAdapter;
+  readonly provider: TtsProvider;
   readonly answer: AsyncIterable<AudioFrame>;
 }
 
 interface Broken {
-  readonly provider: TtsAdapter;
+  readonly provider: TtsProvider;
   readonly failure: unknown;
 }
 
-export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
-  override label = 'parley.FallbackTts';
-  readonly #options: FallbackTtsOptions;
-  readonly #rates = new Map<TtsAdapter, SpeechRate>();
+export class SentenceSynthesizer implements SpeechSynthesizer {
+  readonly #options: SentenceSynthesizerOptions;
+  readonly #closing = new AbortController();
+  readonly #rates = new Map<TtsProvider, SpeechRate>();
 
-  constructor(options: FallbackTtsOptions) {
-    super(SAMPLE_RATE, 1, { streaming: true, alignedTranscript: false });
+  constructor(options: SentenceSynthesizerOptions) {
     this.#options = options;
   }
 
-  override get model(): string {
+  get model(): string {
     return this.#options.voices.current.model;
   }
 
-  override get provider(): string {
+  get provider(): string {
     return this.#options.voices.current.provider;
   }
 
-  override synthesize(text: string, connOptions: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, signal?: AbortSignal): tts.ChunkedStream {
-    return new ChunkedTtsStream({ synthesizer: this, text, connOptions, signal });
+  connect(signal: AbortSignal): void {
+    this.#options.voices.current.connect(signal);
   }
 
-  override stream({ connOptions = DEFAULT_API_CONNECT_OPTIONS }: { readonly connOptions?: APIConnectOptions } = {}): tts.SynthesizeStream {
-    const { normalizer, clock } = this.#options;
-    return new TtsStream({ synthesizer: this, normalizer, clock, connOptions });
-  }
-
-  override async close(): Promise<void> {
-    await Promise.all(this.#options.voices.all.map((voice) => voice.close()));
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the synthesizer is closed'));
+    for (const voice of this.#options.voices.all) voice.close();
   }
 
   /** What all of them take, for each may take over in the middle of an answer. */
@@ -64,25 +59,25 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
     return Math.min(...this.#options.voices.all.map((voice) => voice.sentencesAtOnce));
   }
 
-  async request(request: SentenceRequest): Promise<AsyncIterable<AudioFrame>> {
+  async request({ signal, ...sentence }: SentenceRequest): Promise<AsyncIterable<AudioFrame>> {
+    const request = { ...sentence, signal: AbortSignal.any([signal, this.#closing.signal]) };
     return this.#joined(request, await this.#first(request, []));
   }
 
   /** Retries transient failures of the last that is left. @param broken in this sentence already, the last one now */
   async #first(request: SentenceRequest, broken: readonly Broken[]): Promise<Spoken> {
     const { voices, clock } = this.#options;
-    const { connOptions, signal } = request;
-    // Whether to ask again is decided here.
-    const ask = (voice: TtsAdapter, either: AbortSignal): Promise<AsyncIterable<AudioFrame>> =>
-      voice.request({ ...request, connOptions: { ...connOptions, maxRetry: 0 }, signal: either });
-    const { provider, answer, passed } = await retrySentence({ clock, signal, connOptions }, () =>
+    const { signal } = request;
+    const ask = (voice: TtsProvider, either: AbortSignal): Promise<AsyncIterable<AudioFrame>> =>
+      voice.request({ ...request, signal: either });
+    const { provider, answer, passed } = await withRetries({ clock, signal, pauseMs: (failures) => RETRY_DELAYS_MS[failures] }, () =>
       firstAnswer({ providers: this.#left(broken), ask, lateMs: LATE_MS, clock, signal }),
     );
     voices.answered(provider, [...broken.slice(-1), ...passed]);
     return { provider, answer };
   }
 
-  #left(broken: readonly Broken[]): readonly TtsAdapter[] {
+  #left(broken: readonly Broken[]): readonly TtsProvider[] {
     return this.#options.voices.order.filter((voice) => !broken.some(({ provider }) => provider === voice));
   }
 
@@ -115,7 +110,7 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
   }
 
   /** @throws ProviderError where nothing more comes for as long as another one would not be waited for */
-  async *#unstalled(voice: TtsAdapter, frames: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame, void> {
+  async *#unstalled(voice: TtsProvider, frames: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame, void> {
     const iterator = frames[Symbol.asyncIterator]();
     for (;;) {
       const read = await withTimeout(this.#options.clock, LATE_MS, iterator.next());
@@ -129,7 +124,7 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
     }
   }
 
-  #rateOf(voice: TtsAdapter): SpeechRate {
+  #rateOf(voice: TtsProvider): SpeechRate {
     const rate = this.#rates.get(voice) ?? new SpeechRate();
     this.#rates.set(voice, rate);
     return rate;

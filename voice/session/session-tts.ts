@@ -1,12 +1,16 @@
-/** Streams speech sentence by sentence: each is requested once it is complete, the next while the one before still plays. */
-import { AsyncIterableQueue, shortuuid, tts, type APIConnectOptions } from '@livekit/agents';
+/**
+ * Text to speech as LiveKit's session speaks with it, sentence by sentence: each is requested once it is complete, the next while the one before still
+ * plays.
+ */
+import { AsyncIterableQueue, DEFAULT_API_CONNECT_OPTIONS, shortuuid, tts } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
-import type { Clock, Timer } from '../../../platform/clock.ts';
-import { Semaphore } from '../../../platform/semaphore.ts';
-import type { AnswerNormalizer, Sentence, TextNormalizer } from '../../text-normalization/index.ts';
-import { sessionErrorOf } from '../session-error.ts';
-import type { SpokenSentence } from './speech-source.ts';
+import type { Clock, Timer } from '../../platform/clock.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
+import type { Providers } from '../providers/index.ts';
+import { SAMPLE_RATE } from '../providers/tts/tts-protocols.ts';
+import type { AnswerNormalizer, Sentence, TextNormalizer } from '../text-normalization/index.ts';
+import { sessionErrorOf } from './session-error.ts';
 
 /** So long after its first word an answer is heard, if it can be cut between two words by then, in milliseconds. */
 const HURRY_MS = 700;
@@ -16,18 +20,6 @@ const SENTENCE = 'parley.sentence';
 /** The sentence that begins with this frame; absent where one goes on. */
 export const sentenceOf = ({ userdata }: AudioFrame): Sentence | undefined => userdata[SENTENCE] as Sentence | undefined;
 
-export interface SentenceRequest extends SpokenSentence {
-  readonly connOptions: APIConnectOptions;
-  readonly signal: AbortSignal;
-}
-
-export interface SentenceSynthesizer extends tts.TTS {
-  /** That may be requested at a time. */
-  readonly sentencesAtOnce: number;
-  /** @throws ProviderError, or the signal's reason */
-  request(request: SentenceRequest): Promise<AsyncIterable<AudioFrame>>;
-}
-
 interface Requested {
   readonly sentence: Sentence;
   readonly frames: Promise<AsyncIterable<AudioFrame>>;
@@ -35,24 +27,55 @@ interface Requested {
   readonly release: () => void;
 }
 
-export interface TtsStreamOptions {
-  readonly synthesizer: SentenceSynthesizer;
+export interface SessionTtsOptions {
+  readonly inner: Providers['tts'];
   readonly normalizer: TextNormalizer;
   readonly clock: Clock;
-  readonly connOptions: APIConnectOptions;
 }
 
-export class TtsStream extends tts.SynthesizeStream {
-  override label = 'parley.TtsStream';
-  readonly #synthesizer: SentenceSynthesizer;
+export class SessionTts extends tts.TTS {
+  override label = 'parley.SessionTts';
+  readonly #options: SessionTtsOptions;
+
+  constructor(options: SessionTtsOptions) {
+    super(SAMPLE_RATE, 1, { streaming: true, alignedTranscript: false });
+    this.#options = options;
+  }
+
+  override get model(): string {
+    return this.#options.inner.model;
+  }
+
+  override get provider(): string {
+    return this.#options.inner.provider;
+  }
+
+  /** @throws Error always: a session streams */
+  override synthesize(): tts.ChunkedStream {
+    throw new Error('speech is synthesised in streams only');
+  }
+
+  override stream(): tts.SynthesizeStream {
+    return new SessionTtsStream(this, this.#options);
+  }
+
+  override close(): Promise<void> {
+    return this.#options.inner.close();
+  }
+}
+
+class SessionTtsStream extends tts.SynthesizeStream {
+  override label = 'parley.SessionTtsStream';
+  readonly #synthesizer: SessionTtsOptions['inner'];
   readonly #answer: AnswerNormalizer;
   readonly #clock: Clock;
   /** What was written at the end and isn't spoken. */
   #unspoken: Sentence | undefined;
 
-  constructor({ synthesizer, normalizer, clock, connOptions }: TtsStreamOptions) {
-    super(synthesizer, connOptions);
-    this.#synthesizer = synthesizer;
+  constructor(owner: SessionTts, { inner, normalizer, clock }: SessionTtsOptions) {
+    // The synthesizer itself tries again.
+    super(owner, { ...DEFAULT_API_CONNECT_OPTIONS, maxRetry: 0 });
+    this.#synthesizer = inner;
     this.#answer = normalizer.answer();
     this.#clock = clock;
   }
@@ -72,7 +95,7 @@ export class TtsStream extends tts.SynthesizeStream {
           if (this.#unspoken !== undefined) continue;
           const release = await semaphore.acquire(giveUp.signal);
           this.markStarted();
-          const frames = this.#synthesizer.request({ text: sentence.spoken, answer, before, connOptions: this.connOptions, signal });
+          const frames = this.#synthesizer.request({ text: sentence.spoken, answer, before, signal });
           // Handled when its turn comes.
           frames.catch(() => undefined);
           requests.put({ sentence, frames, release });
@@ -134,38 +157,5 @@ export class TtsStream extends tts.SynthesizeStream {
     const silence = new Int16Array(rate / 100);
     put(new AudioFrame(silence, rate, 1, silence.length), true, this.#unspoken);
     this.queue.put(tts.SynthesizeStream.END_OF_STREAM);
-  }
-}
-
-/** A complete text in one request: what the session uses where it doesn't stream. */
-export class ChunkedTtsStream extends tts.ChunkedStream {
-  override label = 'parley.ChunkedTtsStream';
-  readonly #synthesizer: SentenceSynthesizer;
-  readonly #connOptions: APIConnectOptions;
-
-  constructor(options: {
-    readonly synthesizer: SentenceSynthesizer;
-    readonly text: string;
-    readonly connOptions: APIConnectOptions;
-    readonly signal: AbortSignal | undefined;
-  }) {
-    super(options.text, options.synthesizer, options.connOptions, options.signal);
-    this.#synthesizer = options.synthesizer;
-    this.#connOptions = options.connOptions;
-  }
-
-  protected override async run(): Promise<void> {
-    const id = shortuuid('speech_');
-    try {
-      const alone = { answer: { complete: AbortSignal.abort() }, before: '' };
-      const request = { text: this.inputText, ...alone, connOptions: this.#connOptions, signal: this.abortSignal };
-      const frames = await this.#synthesizer.request(request);
-      for await (const frame of frames) {
-        if (this.queue.closed) return;
-        this.queue.put({ requestId: id, segmentId: id, frame, final: false });
-      }
-    } catch (error) {
-      if (!this.abortSignal.aborted) throw sessionErrorOf(error);
-    }
   }
 }

@@ -1,33 +1,34 @@
 import { initializeLogger } from '@livekit/agents';
 import { beforeAll, expect, it } from 'vitest';
 
-import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { TextNormalizer } from '../../text-normalization/index.ts';
-import { TtsAdapter } from './tts-adapter.ts';
-import { sentenceOf } from './tts-stream.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { synthesizerOf } from '../../test/support/speech-synthesis.ts';
+import { failureOf } from '../calls/provider-access/index.ts';
+import { providerFailureOf } from '../providers/index.ts';
+import type { SpeechSource } from '../providers/tts/speech-source.ts';
+import { TextNormalizer } from '../text-normalization/index.ts';
+import { SessionTts, sentenceOf } from './session-tts.ts';
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 
 /** A voice whose sentences last ten milliseconds. */
-function voice() {
+function voice({ soundOf }: Partial<Pick<SpeechSource, 'soundOf'>> = {}) {
   const asked: string[] = [];
   const clock = new FakeClock();
-  const adapter = new TtsAdapter({
-    provider: 'p',
-    normalizer: new TextNormalizer({ language: 'en', replacements: [{ written: 'Parley', spoken: 'par lay' }] }),
-    clock,
-    source: {
-      model: 'm',
-      atOnce: 2,
-      connect: () => undefined,
-      close: () => undefined,
-      async *soundOf({ text, before }) {
-        asked.push(before + text);
-        yield new Uint8Array(480);
-      },
+  const source: SpeechSource = {
+    model: 'm',
+    atOnce: 2,
+    connect: () => undefined,
+    close: () => undefined,
+    async *soundOf({ text, before }) {
+      asked.push(before + text);
+      yield new Uint8Array(480);
     },
-  });
-  const stream = adapter.stream();
+    ...(soundOf && { soundOf }),
+  };
+  const normalizer = new TextNormalizer({ language: 'en', replacements: [{ written: 'Parley', spoken: 'par lay' }] });
+  const tts = new SessionTts({ inner: synthesizerOf([{ provider: 'p', source }], { clock }), normalizer, clock });
+  const stream = tts.stream();
   const marks = async (): Promise<readonly string[]> => {
     const written: string[] = [];
     for await (const audio of stream) {
@@ -36,7 +37,7 @@ function voice() {
     }
     return written;
   };
-  return { asked, clock, stream, marks };
+  return { asked, clock, tts, stream, marks };
 }
 
 it('asks for what is spoken, and marks the sound with what was written', async () => {
@@ -68,4 +69,20 @@ it('asks between two words when the first sentence takes longer than 700 ms, and
   stream.endInput();
   expect(await ended).toEqual(['I have just now ', 'looked it up for you']);
   expect(clock.timers).toBe(0);
+});
+
+it('reports what fails, once, with its name', async () => {
+  const refusal = failureOf({ part: 'tts', provider: 'p' }, 'refused', 'answers 401', { status: 401 });
+  const { tts, stream, marks } = voice({
+    // eslint-disable-next-line require-yield
+    async *soundOf() {
+      throw refusal;
+    },
+  });
+  const failures: unknown[] = [];
+  tts.on('error', (event) => void failures.push([providerFailureOf(event, 'tts'), event.recoverable]));
+  stream.pushText('Hello to you.');
+  stream.endInput();
+  expect(await marks()).toEqual([]);
+  expect(failures).toEqual([[refusal, false]]);
 });

@@ -1,0 +1,78 @@
+/** Text to speech without a session. */
+import type { AudioFrame } from '@livekit/rtc-node';
+import { pino } from 'pino';
+
+import type { Clock } from '../../platform/clock.ts';
+import { ProviderOrder } from '../../voice/calls/fallback/provider-order.ts';
+import { joinFrames } from '../../voice/join-frames.ts';
+import { providerFailureOf, type SpeechSynthesizer } from '../../voice/providers/index.ts';
+import { SentenceSynthesizer } from '../../voice/providers/tts/sentence-synthesizer.ts';
+import type { SpeechSource } from '../../voice/providers/tts/speech-source.ts';
+import { TtsProvider } from '../../voice/providers/tts/tts-provider.ts';
+
+/** @param voices the first one is preferred */
+export function synthesizerOf(
+  voices: readonly { readonly provider: string; readonly source: SpeechSource }[],
+  { clock }: { readonly clock: Clock },
+): SentenceSynthesizer {
+  return new SentenceSynthesizer({
+    clock,
+    voices: new ProviderOrder({
+      part: 'tts',
+      providers: voices.map((voice) => new TtsProvider(voice)),
+      restMs: Number.POSITIVE_INFINITY,
+      failureOf: (rejection) => providerFailureOf(rejection, 'tts'),
+      clock,
+      logger: pino({ level: 'silent' }),
+    }),
+  });
+}
+
+/** One answer, each sentence of which is asked for when the sound of the one before is there. */
+export class SpokenSentences {
+  readonly #synthesizer: Pick<SpeechSynthesizer, 'request'>;
+  readonly #complete = new AbortController();
+  /** One object: a connection knows the answer by it. */
+  readonly #answer = { complete: this.#complete.signal };
+  readonly #interrupted = new AbortController();
+  /** The sound so far, of each sentence. */
+  readonly sounds: AudioFrame[][] = [];
+  #before = '';
+
+  constructor(synthesizer: Pick<SpeechSynthesizer, 'request'>) {
+    this.#synthesizer = synthesizer;
+  }
+
+  /** Resolves when all of its sound is there. @param options.last no sentence follows. @throws what it fails with */
+  async say(text: string, { last = false } = {}): Promise<void> {
+    const request = { text, answer: this.#answer, before: this.#before, signal: this.#interrupted.signal };
+    const begun = this.#synthesizer.request(request);
+    this.#before += `${text} `;
+    if (last) this.end();
+    const sound: AudioFrame[] = [];
+    this.sounds.push(sound);
+    for await (const frame of await begun) sound.push(frame);
+  }
+
+  /** @throws what it fails with */
+  async sayAll(sentences: readonly string[]): Promise<void> {
+    for (const [at, sentence] of sentences.entries()) await this.say(sentence, { last: at === sentences.length - 1 });
+  }
+
+  /** No sentence follows. */
+  end(): void {
+    this.#complete.abort();
+  }
+
+  /** Nobody listens any more. */
+  interrupt(): void {
+    this.#interrupted.abort(new Error('interrupted'));
+  }
+}
+
+/** @returns the sound of an answer, in one piece. @throws what it fails with */
+export async function spokenBy(synthesizer: Pick<SpeechSynthesizer, 'request'>, ...sentences: readonly string[]): Promise<Int16Array> {
+  const answer = new SpokenSentences(synthesizer);
+  await answer.sayAll(sentences);
+  return joinFrames(answer.sounds.flat()).data;
+}
