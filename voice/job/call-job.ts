@@ -40,6 +40,7 @@ import { isInboundDispatch } from '../calls/names.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
 import { FinishDecision, type Finish } from '../finish-reason.ts';
 import { finishReasonOfDisconnect } from './disconnect-reason.ts';
+import { recordInto } from '../livekit-patches/index.ts';
 import { listenForVoicemail, sessionVoice, Transfers, type InboundCalls, type OutboundCalls } from '../phone/index.ts';
 import type { OpenRecording } from '../recording/index.ts';
 import { LogWriter } from '../session/log-writer.ts';
@@ -310,7 +311,9 @@ export class CallJob {
   async #openRecording(ctx: JobContext, { org, id, recordingEnabled }: CallRecord, log: Logger): Promise<OpenRecording | undefined> {
     if (!recordingEnabled) return undefined;
     try {
-      return await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id }, ctx);
+      const recording = await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id });
+      recordInto(ctx, recording);
+      return recording;
     } catch (err) {
       log.error({ err }, 'cannot open a recording in the spool; the call is not recorded');
       return undefined;

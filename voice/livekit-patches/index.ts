@@ -21,17 +21,18 @@
 import { version } from '@livekit/agents';
 
 import type { JobProcesses } from '../job-processes/job-processes.ts';
+import type { SoundEncoder } from '../recording/encoder/index.ts';
 import { keepInterruptedAnswersQuiet } from './interrupted-answers.ts';
 import { keepMediaLibraryQuiet } from './media-library-log.ts';
 import { replaceProcessPool } from './process-pool.ts';
-import { recordWith, type SoundEncoder } from './recorder.ts';
+import { recordWith } from './recorder.ts';
 import type { SharedTurnDetector } from './shared-turn-detector.ts';
 import { keepTurnsOpen } from './unfinished-words.ts';
 
 export { EndOfTurnDetector, type EndOfTurnDelays } from './end-of-turn-detector.ts';
 export { logLibrary } from './library-log.ts';
 export { MeasuredVad } from './measured-vad.ts';
-export { recordInto, type RecordedJob, type SoundEncoder } from './recorder.ts';
+export { recordInto } from './recorder.ts';
 export { resumeAnswer } from './interrupted-answers.ts';
 export { ignoreSound } from './room-events.ts';
 export { joinRoom, speakToNobody } from './room-audio.ts';

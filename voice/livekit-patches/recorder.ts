@@ -1,4 +1,5 @@
 /** How, where and for whom LiveKit's recorder records. */
+import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
@@ -7,14 +8,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 // The package doesn't export the recorder, and the session makes its own; its file does, in the bundle too.
 import { RecorderIO } from '../../node_modules/@livekit/agents/dist/voice/recorder_io/recorder_io.js';
 import { joinFrames, msOf } from '../join-frames.ts';
-
-/** Takes the place of the ffmpeg that the recorder would start for each call. */
-export interface SoundEncoder {
-  /** Of the sound that it takes, in Hz. */
-  readonly rate: number;
-  /** @returns takes 16 bit samples, left and right in turn; finished when the file is complete */
-  open(file: string): Writable;
-}
+import type { SoundEncoder } from '../recording/encoder/index.ts';
 
 /** Sound of a channel, or the moment up to which both channels are complete, in milliseconds since the epoch. */
 export type RecorderItem =
@@ -99,17 +93,20 @@ function continues(run: Run, { startedAt, frame }: { readonly startedAt: number;
   );
 }
 
-/** The part of a `JobContext` in use: the recorder writes into its session directory. */
-export interface RecordedJob {
+/** The part of a `JobContext` in use: the recorder writes `audio.ogg` into its session directory. */
+interface RecordedJob {
   readonly sessionDirectory: string;
 }
 
-/** @param options.onStart called when the recorder starts: it asks where to write at the moment from which it counts */
-export function recordInto(job: RecordedJob, { folder, onStart }: { readonly folder: string; readonly onStart: () => void }): void {
+/**
+ * Before `session.start({ record: { audio: true, … } })`.
+ * @param recording.started called when the recorder starts: it asks where to write at the moment from which it counts
+ */
+export function recordInto(job: RecordedJob, { file, started }: { readonly file: string; readonly started: () => void }): void {
   Object.defineProperty(job, 'sessionDirectory', {
     get: () => {
-      onStart();
-      return folder;
+      started();
+      return dirname(file);
     },
   });
 }

@@ -82,11 +82,11 @@ function recordingsOf(world: World, clock: Clock = clockOf(world)): Recordings {
 
 const aWorld = (status: World['status'] = 'ended'): World => ({ status, added: [], laterMs: 0 });
 
-/** Records as LiveKit's recorder does: it asks where to write, and writes. */
+/** As a recorder does. */
 async function record(recordings: Recordings, { begin = true }: { readonly begin?: boolean } = {}) {
-  const place = { sessionDirectory: '/nowhere' };
-  const recording = await recordings.open(ref, place);
-  await writeFile(join(place.sessionDirectory, 'audio.ogg'), tenSeconds);
+  const recording = await recordings.open(ref);
+  recording.started();
+  await writeFile(recording.file, tenSeconds);
   if (begin) recording.begin();
   return recording;
 }
@@ -127,7 +127,7 @@ describe('a recording that a job saves', () => {
     const world = aWorld();
     const recordings = recordingsOf(world);
     expect(await (await record(recordings, { begin: false })).save()).toBe('none');
-    const neverStarted = await recordings.open(ref, { sessionDirectory: '/nowhere' });
+    const neverStarted = await recordings.open(ref);
     neverStarted.begin();
     expect(await neverStarted.save()).toBe('none');
     const atOnce = await record(recordings);

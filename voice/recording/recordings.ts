@@ -10,7 +10,6 @@ import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { DAY_MS } from '../../platform/time.ts';
 import { type CallRef, type CallStore, isTerminal } from '../../store/index.ts';
-import { type RecordedJob, recordInto } from '../livekit-patches/index.ts';
 import { cutOpus, EmptyRecordingError } from './ogg/cut-opus.ts';
 import { processIdentity } from './process-identity.ts';
 import { type RecordingFacts, Spool, type SpooledRecording } from './spool.ts';
@@ -21,6 +20,10 @@ export type Saved = 'saved' | 'kept' | 'none';
 
 /** The recording of a call that this process serves. */
 export interface OpenRecording {
+  /** Where its sound is written, as Ogg Opus. */
+  readonly file: string;
+  /** The recorder starts: the file begins here. The first time counts. */
+  started(): void;
   /** The recording begins here: earlier sound is cut off, missing sound becomes silence. The first time counts. */
   begin(): void;
   /** The recording ends here: later sound is cut off. The first time counts. */
@@ -64,8 +67,8 @@ export class Recordings {
     return this.#waiting;
   }
 
-  /** Creates the folder of a call, into which the session records. Before `session.start({ record: { audio: true, … } })`. */
-  async open({ org, id, jobId }: CallRef & { readonly jobId: string }, job: RecordedJob): Promise<OpenRecording> {
+  /** Creates the folder of a call, into which its recorder writes. */
+  async open({ org, id, jobId }: CallRef & { readonly jobId: string }): Promise<OpenRecording> {
     const { clock, logger } = this.#options;
     const identity = (await processIdentity(process.pid)) ?? `${process.pid}`;
     let facts: RecordingFacts = { org, id, jobId, process: identity };
@@ -79,8 +82,9 @@ export class Recordings {
         logger.warn({ err, callId: id }, 'failed to store the facts of a recording next to it');
       }
     };
-    recordInto(job, { folder: recording.folder, onStart: () => note('recordingFrom') });
     return {
+      file: recording.sound,
+      started: () => note('recordingFrom'),
       begin: () => note('from'),
       end: () => note('to'),
       save: () => this.#saveNow({ ...recording, facts }),

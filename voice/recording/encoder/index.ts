@@ -4,9 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 import { locateAsset } from '../../../platform/assets.ts';
-import type { SoundEncoder } from '../../livekit-patches/index.ts';
 import type { FromEncoder, ToEncoder } from './messages.ts';
 import { RECORDING_RATE } from './rate.ts';
+
+/** Encodes the sound of calls. */
+export interface SoundEncoder {
+  /** Of the sound that it takes, in Hz. */
+  readonly rate: number;
+  /** @returns takes 16 bit samples, left and right in turn; finished when the file is complete */
+  open(file: string): Writable;
+}
 
 export class RecordingEncoder implements SoundEncoder {
   readonly rate = RECORDING_RATE;
@@ -14,7 +21,6 @@ export class RecordingEncoder implements SoundEncoder {
   #thread: Worker | undefined;
   #last = 0;
 
-  /** @returns takes stereo sound of {@link RECORDING_RATE}, 16 bit samples, left and right in turn; finished when the file is complete */
   open(file: string): Writable {
     const id = (this.#last += 1);
     this.#send({ case: 'open', id, file });

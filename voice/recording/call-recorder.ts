@@ -1,0 +1,109 @@
+/** Records a call: the user on the left, the agent on the right, each sound at the time at which it was heard. */
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+
+import type { Clock, Timer } from '../../platform/clock.ts';
+import type { Sound } from '../../platform/wav.ts';
+import { Channel } from './channel.ts';
+import type { SoundEncoder } from './encoder/index.ts';
+import { interleave, positionOf } from './timeline.ts';
+
+/** How late sound may come, in milliseconds: then its time is written as silence. */
+const LATE_MS = 2_000;
+const WRITE_INTERVAL_MS = 1_000;
+
+export interface CallRecorderOptions {
+  /** Where the Ogg Opus file is written. */
+  readonly file: string;
+  readonly encoder: Pick<SoundEncoder, 'open'>;
+  readonly clock: Clock;
+  /** Called once, at the moment from which the recording counts. */
+  readonly onStart: () => void;
+}
+
+export class CallRecorder {
+  readonly #clock: Clock;
+  readonly #left = new Channel();
+  readonly #right = new Channel();
+  readonly #output: Writable;
+  readonly #complete: Promise<void>;
+  /** When the recording began: milliseconds since the epoch, and by the clock that never jumps. */
+  readonly #origin: { readonly now: number; readonly monotonic: number };
+  #timer: Timer | undefined;
+  /** Milliseconds from the beginning: no sound is waited for that is older. */
+  #limitMs = -LATE_MS;
+  /** Samples of each side. */
+  #written = 0;
+  #closing: Promise<void> | undefined;
+
+  /** Records from now on. */
+  constructor({ file, encoder, clock, onStart }: CallRecorderOptions) {
+    this.#clock = clock;
+    this.#origin = { now: clock.now(), monotonic: clock.monotonic() };
+    onStart();
+    this.#output = encoder.open(file);
+    this.#complete = finished(this.#output);
+    // `close` throws it.
+    this.#complete.catch(() => this.#stop());
+    this.#writeLater();
+  }
+
+  /** @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
+  user(sound: Sound, at: number): void {
+    if (this.#timer !== undefined) this.#left.add(sound, at - this.#origin.now);
+  }
+
+  /** @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
+  agent(sound: Sound, at: number): void {
+    if (this.#timer !== undefined) this.#right.add(sound, at - this.#origin.now);
+  }
+
+  /** Writes what was heard until now. Resolves when the file is complete. @throws the encoder's failure */
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#timer !== undefined) {
+      this.#limitMs = this.#elapsedMs();
+      this.#left.end();
+      this.#right.end();
+      this.#write();
+    }
+    this.#stop();
+    this.#output.end();
+    await this.#complete;
+  }
+
+  #stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#left.close();
+    this.#right.close();
+  }
+
+  #writeLater(): void {
+    this.#timer = this.#clock.after(WRITE_INTERVAL_MS, () => {
+      // After a stall it catches up step by step: what came meanwhile has not been read yet.
+      this.#limitMs = Math.min(this.#elapsedMs() - LATE_MS, this.#limitMs + 2 * WRITE_INTERVAL_MS);
+      this.#write();
+      this.#writeLater();
+    });
+  }
+
+  #elapsedMs(): number {
+    return this.#clock.monotonic() - this.#origin.monotonic;
+  }
+
+  #write(): void {
+    const limit = Math.floor(positionOf(this.#limitMs));
+    const until = Math.min(this.#left.settle(limit), this.#right.settle(limit));
+    if (until <= this.#written) return;
+    const pcm = interleave([this.#left.blocks, this.#right.blocks], this.#written, until);
+    this.#written = until;
+    this.#left.release(until);
+    this.#right.release(until);
+    this.#output.write(new Uint8Array(pcm.buffer));
+  }
+}

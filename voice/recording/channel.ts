@@ -1,0 +1,114 @@
+/** One side of a recording, from when its sound is heard until it is written: at the recording's rate, in its place. */
+import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
+
+import type { Sound } from '../../platform/wav.ts';
+import { RECORDING_RATE } from './encoder/rate.ts';
+import { blocksFrom, endOf, place, type Block, type Run } from './timeline.ts';
+
+/** The resampler gets so much at once, in milliseconds: most of what it costs are the calls into the media library. */
+const CHUNK_MS = 320;
+
+export class Channel {
+  #run: Run | undefined;
+  /** Of the run, at the recording's rate. */
+  #resampled = 0;
+  /** Where the next run may begin. */
+  #free = 0;
+  /** Of the run, not resampled yet: the first `#filled` samples. */
+  #chunk = new Int16Array();
+  #filled = 0;
+  #resampler: AudioResampler | undefined;
+  #blocks: readonly Block[] = [];
+
+  /** Not written yet. */
+  get blocks(): readonly Block[] {
+    return this.#blocks;
+  }
+
+  /** @param atMs when its first sample was heard, since the recording's beginning */
+  add({ samples, sampleRate }: Sound, atMs: number): void {
+    const channel = this.#run === undefined ? { end: this.#free, open: false } : { end: endOf(this.#run), open: true };
+    const { start, lost } = place({ atMs, sampleRate, length: samples.length }, channel);
+    if (lost === samples.length) return;
+    if (this.#run === undefined || start !== channel.end || sampleRate !== this.#run.sampleRate) this.#begin(start, sampleRate);
+    this.#gather(samples.subarray(lost));
+  }
+
+  /**
+   * Resamples what stands before a position, and ends what ends there.
+   * @returns where `blocks` are complete up to: there, or shortly before
+   */
+  settle(until: number): number {
+    const run = this.#run;
+    if (run === undefined) return until;
+    if (endOf(run) <= until) {
+      this.end();
+      return until;
+    }
+    if (run.start + this.#resampled < until) this.#resample();
+    return Math.min(until, run.start + this.#resampled);
+  }
+
+  /** No later sound continues what is there. */
+  end(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    this.#resample();
+    this.#keep(run, this.#resampler?.flush() ?? []);
+    this.#free = run.start + this.#resampled;
+    this.#run = undefined;
+  }
+
+  /** What stands before a position is written: later sound begins behind it. */
+  release(until: number): void {
+    this.#blocks = blocksFrom(this.#blocks, until);
+    this.#free = Math.max(this.#free, until);
+  }
+
+  close(): void {
+    this.#resampler?.close();
+    this.#resampler = undefined;
+    this.#run = undefined;
+    this.#blocks = [];
+  }
+
+  #begin(start: number, sampleRate: number): void {
+    this.end();
+    if (sampleRate !== this.#resampler?.inputRate) {
+      this.#resampler?.close();
+      this.#resampler = sampleRate === RECORDING_RATE ? undefined : new AudioResampler(sampleRate, RECORDING_RATE, 1);
+    }
+    this.#chunk = new Int16Array(Math.ceil((sampleRate * CHUNK_MS) / 1_000));
+    this.#run = { start: Math.max(this.#free, Math.round(start)), sampleRate, length: 0 };
+    this.#resampled = 0;
+  }
+
+  #gather(samples: Int16Array): void {
+    for (let at = 0; at < samples.length;) {
+      const part = samples.subarray(at, at + this.#chunk.length - this.#filled);
+      this.#chunk.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+      this.#run = { ...this.#run!, length: this.#run!.length + part.length };
+      if (this.#filled === this.#chunk.length) this.#resample();
+    }
+  }
+
+  #resample(): void {
+    const run = this.#run;
+    if (run === undefined || this.#filled === 0) return;
+    // A copy: of a view the media library would read the whole buffer.
+    const samples = this.#chunk.slice(0, this.#filled);
+    this.#filled = 0;
+    const frame = new AudioFrame(samples, run.sampleRate, 1, samples.length);
+    this.#keep(run, this.#resampler?.push(frame) ?? [frame]);
+  }
+
+  #keep({ start }: Run, frames: readonly AudioFrame[]): void {
+    for (const { data } of frames) {
+      if (data.length === 0) continue;
+      this.#blocks = [...this.#blocks, { start: start + this.#resampled, samples: data }];
+      this.#resampled += data.length;
+    }
+  }
+}

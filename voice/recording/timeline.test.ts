@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { mulberry } from '../../platform/mulberry.ts';
+import { RECORDING_RATE } from './encoder/rate.ts';
+import { blocksFrom, endOf, interleave, place, positionOf, type Block, type Run } from './timeline.ts';
+
+const TOLERANCE_MS = 100;
+const atSecond = { open: true, end: RECORDING_RATE };
+
+describe('new sound', () => {
+  it.each([
+    ['where the last ends', { atMs: 1_000 }, atSecond, { start: 24_000, lost: 0 }],
+    ['as a continuation, a little late', { atMs: 1_100 }, atSecond, { start: 24_000, lost: 0 }],
+    ['as a continuation, a little early', { atMs: 900 }, atSecond, { start: 24_000, lost: 0 }],
+    ['in its own place after a gap', { atMs: 1_101 }, atSecond, { start: 26_424, lost: 0 }],
+    ['without its beginning where that is too early', { atMs: 899 }, atSecond, { start: 24_000, lost: 1_616 }],
+    ['nowhere where it ends too early', { atMs: 500 }, atSecond, { start: 24_000, lost: 3_200 }],
+    ['in its own place where there is nothing to continue', { atMs: 1_050 }, { ...atSecond, open: false }, { start: 25_200, lost: 0 }],
+    ['without what is older than the recording', { atMs: -50 }, { open: false, end: 0 }, { start: 0, lost: 800 }],
+  ])('begins %s', (_, { atMs }, channel, placed) => {
+    expect(place({ atMs, sampleRate: 16_000, length: 3_200 }, channel)).toEqual(placed);
+  });
+
+  it.each([
+    ['runs a little fast', 1.0003],
+    ['runs a little slow', 0.9997],
+  ])('stays where it was heard for an hour, also where its clock %s', (_, speed) => {
+    const random = mulberry(1);
+    const frameMs = 20;
+    let run: Run | undefined;
+    let farthest = 0;
+    let runs = 0;
+    for (let heardMs = 0; heardMs < 3_600_000; heardMs += frameMs * speed) {
+      // Arrives late by chance.
+      const atMs = heardMs + 40 * random();
+      const sound = { atMs, sampleRate: 48_000, length: (48_000 * frameMs) / 1_000 };
+      const end: number = run === undefined ? 0 : endOf(run);
+      const { start, lost } = place(sound, { end, open: run !== undefined });
+      if (run === undefined || start !== end) {
+        run = { start: Math.round(start), sampleRate: sound.sampleRate, length: 0 };
+        runs += 1;
+      }
+      if (lost === 0) farthest = Math.max(farthest, Math.abs(endOf(run) - positionOf(atMs)));
+      run = { ...run, length: run.length + sound.length - lost };
+    }
+    expect(farthest).toBeLessThanOrEqual(positionOf(TOLERANCE_MS));
+    // A second too much or too little in an hour.
+    expect(runs).toBeLessThan(40);
+  });
+});
+
+describe('written sound', () => {
+  /** Blocks one behind the other, with gaps. */
+  const side = fc
+    .array(fc.record({ gap: fc.nat(50), samples: fc.int16Array({ minLength: 1, maxLength: 50 }) }), { maxLength: 8 })
+    .map((parts): readonly Block[] => {
+      let at = 0;
+      return parts.map(({ gap, samples }) => {
+        const start = at + gap;
+        at = start + samples.length;
+        return { start, samples };
+      });
+    });
+
+  it('has every sample of both sides in its place, whatever is written at a time', () => {
+    fc.assert(
+      fc.property(fc.tuple(side, side), fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 }), (sides, steps) => {
+        let rest: readonly [readonly Block[], readonly Block[]] = sides;
+        let from = 0;
+        for (const length of steps) {
+          const stereo = interleave(rest, from, from + length);
+          for (let at = 0; at < length; at += 1)
+            for (const channel of [0, 1] as const) {
+              const block = sides[channel].find(({ start, samples }) => from + at >= start && from + at < start + samples.length);
+              expect(stereo[2 * at + channel]).toBe(block?.samples[from + at - block.start] ?? 0);
+            }
+          from += length;
+          rest = [blocksFrom(rest[0], from), blocksFrom(rest[1], from)];
+          for (const { start } of rest.flat()) expect(start).toBeGreaterThanOrEqual(from);
+        }
+      }),
+    );
+  });
+});
