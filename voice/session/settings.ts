@@ -3,6 +3,7 @@ import type { voice } from '@livekit/agents';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
+import type { AmbientSound } from '../ambience/ambience.ts';
 import type { EndOfTurnDelays } from '../livekit-patches/index.ts';
 import { interruptionRulesOf, MIN_SPEECH_MS, type InterruptionRules } from '../conversation/interruption-rules.ts';
 
@@ -26,8 +27,6 @@ const MAX_TOOL_STEPS = 8;
  */
 const LONGEST_WAIT_FOR_SOUND_MS = 60_000;
 
-export type AmbientSound = AgentRevisionConfig['agent']['ambientSound']['source'];
-
 export interface ConversationSettings {
   readonly session: Pick<
     voice.AgentSessionOptions,
@@ -49,7 +48,7 @@ export interface ConversationSettings {
   /** In milliseconds, from the first media. */
   readonly maxDurationMs: number;
   /** Absent for no background sound. */
-  readonly ambient: { readonly source: Exclude<AmbientSound, 'none'>; readonly volume: number } | undefined;
+  readonly ambient: AmbientSound | undefined;
 }
 
 /** @param agent of a revision: its defaults are filled in */

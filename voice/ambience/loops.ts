@@ -1,9 +1,9 @@
 /** Background sounds, computed: the same each time, and free of recordings and their licences. */
-import { mulberry } from '../../../platform/mulberry.ts';
-import type { AmbientSound } from '../settings.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { mulberry } from '../../platform/mulberry.ts';
 import { hum, mixed, noise, placed, shaped, spread, swell, type Loop, type Note } from './synthesis.ts';
 
-export type Place = Exclude<AmbientSound, 'none'>;
+export type Place = Exclude<AgentRevisionConfig['agent']['ambientSound']['source'], 'none'>;
 
 /** Nothing in these places is brighter. */
 export const LOOP_SAMPLE_RATE = 16_000;
@@ -87,12 +87,15 @@ const PLACES: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
     ]),
 };
 
-/** One round of a place, to be repeated without a pause: 16 bit, mono, {@link LOOP_SAMPLE_RATE}. */
-export function soundLoop(place: Place): Int16Array<ArrayBuffer> {
+/**
+ * One round of a place, to be repeated without a pause: 16 bit, mono, {@link LOOP_SAMPLE_RATE}.
+ * @param volume 1 is as loud as the place is meant to be
+ */
+export function soundLoop(place: Place, volume = 1): Int16Array<ArrayBuffer> {
   const seed = Object.keys(PLACES).indexOf(place) + 1;
   const sound = PLACES[place]({ sampleRate: LOOP_SAMPLE_RATE, length: LOOP_SAMPLE_RATE * LOOP_SECONDS, random: mulberry(seed) });
   const samples = new Int16Array(sound.length);
-  for (let i = 0; i < samples.length; i += 1) samples[i] = Math.round(32_767 * Math.tanh(LOUDNESS * sound[i]!));
+  for (let i = 0; i < samples.length; i += 1) samples[i] = Math.round(32_767 * Math.tanh(volume * LOUDNESS * sound[i]!));
   return samples;
 }
 

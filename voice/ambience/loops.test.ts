@@ -38,7 +38,12 @@ describe('background sounds', () => {
     expect(rms(loop)).toBeLessThan(1_500);
     const steps = Array.from({ length: loop.length - 1 }, (_, i) => Math.abs(loop[i + 1]! - loop[i]!));
     expect(Math.abs(loop[0]! - loop.at(-1)!)).toBeLessThanOrEqual(steps.reduce((most, step) => Math.max(most, step), 0));
-    expect(loop.length % (LOOP_SAMPLE_RATE / 10)).toBe(0);
+    expect(loop.length % (LOOP_SAMPLE_RATE / 2)).toBe(0);
+  });
+
+  it('are as loud as is asked for', () => {
+    expect(rms(soundLoop('beach', 0.5)) / rms(loops.get('beach')!)).toBeCloseTo(0.5, 1);
+    expect(rms(soundLoop('beach', 2)) / rms(loops.get('beach')!)).toBeCloseTo(2, 1);
   });
 
   it('are the same each time', () => {
