@@ -1,0 +1,182 @@
+/**
+ * Who has answered an outbound call: a person or a machine. Pure: no I/O, no clock, no promise. The agent says nothing until it is decided.
+ *
+ *   silence            at the beginning is a person: recordings start at once.
+ *   a short greeting   with silence behind it is a person, whatever was said.
+ *   what is longer     is classified by its words in each pause, and decided when the pause is long enough; longer where nobody can tell.
+ *   the timeout        decides by the words that were classified last.
+ */
+
+/** Of the callee. Of `unavailable` no message can be left; `unknown` goes on as with a person. */
+export type CalleeCategory = 'human' | 'voicemail' | 'unavailable' | 'menu' | 'unknown';
+
+export interface DetectionSettings {
+  /** How long detection listens, in milliseconds from the answer. */
+  readonly timeoutMs: number;
+}
+
+/** People say hello and recordings start at once: a callee who is silent for so long is a person. All in milliseconds. */
+const SILENT_CALLEE_MS = 2_500;
+/** A greeting of a person is no longer than this, the pauses in it included. */
+const SHORT_GREETING_MS = 2_500;
+/** After a short greeting a person waits for an answer. */
+const SHORT_GREETING_SILENCE_MS = 500;
+/** Recordings pause between their sentences. */
+const SILENCE_MS = 1_500;
+/** What can't be told may be half of what is said. */
+const UNKNOWN_SILENCE_MS = 3_000;
+/** Words that are being recognised are waited for until so long after their sound. */
+const WORDS_WITHIN_MS = 5_000;
+
+export type DetectionEvent =
+  /** The call is answered: detection begins. */
+  | { readonly type: 'answered' }
+  // Of the callee's sound.
+  /** @property since when it began, in milliseconds since the epoch: detection is late */
+  | { readonly type: 'speaks'; readonly since: number }
+  /** @property spokenMs of sound since it began, without the silence behind it */
+  | { readonly type: 'pauses'; readonly spokenMs: number }
+  /** @property more words of the same sound are still to come */
+  | { readonly type: 'understood'; readonly text: string; readonly more: boolean }
+  /** @property category undefined where the model can't tell */
+  | { readonly type: 'classified'; readonly text: string; readonly category: CalleeCategory | undefined }
+  | { readonly type: 'waited' }
+  /** The call is over. */
+  | { readonly type: 'stopped' };
+
+export type DetectionEffect =
+  /** There is one timer: it begins anew. */
+  | { readonly type: 'wait'; readonly ms: number }
+  | { readonly type: 'stopWaiting' }
+  /** All that was heard so far. The answer to former words does not count any more. */
+  | { readonly type: 'classify'; readonly text: string }
+  /** @property delayMs since the callee's last sound, or since the answer; 0 while the callee speaks */
+  | { readonly type: 'decided'; readonly category: CalleeCategory; readonly delayMs: number };
+
+/** Times are milliseconds since the epoch. */
+export interface DetectionState {
+  readonly settings: DetectionSettings;
+  readonly answeredAt: number | undefined;
+  readonly speaking: boolean;
+  /** When the present sound began. */
+  readonly since: number;
+  /** When the first sound after the answer began; undefined until it has paused. */
+  readonly beganAt: number | undefined;
+  /** When the last sound ended. */
+  readonly quietSince: number;
+  readonly text: string;
+  readonly more: boolean;
+  /** Words that the model was asked about last. */
+  readonly asked: string;
+  readonly verdict: { readonly text: string; readonly category: CalleeCategory } | undefined;
+  /** When the timer is due. */
+  readonly dueAt: number | undefined;
+  /** Decided or stopped. */
+  readonly over: boolean;
+}
+
+export interface DetectionStep {
+  readonly state: DetectionState;
+  readonly effects: readonly DetectionEffect[];
+}
+
+export function initial(settings: DetectionSettings): DetectionState {
+  return {
+    settings,
+    answeredAt: undefined,
+    speaking: false,
+    since: 0,
+    beganAt: undefined,
+    quietSince: 0,
+    text: '',
+    more: false,
+    asked: '',
+    verdict: undefined,
+    dueAt: undefined,
+    over: false,
+  };
+}
+
+/** @param at when it happened, in milliseconds since the epoch; never less than before */
+export function step(before: DetectionState, event: DetectionEvent, at: number): DetectionStep {
+  const state = { ...before, ...change(before, event, at) };
+  const { answeredAt, dueAt } = state;
+  const stopWaiting: readonly DetectionEffect[] = dueAt === undefined ? [] : [{ type: 'stopWaiting' }];
+  if (state.over) return { state: { ...state, dueAt: undefined }, effects: stopWaiting };
+  if (answeredAt === undefined) return { state, effects: [] };
+  const { category, ...expected } = outlook({ ...state, answeredAt });
+  if (expected.at <= at) {
+    const delayMs = state.speaking ? 0 : at - state.quietSince;
+    return { state: { ...state, dueAt: undefined, over: true }, effects: [...stopWaiting, { type: 'decided', category, delayMs }] };
+  }
+  const { text } = state;
+  const classify: readonly DetectionEffect[] = shouldAsk(state) ? [{ type: 'classify', text }] : [];
+  const wait: readonly DetectionEffect[] = expected.at === dueAt ? [] : [{ type: 'wait', ms: expected.at - at }];
+  const asked = classify.length > 0 ? text : state.asked;
+  return { state: { ...state, asked, dueAt: expected.at }, effects: [...classify, ...wait] };
+}
+
+function change(state: DetectionState, event: DetectionEvent, at: number): Partial<DetectionState> {
+  const { answeredAt, speaking, since, beganAt, text } = state;
+  switch (event.type) {
+    case 'answered':
+      return answeredAt === undefined ? { answeredAt: at, quietSince: at } : {};
+    case 'speaks':
+      return speaking ? {} : { speaking: true, since: event.since };
+    case 'pauses': {
+      if (!speaking) return {};
+      const quietSince = Math.min(at, since + event.spokenMs);
+      // What sounded before the answer was the line.
+      if (answeredAt === undefined || quietSince <= answeredAt) return { speaking: false };
+      return { speaking: false, quietSince, beganAt: beganAt ?? Math.max(since, answeredAt) };
+    }
+    case 'understood': {
+      if (answeredAt === undefined) return {};
+      const words = event.text.trim();
+      if (words === '') return { more: event.more };
+      const heard = { text: text === '' ? words : `${text} ${words}`, more: event.more };
+      // Sound that was too soft to be noticed has words, too.
+      return beganAt === undefined && !speaking ? { ...heard, beganAt: answeredAt, quietSince: at } : heard;
+    }
+    case 'classified':
+      return event.text === state.asked ? { verdict: { text: event.text, category: event.category ?? 'unknown' } } : {};
+    case 'waited':
+      return { dueAt: undefined };
+    case 'stopped':
+      return { over: true };
+    default:
+      return event satisfies never;
+  }
+}
+
+interface Outlook {
+  readonly at: number;
+  readonly category: CalleeCategory;
+}
+
+/** When it is decided, and how, if nothing more happens. */
+function outlook(state: DetectionState & { readonly answeredAt: number }): Outlook {
+  const { settings, answeredAt, verdict } = state;
+  const timeout: Outlook = { at: answeredAt + settings.timeoutMs, category: verdict?.category ?? 'unknown' };
+  const expected = afterSilence(state);
+  return expected !== undefined && expected.at < timeout.at ? expected : timeout;
+}
+
+/** @returns undefined where silence decides nothing */
+function afterSilence(state: DetectionState & { readonly answeredAt: number }): Outlook | undefined {
+  const { answeredAt, speaking, beganAt, quietSince, text, more, verdict } = state;
+  if (speaking) return undefined;
+  if (beganAt === undefined) return { at: answeredAt + SILENT_CALLEE_MS, category: 'human' };
+  if (!isLong(state)) return { at: quietSince + SHORT_GREETING_SILENCE_MS, category: 'human' };
+  const category = verdict?.text === text ? verdict.category : undefined;
+  if (text === '' || more) return { at: quietSince + WORDS_WITHIN_MS, category: category ?? 'unknown' };
+  return category && { at: quietSince + (category === 'unknown' ? UNKNOWN_SILENCE_MS : SILENCE_MS), category };
+}
+
+function shouldAsk(state: DetectionState): boolean {
+  return !state.speaking && state.text !== state.asked && isLong(state);
+}
+
+function isLong({ beganAt, quietSince }: DetectionState): boolean {
+  return beganAt !== undefined && quietSince - beganAt > SHORT_GREETING_MS;
+}
