@@ -125,7 +125,7 @@ describe('sound of both sides', () => {
         }
         expect(clock.timers).toBe(0);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -234,6 +234,15 @@ describe('a recording', () => {
     const lengths = written.map(({ length }) => length);
     expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(4 * positionOf(598_000));
     expect(Math.max(...lengths)).toBe(4 * RECORDING_RATE);
+  });
+
+  it('ends with sound that nothing can resample, and the call goes on', async () => {
+    const clock = new FakeClock();
+    const { recorder, beganAt } = aRecording({ clock });
+    recorder.user({ samples: numbered(160), sampleRate: 0 }, beganAt);
+    recorder.user(soundOf(100), beganAt);
+    expect(clock.timers).toBe(0);
+    await expect(recorder.close()).rejects.toThrow(/\S/);
   });
 
   it('ends with the failure of its encoder', async () => {

@@ -50,30 +50,41 @@ export class CallRecorder {
 
   /** @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
   user(sound: Sound, at: number): void {
-    if (this.#timer !== undefined) this.#left.add(sound, at - this.#origin.now);
+    this.#record(() => this.#left.add(sound, at - this.#origin.now));
   }
 
   /** @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
   agent(sound: Sound, at: number): void {
-    if (this.#timer !== undefined) this.#right.add(sound, at - this.#origin.now);
+    this.#record(() => this.#right.add(sound, at - this.#origin.now));
   }
 
-  /** Writes what was heard until now. Resolves when the file is complete. @throws the encoder's failure */
+  /** Writes what was heard until now. Resolves when the file is complete. @throws the encoder's failure, or the resampler's */
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
   }
 
   async #finish(): Promise<void> {
-    if (this.#timer !== undefined) {
+    this.#record(() => {
       this.#limitMs = this.#elapsedMs();
       this.#left.end();
       this.#right.end();
       this.#write();
-    }
+    });
     this.#stop();
     this.#output.end();
     await this.#complete;
+  }
+
+  /** A failure ends the recording, not the call. */
+  #record(work: () => void): void {
+    if (this.#timer === undefined) return;
+    try {
+      work();
+    } catch (error) {
+      this.#stop();
+      this.#output.destroy(error as Error);
+    }
   }
 
   #stop(): void {
@@ -85,10 +96,10 @@ export class CallRecorder {
 
   #writeLater(): void {
     this.#timer = this.#clock.after(WRITE_INTERVAL_MS, () => {
+      this.#writeLater();
       // After a stall it catches up step by step: what came meanwhile has not been read yet.
       this.#limitMs = Math.min(this.#elapsedMs() - LATE_MS, this.#limitMs + 2 * WRITE_INTERVAL_MS);
-      this.#write();
-      this.#writeLater();
+      this.#record(() => this.#write());
     });
   }
 

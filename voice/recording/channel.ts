@@ -78,7 +78,8 @@ export class Channel {
       this.#resampler?.close();
       this.#resampler = sampleRate === RECORDING_RATE ? undefined : new AudioResampler(sampleRate, RECORDING_RATE, 1);
     }
-    this.#chunk = new Int16Array(Math.ceil((sampleRate * CHUNK_MS) / 1_000));
+    // Never empty: the media library refuses a rate of 0.
+    this.#chunk = new Int16Array(Math.max(1, Math.ceil((sampleRate * CHUNK_MS) / 1_000)));
     this.#run = { start: Math.max(this.#free, Math.round(start)), sampleRate, length: 0 };
     this.#resampled = 0;
   }

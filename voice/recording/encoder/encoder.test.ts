@@ -78,6 +78,15 @@ it('a file that cannot be written fails its own recording alone', async () => {
   await finished(good);
 });
 
+it('a recording that is given up is complete up to then', async () => {
+  const file = join(folder, 'given-up.ogg');
+  const recording = encoder.open(file);
+  recording.write(tones(1));
+  recording.destroy(new Error('given up'));
+  await expect(finished(recording)).rejects.toThrow('given up');
+  await eventually(async () => expect((await decodeOgg(await readFile(file))).seconds).toBe(1));
+});
+
 it('recordings fail with the encoder, and later ones have another', async () => {
   const lost = encoder.open(join(folder, 'lost.ogg'));
   const failure = expect(finished(lost)).rejects.toThrow('the encoder of recordings has ended');

@@ -34,6 +34,11 @@ export class RecordingEncoder implements SoundEncoder {
         this.#recordings.set(id, done);
         this.#send({ case: 'end', id });
       },
+      destroy: (error, done) => {
+        // What was recorded until then is complete. A thread that is gone has nothing to end.
+        if (error !== null) this.#thread?.postMessage({ case: 'end', id } satisfies ToEncoder);
+        done(error);
+      },
     });
     this.#recordings.set(id, (error) => stream.destroy(error));
     stream.once('close', () => this.#recordings.delete(id));
