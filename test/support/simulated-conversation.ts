@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConversationEvent, Effect, Failure, TimerName } from '../../voice/conversation/events.ts';
 import type { Entry } from '../../voice/conversation/records.ts';
 import { requestHistory } from '../../voice/conversation/requests.ts';
-import { initialState, isQuiet, type ConversationState } from '../../voice/conversation/state.ts';
+import { initialState, isQuiet, isSaid, type ConversationState } from '../../voice/conversation/state.ts';
 import { step } from '../../voice/conversation/step.ts';
 import { chatMessagesOf } from '../../voice/providers/llm/chat-messages.ts';
 import type { HistoryItem } from '../../voice/providers/llm/history.ts';
@@ -21,7 +21,7 @@ const TOOLS = ['look_up', 'book', 'wait_for_keys', 'end_call', 'transfer', 'made
 const SILENT: ReadonlySet<string> = new Set(['end_call', 'transfer']);
 const WORDS = ['we', 'open', 'at', 'nine', 'and', 'close', 'at', 'six', 'of', 'course', 'I', 'see', 'you', 'tomorrow'];
 /** What is no silence. */
-const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced']);
+const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced', 'key']);
 const FAILURE: Failure = { part: 'llm', kind: 'unreachable', provider: 'openai' };
 const NO_SOUND: Sound = { text: '', complete: true, cancelled: false, played: 0 };
 const APOLOGY = 'I am sorry.';
@@ -90,6 +90,10 @@ export class SimulatedConversation {
   /** The model hardly ever stops calling tools. */
   readonly #eager: boolean;
   #over = false;
+  #closes = false;
+  /** Text to speech has failed. */
+  #mute = false;
+  #goodbyeAt = Infinity;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -107,6 +111,10 @@ export class SimulatedConversation {
 
   /** @throws Error that names the seed, what doesn't hold, and what happened until then */
   run(): void {
+    if (this.#chance(0.1)) {
+      this.#happens({ type: 'screening' });
+      this.#later(this.#ms(5_000), () => this.#happens({ type: 'screened' }));
+    }
     this.#later(this.#ms(500), () => this.#happens({ type: 'begun' }));
     const spoken = this.#chance(0.7);
     for (let turn = this.#count(6), at = 0; turn > 0; turn -= 1) {
@@ -117,6 +125,8 @@ export class SimulatedConversation {
     }
     const end = this.#ms(60_000) + 5_000;
     if (this.#chance(0.2)) this.#later(this.#ms(20_000), () => this.#close());
+    if (this.#chance(0.05)) this.#later(this.#ms(20_000), () => this.#happens({ type: 'key' }));
+    if (this.#chance(0.03)) this.#later(this.#ms(20_000), () => this.#lose(this.#one(['deaf', 'mute'])));
     for (let due = this.#next(); due !== undefined; due = this.#next()) {
       this.#now = due.at;
       due.happens();
@@ -227,7 +237,13 @@ export class SimulatedConversation {
 
   #close(): void {
     this.#over = true;
-    this.#happens({ type: 'closed' });
+    if (this.#closes) return;
+    this.#closes = true;
+    // Their last words may still come.
+    const late = this.#chance(0.3) ? this.#ms(3_000) : 0;
+    if (late === 0) return this.#happens({ type: 'closed' });
+    this.#happens({ type: 'closing' });
+    return this.#later(late, () => this.#happens({ type: 'closed' }));
   }
 
   #happens(event: ConversationEvent): void {
@@ -240,7 +256,7 @@ export class SimulatedConversation {
     if (ACTS.has(event.type) && !isLate) this.#activeAt = this.#now;
     if (event.type === 'silent') this.#expectHeard(event.speech, effects);
     if (event.type === 'ran' && before.caller !== state.caller && state.unseen > 0)
-      this.#expect(state.ending, 'results are asked about as soon as all of an answer are there');
+      this.#expect(state.ending || state.goodbye.said, 'results are asked about as soon as all of an answer are there');
     // In the middle of anything.
     if (this.#chance(0.002)) this.#later(this.#ms(100), () => this.#close());
     for (const effect of effects) {
@@ -254,7 +270,7 @@ export class SimulatedConversation {
       state.speeches.every(({ number }, index, all) => index === 0 || all[index - 1]!.number < number),
       'speeches are in order',
     );
-    this.#expect(!state.closed || state.speeches.every(({ interrupted }) => interrupted), 'all falls silent at the end');
+    this.#expect(!state.closing || state.speeches.every(({ interrupted }) => interrupted), 'all falls silent at the end');
     this.#expectAsked();
   }
 
@@ -268,7 +284,8 @@ export class SimulatedConversation {
         this.#askedAgain = true;
         return undefined;
       case 'say': {
-        this.#expect(!this.#state.closed, 'nothing is said after the end');
+        this.#expect(!this.#state.closing, 'nothing is said after the end');
+        this.#expect(!this.#state.screening, 'nothing is said to a machine');
         const sound = this.#sounds.get(effect.speech) ?? { ...NO_SOUND, complete: false };
         this.#expect(!sound.complete && !sound.cancelled, 'nothing is said after the end of a speech');
         sound.text += effect.text;
@@ -280,8 +297,8 @@ export class SimulatedConversation {
         return this.#play();
       case 'cancelSpeech': {
         const sound = this.#sounds.get(effect.speech)!;
-        const { closed, settings } = this.#state;
-        this.#expect(closed || (settings.interruptions && sound.text !== APOLOGY), 'only what may be interrupted is');
+        const { closing, settings } = this.#state;
+        this.#expect(closing || this.#mute || (settings.interruptions && sound.text !== APOLOGY), 'only what may be interrupted is');
         sound.cancelled = true;
         this.#cancelled.add(String(effect.speech));
         return this.#later(this.#ms(this.#chance(0.3) ? 2_000 : 80), () => {
@@ -320,10 +337,11 @@ export class SimulatedConversation {
       case 'end':
         this.#over = true;
         this.#expectSilence(effect.reason);
+        this.#expectGoodbye(effect.reason);
         return effect.failed === undefined
           ? this.#later(this.#ms(20_000), () => this.#close())
           : this.#later(this.#ms(100), () => {
-              this.#happens({ type: 'farewell', apology: this.#chance(0.8) ? APOLOGY : undefined });
+              this.#happens({ type: 'farewell', apology: !this.#mute && this.#chance(0.8) ? APOLOGY : undefined });
               this.#later(this.#ms(5_000), () => this.#close());
             });
     }
@@ -379,9 +397,15 @@ export class SimulatedConversation {
       // A tool that was stopped may not have noticed.
       if (this.#called.get(id) !== 0 && this.#chance(0.8)) return;
       if (this.#chance(0.3)) this.#happens({ type: 'announced', text: 'Done.', answers: true });
-      if (name === 'end_call') this.#happens({ type: 'ending' });
+      if (name === 'end_call') this.#sayGoodbye();
       this.#ran(id, name, SILENT.has(name) ? undefined : '{"ok":true}');
     });
+  }
+
+  #sayGoodbye(): void {
+    const { goodbye, ending } = this.#state;
+    if (!goodbye.said && !ending) this.#goodbyeAt = this.#now;
+    this.#happens({ type: 'ending' });
   }
 
   #ran(callId: string, name: string, output: string | undefined): void {
@@ -394,6 +418,8 @@ export class SimulatedConversation {
   #play(): void {
     const [number, sound] = [...this.#sounds].toSorted(([one], [other]) => one - other)[0] ?? [];
     if (number === undefined || sound === undefined || sound.cancelled || this.#paused) return;
+    // Its first word takes a while.
+    if (sound.played === 0 && this.#chance(0.2)) this.#report(number, 0);
     const piece = Math.min(sound.text.length - sound.played, 1 + this.#count(20));
     this.#later(piece / CHARACTERS_PER_MS, () => {
       if (sound.cancelled || this.#sounds.get(number) !== sound || piece === 0 || this.#paused) return;
@@ -419,7 +445,25 @@ export class SimulatedConversation {
     this.#happens({ type: 'heard', speech, characters });
   }
 
+  /** A provider of speech works no more. */
+  #lose(type: 'deaf' | 'mute'): void {
+    this.#mute ||= type === 'mute';
+    this.#happens({ type, failure: { ...FAILURE, part: type === 'deaf' ? 'stt' : 'tts' } });
+  }
+
   // -- what has to hold
+
+  /** The agent hangs up when it has been heard, and nobody says anything. */
+  #expectGoodbye(reason: string): void {
+    if (reason !== 'agent_ended_call') return;
+    const { goodbye, hearing, waiting } = this.#state;
+    const late = this.#now - this.#goodbyeAt >= 20_000;
+    this.#expect(late || isSaid(this.#state), 'a goodbye is heard to its end');
+    this.#expect(
+      late || goodbye.calledOff || (hearing.place === undefined && waiting.length === 0),
+      'nobody is cut off by a first goodbye',
+    );
+  }
 
   #expectRequest(history: readonly HistoryItem[]): void {
     const early = history.at(-1)?.id === 'open';
@@ -501,9 +545,9 @@ export class SimulatedConversation {
 
   /** What is owed is asked as soon as nothing is in the way. */
   #expectAsked(): void {
-    const { begun, ending, unanswered, unseen, waiting, speeches, tools, hearing } = this.#state;
+    const { begun, screening, ending, goodbye, unanswered, unseen, waiting, speeches, tools, hearing } = this.#state;
     // Whoever speaks gets one answer, to all that they say.
-    if (!begun || ending || hearing.heeded) return;
+    if (!begun || screening || ending || goodbye.said || hearing.heeded) return;
     const falls = speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping);
     this.#expect(!unanswered || falls, 'the user’s words are asked about at once');
     this.#expect(!isQuiet(this.#state) || (unseen === 0 && waiting.length === 0), 'nothing is owed where nothing is under way');

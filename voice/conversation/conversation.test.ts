@@ -106,8 +106,8 @@ function aSlowVoice() {
   const cancelled: number[] = [];
   /** The last speech. */
   let said = 0;
-  const create: CreateVoice = (to): Voice => {
-    report = to;
+  const create: CreateVoice = (reports): Voice => {
+    ({ report } = reports);
     return {
       say: (speech) => void (said = speech),
       sayNoMore: () => undefined,

@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { argumentsToPass, rawArguments, type ModelCall } from '../calls/model-stream/index.ts';
-import { errorTypeOf, type ProviderError } from '../calls/provider-access/index.ts';
+import { errorTypeOf, type ProviderError, type ProviderPart } from '../calls/provider-access/index.ts';
 import type { DynamicData } from '../calls/template.ts';
 import { providerFailureOf } from '../providers/provider-errors.ts';
 import { offeredParameters } from '../tools/offered-parameters.ts';
@@ -14,29 +14,37 @@ import type { Arguments, ToolDefinition } from '../tools/tool-result.ts';
 import type { AgentTurns } from './agent-turns.ts';
 import type { ConversationEvent, Effect, Failure, TimerName } from './events.ts';
 import { apologyIn } from './fixed-phrases.ts';
-import type { OfferedTool } from '../providers/llm/history.ts';
-import type { AnswerSource, CreateVoice, Voice } from './ports.ts';
+import { MAX_GOODBYE_MS } from './goodbye.ts';
+import type { HistoryItem, OfferedTool } from '../providers/llm/history.ts';
+import type { AnswerSource, CreateEars, CreateVoice, Ears, Voice } from './ports.ts';
 import type { Entry } from './records.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
-import { initialState, isQuiet, isSaid, type ConversationState } from './state.ts';
+import { knownHistory } from './requests.ts';
+import { initialState, isQuiet, isSaid, type ConversationSettings, type ConversationState } from './state.ts';
 import { step } from './step.ts';
 
-/** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
-const MAX_GOODBYE_MS = 20_000;
 /** What is said before a transfer delays it by no more than this, in milliseconds. */
 const MAX_ANNOUNCEMENT_MS = 10_000;
+/** For the words of what the user has said last, in milliseconds. */
+const LAST_WORDS_MS = 3_000;
 /** How long tools may go on without the call, in milliseconds. */
 const TOOL_GRACE_MS = 5_000;
 
 export interface ConversationOptions {
   readonly model: AnswerSource;
   readonly voice: CreateVoice;
+  /** Absent in text. */
+  readonly ears?: CreateEars | undefined;
   readonly language: string;
   readonly instructions: string;
   /** Absent where the agent waits for the user. */
   readonly welcome: string | undefined;
   /** Whether the user may cut in. */
   readonly interruptions: InterruptionRules;
+  /** Silence that ends a turn, in milliseconds; 0 in text. */
+  readonly turnEndMs?: number;
+  /** Absent where silence has no meaning. */
+  readonly silence?: ConversationSettings['silence'];
   /** In milliseconds, from the beginning. */
   readonly maxDurationMs: number;
   /** What the model may call. @param stop aborts when no tool may run any more */
@@ -45,6 +53,8 @@ export interface ConversationOptions {
   readonly data: DynamicData;
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
   readonly log: { add(entries: readonly Entry[]): void };
+  /** Where the conversation stands after each event. */
+  readonly onChange?: (state: ConversationState) => void;
   readonly turns: AgentTurns;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -53,6 +63,8 @@ export interface ConversationOptions {
    * May be called more than once; the first reason counts.
    */
   readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
+  /** What is heard in place of an apology where there is no voice. Resolves when it was heard. */
+  readonly tones?: () => Promise<void>;
   /** The provider's failure that ends the call. */
   readonly onFailure?: (failure: ProviderError) => void;
 }
@@ -62,6 +74,7 @@ export class Conversation implements ToolHost {
   readonly #tools: ReadonlyMap<string, ToolDefinition>;
   readonly #offered: readonly OfferedTool[];
   readonly #voice: Voice;
+  readonly #ears: Ears | undefined;
   readonly #queue: ConversationEvent[] = [];
   readonly #waiting = new Set<{ readonly until: (state: ConversationState) => boolean; readonly resolve: () => void }>();
   readonly #asking = new Map<string, AbortController>();
@@ -70,23 +83,25 @@ export class Conversation implements ToolHost {
   /** Of the clock that never goes back, when the conversation was created; and of the other one. */
   readonly #origin: { readonly monotonic: number; readonly now: number };
   #state: ConversationState;
-  /** Of the model: nothing is asked after it. */
-  #failure: ProviderError | undefined;
+  readonly #failures = new WeakMap<Failure, ProviderError>();
   #stepping = false;
+  #closing: Promise<void> | undefined;
   readonly #timers = new Map<TimerName, Timer>();
   /** Of the longest duration; and of the end, until tools are done. */
   #timer: Timer | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { welcome, language, interruptions, clock } = options;
+    const { welcome, language, interruptions, turnEndMs = 0, silence, clock } = options;
     this.#origin = { monotonic: clock.monotonic(), now: clock.now() };
     const tools = options.tools(this, this.#stopTools.signal);
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#offered = tools.map(({ name, description, parameters }) => ({ name, description, parameters: offeredParameters(parameters) }));
     const stoppedByInterruption = tools.flatMap(({ name, stopsOnInterruption }) => (stopsOnInterruption === true ? [name] : []));
-    this.#state = initialState({ welcome, language, interruptions, turnEndMs: 0, silence: undefined, stoppedByInterruption });
-    this.#voice = options.voice((event) => this.#happened(event));
+    this.#state = initialState({ welcome, language, interruptions, turnEndMs, silence, stoppedByInterruption });
+    const report = (event: ConversationEvent): void => this.#happened(event);
+    this.#voice = options.voice({ report, fail: (error) => report({ type: 'mute', failure: this.#failureOf(error, 'tts') }) });
+    this.#ears = options.ears?.({ report, fail: (error) => report({ type: 'deaf', failure: this.#failureOf(error, 'stt') }) });
   }
 
   /** The user can hear the agent: the welcome message, and the longest duration. */
@@ -101,6 +116,31 @@ export class Conversation implements ToolHost {
   written(text: string): void {
     this.#options.turns.heard();
     this.#happened({ type: 'turn', text });
+  }
+
+  /** Nothing is said until {@link screened}: a machine may have answered. */
+  screen(): void {
+    this.#happened({ type: 'screening' });
+  }
+
+  /** A person listens. */
+  screened(): void {
+    this.#happened({ type: 'screened' });
+  }
+
+  /** The user is there, without a word. */
+  keyPressed(): void {
+    this.#happened({ type: 'key' });
+  }
+
+  /** What was being said to the agent counts no more. */
+  held(): void {
+    this.#happened({ type: 'held' });
+  }
+
+  /** What both sides have said. */
+  get messages(): readonly HistoryItem[] {
+    return knownHistory(this.#state).filter(({ type }) => type === 'message');
   }
 
   /** What the user pressed on the keypad is one, too. */
@@ -122,14 +162,23 @@ export class Conversation implements ToolHost {
     return isQuiet(this.#state);
   }
 
-  /** Nothing is said or heard from now on. Idempotent. */
-  async close(): Promise<void> {
+  /** Nothing is said from now on, and nothing new is heard. Resolves when the last words are in the transcript. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const { clock, turns } = this.#options;
-    if (!this.#state.closed) {
-      this.#timer?.cancel();
-      if (this.#running.size > 0) this.#timer = clock.after(TOOL_GRACE_MS, () => this.#stopTools.abort(new Error('the call is over')));
-      this.#happened({ type: 'closed' });
+    this.#timer?.cancel();
+    if (this.#running.size > 0) this.#timer = clock.after(TOOL_GRACE_MS, () => this.#stopTools.abort(new Error('the call is over')));
+    if (this.#ears !== undefined) {
+      this.#happened({ type: 'closing' });
+      await withTimeout(clock, LAST_WORDS_MS, this.#ears.finish());
+      this.#ears.close();
     }
+    this.#happened({ type: 'closed' });
+    for (const timer of this.#timers.values()) timer.cancel();
     await this.said();
     turns.close();
   }
@@ -177,6 +226,7 @@ export class Conversation implements ToolHost {
     } finally {
       this.#stepping = false;
     }
+    this.#options.onChange?.(this.#state);
     for (const waiting of this.#waiting) {
       if (!waiting.until(this.#state)) continue;
       this.#waiting.delete(waiting);
@@ -214,7 +264,8 @@ export class Conversation implements ToolHost {
       case 'wait':
         return this.#wait(effect.timer, effect.ms);
       case 'stopWaiting':
-        return this.#timers.get(effect.timer)?.cancel();
+        this.#timers.get(effect.timer)?.cancel();
+        return void this.#timers.delete(effect.timer);
       case 'run':
         return void this.#run(effect.call, effect.complete);
       case 'stopTool':
@@ -229,10 +280,16 @@ export class Conversation implements ToolHost {
 
   #wait(timer: TimerName, ms: number): void {
     this.#timers.get(timer)?.cancel();
-    this.#timers.set(
-      timer,
-      this.#options.clock.after(ms, () => this.#happened({ type: 'waited', timer })),
-    );
+    const waiting = this.#options.clock.after(ms, () => void this.#waited(timer, waiting));
+    this.#timers.set(timer, waiting);
+  }
+
+  /** After a stall of the process, sound that came meanwhile comes before the timer. */
+  async #waited(name: TimerName, timer: Timer): Promise<void> {
+    await this.#ears?.caughtUp();
+    if (this.#timers.get(name) !== timer) return;
+    this.#timers.delete(name);
+    this.#happened({ type: 'waited', timer: name });
   }
 
   async #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): Promise<void> {
@@ -253,8 +310,7 @@ export class Conversation implements ToolHost {
       this.#happened({ type: 'answered', answer });
     } catch (error) {
       if (signal.aborted) return;
-      this.#failure = providerFailureOf(error, 'llm');
-      this.#happened({ type: 'failed', answer, failure: plain(this.#failure) });
+      this.#happened({ type: 'failed', answer, failure: this.#failureOf(error, 'llm') });
     } finally {
       this.#asking.delete(answer);
     }
@@ -281,23 +337,28 @@ export class Conversation implements ToolHost {
   #end({ reason, failed }: Extract<Effect, { readonly type: 'end' }>): void {
     const { onEnd, onFailure, logger, turns, language } = this.#options;
     if (failed === undefined) return onEnd(reason, () => this.#saidWithin(MAX_GOODBYE_MS));
-    const failure = this.#failure!;
+    const failure = this.#failures.get(failed)!;
     turns.failed(errorTypeOf(failure));
     logger.error({ ...failed, reason, err: failure }, 'a provider has failed');
     onFailure?.(failure);
     onEnd(reason, async () => {
       await this.#saidWithin(MAX_GOODBYE_MS);
+      if (failed.part === 'tts') return this.#options.tones?.();
       // With what still works, so that the caller does not wait for an answer.
       this.#happened({ type: 'farewell', apology: apologyIn(language) });
       await this.#saidWithin(MAX_GOODBYE_MS);
     });
   }
 
+  #failureOf(error: unknown, part: ProviderPart): Failure {
+    const failure = providerFailureOf(error, part);
+    const { kind, provider, status } = failure;
+    const plain = { part: failure.part, kind, provider, ...(status !== undefined && { status }) };
+    this.#failures.set(plain, failure);
+    return plain;
+  }
+
   async #saidWithin(ms: number): Promise<void> {
     await withTimeout(this.#options.clock, ms, this.said());
   }
-}
-
-function plain({ part, kind, provider, status }: ProviderError): Failure {
-  return { part, kind, provider, ...(status !== undefined && { status }) };
 }

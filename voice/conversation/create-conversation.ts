@@ -9,7 +9,20 @@ import { instructionsOf, welcomeOf } from './prompt.ts';
 
 export interface CreateConversationOptions extends Pick<
   ConversationOptions,
-  'model' | 'voice' | 'transfer' | 'log' | 'turns' | 'clock' | 'logger' | 'onEnd' | 'onFailure'
+  | 'model'
+  | 'voice'
+  | 'ears'
+  | 'turnEndMs'
+  | 'silence'
+  | 'transfer'
+  | 'log'
+  | 'onChange'
+  | 'turns'
+  | 'clock'
+  | 'logger'
+  | 'onEnd'
+  | 'tones'
+  | 'onFailure'
 > {
   readonly org: string;
   readonly config: AgentRevisionConfig;

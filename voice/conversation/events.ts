@@ -12,15 +12,22 @@ export type Failure = Pick<ProviderError, 'part' | 'kind' | 'provider' | 'status
 
 /**
  * `turn`: the silence is long enough; `words`: they are no longer waited for; `resume`: the agent goes on;
- * `silence`: nobody says anything.
+ * `silence`: nobody says anything; `goodbye`: it has taken long enough.
  */
-export type TimerName = 'turn' | 'words' | 'resume' | 'silence';
+export type TimerName = 'turn' | 'words' | 'resume' | 'silence' | 'goodbye';
 
 export type ConversationEvent =
+  /** It isn't known yet whether a person has answered: nothing is said until it is. */
+  | { readonly type: 'screening' }
+  | { readonly type: 'screened' }
   /** The user can hear the agent. */
   | { readonly type: 'begun' }
   /** A whole turn of the user: their words, what they wrote, or the keys that they pressed. */
   | { readonly type: 'turn'; readonly text: string }
+  /** The user is there: they press keys. */
+  | { readonly type: 'key' }
+  /** What is heard of the user counts no more: they are on hold. */
+  | { readonly type: 'held' }
   // Of the user's sound.
   /** @property since when it began, in milliseconds since the epoch: detection is late */
   | { readonly type: 'speaks'; readonly since: number }
@@ -55,14 +62,21 @@ export type ConversationEvent =
   /** For the model's next answer. */
   | { readonly type: 'found'; readonly sources: readonly KnowledgeSource[] }
   // Of what is said.
-  /** @property characters of the speech's text that were heard so far */
+  /** It is being heard. @property characters of the speech's text that were heard so far: whole words */
   | { readonly type: 'heard'; readonly speech: number; readonly characters: number }
   /** All of it was heard, or it is silent since it was cancelled. */
   | { readonly type: 'silent'; readonly speech: number }
   // The end.
+  /** Speech to text works no more. */
+  | { readonly type: 'deaf'; readonly failure: Failure }
+  /** Text to speech works no more. */
+  | { readonly type: 'mute'; readonly failure: Failure }
+  /** The agent says goodbye. */
   | { readonly type: 'ending' }
   /** @property apology said after all else; absent where nothing can be said */
   | { readonly type: 'farewell'; readonly apology: string | undefined }
+  /** The user has left, or has to: nothing is said any more; their last words may still come. */
+  | { readonly type: 'closing' }
   | { readonly type: 'closed' };
 
 export type Effect =

@@ -1,74 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ConversationEvent, Effect } from './events.ts';
-import { initialState, type ConversationSettings, type ConversationState } from './state.ts';
-import { step } from './step.ts';
-
-const SETTINGS: ConversationSettings = {
-  welcome: 'Hello, this is Harbour Bikes.',
-  language: 'en-US',
-  interruptions: { enabled: true, minSpeechMs: 500, minWords: 0 },
-  turnEndMs: 500,
-  silence: undefined,
-  stoppedByInterruption: [],
-};
-
-/** A conversation whose events come when the test says so; its timers fire in between. */
-function aTalk(change: Partial<ConversationSettings> = {}) {
-  let state: ConversationState = initialState({ ...SETTINGS, ...change });
-  let now = 0;
-  const timers = new Map<string, number>();
-  const effects: Effect[] = [];
-  let answer = '';
-  const happens = (event: ConversationEvent): void => {
-    const next = step(state, event, now);
-    state = next.state;
-    for (const effect of next.effects) {
-      if (effect.type === 'wait') timers.set(effect.timer, now + effect.ms);
-      else if (effect.type === 'stopWaiting') timers.delete(effect.timer);
-      else effects.push(effect);
-      if (effect.type === 'ask') answer = effect.answer;
-    }
-  };
-  const at = (ms: number, ...events: readonly ConversationEvent[]): void => {
-    for (;;) {
-      const [timer, due] = [...timers].toSorted(([, one], [, other]) => one - other)[0] ?? ['', Infinity];
-      if (due > ms) break;
-      now = due;
-      timers.delete(timer);
-      happens({ type: 'waited', timer } as ConversationEvent);
-    }
-    now = ms;
-    events.forEach(happens);
-  };
-  /** What the conversation has done since the last look, besides what it has stored. */
-  const done = (): readonly string[] =>
-    effects.splice(0).flatMap((effect) => {
-      if (effect.type === 'record') return [];
-      if (effect.type === 'ask') {
-        const last = effect.history.at(-1);
-        return [`ask: ${last?.type === 'message' ? last.text : ''}`];
-      }
-      return [effect.type === 'say' ? `say: ${effect.text}` : effect.type === 'end' ? `end: ${effect.reason}` : effect.type];
-    });
-  /** The model has answered. */
-  const answered = (ms: number, text: string): void => at(ms, { type: 'words', answer, text }, { type: 'answered', answer });
-  return {
-    at,
-    done,
-    answered,
-    history: () => state.history.map((item) => (item.type === 'message' ? `${item.role}: ${item.text}` : item.type)),
-  };
-}
-
-const begun: ConversationEvent = { type: 'begun' };
-const speaks = (since: number): ConversationEvent => ({ type: 'speaks', since });
-const lasts: ConversationEvent = { type: 'lasts' };
-const pauses = (spokenMs: number): ConversationEvent => ({ type: 'pauses', spokenMs });
-const interim = (text: string): ConversationEvent => ({ type: 'interim', text });
-const understood = (text: string): ConversationEvent => ({ type: 'understood', text, more: false });
-const heard = (characters: number): ConversationEvent => ({ type: 'heard', speech: 1, characters });
-const silent: ConversationEvent = { type: 'silent', speech: 1 };
+import { aTalk, begun, heard, interim, lasts, pauses, silent, speaks, understood } from '../../test/support/talk.ts';
+import type { ConversationSettings } from './state.ts';
 
 /** The agent says its welcome message, and the user has heard "Hello". */
 function greeted(change: Partial<ConversationSettings> = {}) {
@@ -166,7 +99,7 @@ describe('the turn of the user', () => {
     talk.at(3_000, pauses(900));
     talk.at(3_100, understood('Are you open?'));
     expect(talk.done()).toEqual(['pausePlayout', 'ask: Are you open?']);
-    talk.answered(3_200, 'Yes.');
+    talk.says(3_200, 'Yes.');
     expect(talk.done()).toEqual([]);
     talk.at(3_400);
     expect(talk.done()).toEqual(['say: Yes.', 'sayNoMore', 'resumePlayout']);
@@ -211,7 +144,7 @@ describe('the turn of the user', () => {
     talk.at(2_150, speaks(2_100));
     talk.at(2_600, pauses(450));
     talk.at(2_700, understood(''));
-    talk.answered(2_700, 'Yes.');
+    talk.says(2_700, 'Yes.');
     expect(talk.done()).toEqual(['ask: Are you open?', 'say: Yes.', 'sayNoMore']);
   });
 });

@@ -198,7 +198,7 @@ export function closeEars(change: Change): void {
 }
 
 /** Nothing is open any more. */
-function forget(change: Change): void {
+export function forget(change: Change): void {
   for (const timer of ['turn', 'words'] as const) change.emit({ type: 'stopWaiting', timer });
   const { paused, taken } = change.state.hearing;
   change.set({ hearing: { ...HEARING_NOTHING, paused, taken } });

@@ -9,6 +9,13 @@ export interface AnswerSource {
   answer(request: AnswerRequest, signal: AbortSignal): AsyncIterable<AnswerEvent>;
 }
 
+/** Where a part of the conversation reports what happens. */
+export interface Reports<Event> {
+  readonly report: (event: Event) => void;
+  /** Its provider does not work, after all attempts and fallbacks. */
+  readonly fail: (error: unknown) => void;
+}
+
 export type VoiceEvent = Extract<ConversationEvent, { readonly type: 'heard' | 'silent' }>;
 
 /** Says speeches one after the other, in the order of their numbers, and reports what of them is heard. */
@@ -23,4 +30,17 @@ export interface Voice {
   resume(): void;
 }
 
-export type CreateVoice = (report: (event: VoiceEvent) => void) => Voice;
+export type CreateVoice = (reports: Reports<VoiceEvent>) => Voice;
+
+export type EarEvent = Extract<ConversationEvent, { readonly type: 'speaks' | 'lasts' | 'pauses' | 'interim' | 'understood' | 'turnEnds' }>;
+
+/** Hear the user, and report it. */
+export interface Ears {
+  /** Resolves when all that has come by now is reported. */
+  caughtUp(): Promise<void>;
+  /** Nothing more is listened to. Resolves when the words of what was said are known. */
+  finish(): Promise<void>;
+  close(): void;
+}
+
+export type CreateEars = (reports: Reports<EarEvent>) => Ears;

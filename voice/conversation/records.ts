@@ -31,12 +31,18 @@ export interface SpokenTurn extends Pick<CallTurn, 'eou' | 'stt'> {
 export function recordUser(change: Change, content: string, { number: seq, spokenAt, stoppedAt, eou, stt }: SpokenTurn): void {
   recordTurn(change);
   const message = { seq, role: 'user', content, spokenAt: new Date(spokenAt), interrupted: false, sources: null } as const;
-  change.emit({ type: 'record', entries: [{ message }] });
+  record(change, { message });
   change.set({ turn: { after: change.state.next, stoppedAt, seq: undefined, eou, stt, llmTtft: null, ttsTtfb: null, v2v: null } });
 }
 
+/** A word of the agent was heard: the latencies are those of its message. */
+export function answerTurn(change: Change, number: number, seq: number): void {
+  const { turn } = change.state;
+  if (turn !== undefined && number >= turn.after) change.set({ turn: { ...turn, seq: turn.seq ?? seq } });
+}
+
 /** The agent begins to be heard. */
-export function measure(change: Change, { number, ttftMs, saidAt }: Speech, seq: number): void {
+export function measure(change: Change, { number, ttftMs, saidAt }: Speech): void {
   const { turn } = change.state;
   if (turn === undefined || number < turn.after) return;
   const since = (at: number | undefined): number | null =>
@@ -44,7 +50,6 @@ export function measure(change: Change, { number, ttftMs, saidAt }: Speech, seq:
   change.set({
     turn: {
       ...turn,
-      seq: turn.seq ?? seq,
       llmTtft: turn.llmTtft ?? ttftMs ?? null,
       ttsTtfb: turn.ttsTtfb ?? since(saidAt),
       v2v: turn.v2v ?? since(turn.stoppedAt),
@@ -53,32 +58,31 @@ export function measure(change: Change, { number, ttftMs, saidAt }: Speech, seq:
 }
 
 /** @param text of it that was heard */
-export function recordSpeech(
-  change: Change,
-  { number, seq, by, heardAt = change.at, sources }: Speech,
-  text: string,
-  interrupted: boolean,
-): void {
-  if (text !== '' && seq !== undefined) {
-    const message = {
-      seq,
-      role: 'agent',
-      content: text,
-      spokenAt: new Date(heardAt),
-      interrupted,
-      sources: sources.length > 0 ? sources : null,
-    } as const;
-    change.emit({ type: 'record', entries: [{ message }] });
-  }
+export function recordSpeech(change: Change, { number, seq, by, heardAt, sources }: Speech, text: string, interrupted: boolean): void {
+  const role = 'agent';
+  const message: CallMessage | undefined =
+    text === '' || seq === undefined || heardAt === undefined
+      ? undefined
+      : { seq, role, content: text, spokenAt: new Date(heardAt), interrupted, sources: sources.length > 0 ? sources : null };
   // What a tool says while it works comes before the answer of the model, and belongs to the same turn.
-  if (by === 'model' && number >= (change.state.turn?.after ?? Infinity)) recordTurn(change);
+  const turn = by === 'model' && number >= (change.state.turn?.after ?? Infinity) ? takeTurn(change) : undefined;
+  record(change, { ...(message && { message }), ...(turn && { turn }) });
 }
 
 /** The latencies of the user's last turn are known, as far as they ever will. */
 export function recordTurn(change: Change): void {
+  const turn = takeTurn(change);
+  record(change, { ...(turn && { turn }) });
+}
+
+function takeTurn(change: Change): CallTurn | undefined {
   const { turn } = change.state;
   change.set({ turn: undefined });
-  if (turn?.seq === undefined) return;
-  const { after: _after, stoppedAt: _stoppedAt, ...row } = turn;
-  change.emit({ type: 'record', entries: [{ turn: { ...row, seq: turn.seq } }] });
+  if (turn?.seq === undefined) return undefined;
+  const { after: _after, stoppedAt: _stoppedAt, seq, ...latencies } = turn;
+  return { seq, ...latencies };
+}
+
+function record(change: Change, entry: Entry): void {
+  if (Object.keys(entry).length > 0) change.emit({ type: 'record', entries: [entry] });
 }

@@ -1,13 +1,14 @@
 /** What the agent says: speeches are heard one after the other, in the order in which they begin. */
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Change } from './change.ts';
-import { measure, recordSpeech, recordTurn } from './records.ts';
+import { answerTurn, measure, recordSpeech, recordTurn } from './records.ts';
 import type { Speech } from './state.ts';
 
-export type NewSpeech = Pick<Speech, 'by'> & Partial<Pick<Speech, 'interruptible' | 'sources' | 'ttftMs'>>;
+/** `first`: before all that was said in the history. */
+export type NewSpeech = Pick<Speech, 'by'> & Partial<Pick<Speech, 'interruptible' | 'sources' | 'ttftMs'>> & { readonly first?: true };
 
 /** @param answer of the model, that it belongs to. @returns its number */
-export function beginSpeech(change: Change, { by, interruptible = true, sources = [], ttftMs }: NewSpeech, answer?: string): number {
+export function beginSpeech(change: Change, { by, interruptible = true, sources = [], ttftMs, first }: NewSpeech, answer?: string): number {
   const number = change.number();
   const speech: Speech = {
     number,
@@ -25,7 +26,7 @@ export function beginSpeech(change: Change, { by, interruptible = true, sources 
   };
   const item: HistoryItem = { type: 'message', id: String(number), role: 'agent', text: '', answer };
   const { history, speeches } = change.state;
-  const at = by === 'tool' ? placeOfToolMessage(change) : history.length;
+  const at = first ? 0 : by === 'tool' ? placeOfToolMessage(change) : history.length;
   change.set({ speeches: [...speeches, speech], history: history.toSpliced(at, 0, item) });
   return number;
 }
@@ -64,12 +65,13 @@ export function sayNoMore(change: Change, number: number): void {
 
 export function heard(change: Change, number: number, characters: number): void {
   const speech = change.state.speeches.find((each) => each.number === number);
-  if (speech === undefined || characters <= speech.heard) return;
+  if (speech === undefined || (speech.seq !== undefined && characters <= speech.heard)) return;
   const { seq = change.number(), heardAt = change.at } = speech;
   if (speech.seq === undefined) {
-    measure(change, speech, seq);
+    measure(change, speech);
     change.set({ lastAt: change.at });
   }
+  if (characters > 0) answerTurn(change, number, seq);
   update(change, number, () => ({ ...speech, seq, heardAt, heard: characters }));
 }
 

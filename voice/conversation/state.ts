@@ -27,6 +27,10 @@ export interface ConversationState {
   /** Of the next message, call, answer or speech: all are numbered in the order in which they begin. */
   readonly next: number;
   readonly begun: boolean;
+  /** The welcome message is said, or being said. */
+  readonly welcomed: boolean;
+  /** It isn't known whether a person listens. */
+  readonly screening: boolean;
   /** When the last message began, in milliseconds since the epoch. */
   readonly lastAt: number;
   /**
@@ -61,9 +65,13 @@ export interface ConversationState {
   readonly turn: OpenTurn | undefined;
   readonly hearing: Hearing;
   readonly silence: { readonly waiting: boolean; readonly reminded: boolean };
+  /** The agent wants to hang up when all is said. The user can call that off once. */
+  readonly goodbye: { readonly said: boolean; readonly calledOff: boolean };
   /** Nothing more is asked. */
   readonly ending: boolean;
   /** Nothing more is said. */
+  readonly closing: boolean;
+  /** Nothing more happens. */
   readonly closed: boolean;
 }
 
@@ -182,6 +190,8 @@ export function initialState(settings: ConversationSettings): ConversationState 
     settings,
     next: 1,
     begun: false,
+    welcomed: false,
+    screening: false,
     lastAt: 0,
     history: [],
     asked: 0,
@@ -199,7 +209,9 @@ export function initialState(settings: ConversationSettings): ConversationState 
     turn: undefined,
     hearing: HEARING_NOTHING,
     silence: { waiting: false, reminded: false },
+    goodbye: { said: false, calledOff: false },
     ending: false,
+    closing: false,
     closed: false,
   };
 }
@@ -209,3 +221,10 @@ export const isSaid = ({ answer, speeches }: ConversationState): boolean => answ
 
 /** Nothing is being said and no tool runs: no answer is to come. */
 export const isQuiet = (state: ConversationState): boolean => isSaid(state) && state.tools.length === 0;
+
+/** What the agent does, as its listeners see it. */
+export function agentStateOf({ answer, speeches, tools, hearing }: ConversationState): 'listening' | 'thinking' | 'speaking' {
+  if (!hearing.paused && speeches.some(({ heardAt, interrupted }) => heardAt !== undefined && !interrupted)) return 'speaking';
+  const works = (answer !== undefined && !answer.early) || speeches.length > 0 || tools.length > 0;
+  return works && !hearing.paused ? 'thinking' : 'listening';
+}

@@ -9,6 +9,7 @@
  *   its answer         is said word by word as it comes; its tools run when all of it is there.
  *   the history        has everything in the order in which it began, and a result right after its call.
  *   a silence          is broken by a question, and ends the call: `silence.ts`.
+ *   a goodbye          is called off once by what the user says in it: `goodbye.ts`.
  *   the end            nothing is asked any more; what is being said is said to its end, unless the conversation is closed.
  *
  * Events of what was cancelled find no answer, speech or tool of theirs, and do nothing.
@@ -16,10 +17,11 @@
 import { answered, called, cancelAnswer, extra, failed, words } from './answers.ts';
 import { Change } from './change.ts';
 import type { ConversationEvent, Effect } from './events.ts';
-import { closeEars, interim, lasts, pauses, speaks, turnEnds, understood, waited } from './hearing.ts';
+import { hangUpIfDue, lose, sayGoodbye } from './goodbye.ts';
+import { closeEars, forget, interim, lasts, pauses, speaks, turnEnds, understood, waited } from './hearing.ts';
 import { recordTurn } from './records.ts';
 import { askIfDue } from './requests.ts';
-import { silenceIsOver, watchSilence } from './silence.ts';
+import { breakSilence, silenceIsOver, watchSilence } from './silence.ts';
 import { announce, heard, interruptSpeech, silent } from './speech.ts';
 import type { ConversationState } from './state.ts';
 import { announced, ran } from './tools.ts';
@@ -34,21 +36,50 @@ export interface Step {
 export function step(state: ConversationState, event: ConversationEvent, at: number): Step {
   const change = new Change(state, at);
   happen(change, event);
+  hangUpIfDue(change);
   askIfDue(change);
   watchSilence(change);
   return { state: change.state, effects: change.effects };
 }
 
+/** Nothing is asked or said from now on. */
+function close(change: Change): void {
+  change.set({ ending: true, closing: true });
+  cancelAnswer(change);
+  interruptSpeech(change, true);
+  stopTools(change);
+}
+
+/** Once somebody can hear it: before all that they have said. */
+function welcome(change: Change): void {
+  const { begun, screening, welcomed, settings } = change.state;
+  if (!begun || screening || welcomed) return;
+  change.set({ welcomed: true });
+  announce(change, settings.welcome ?? '', { by: 'phrase', first: true });
+}
+
+/** What the agent would say. */
+const SAYS: ReadonlySet<string> = new Set(['begun', 'screened', 'announced', 'farewell']);
+
 function happen(change: Change, event: ConversationEvent): void {
   const { state } = change;
+  if (state.closing && SAYS.has(event.type)) return undefined;
   if (state.closed && event.type !== 'heard' && event.type !== 'silent' && event.type !== 'ran') return undefined;
   switch (event.type) {
+    case 'screening':
+      return change.set({ screening: true });
+    case 'screened':
+      change.set({ screening: false });
+      return welcome(change);
     case 'begun':
-      if (state.begun) return undefined;
       change.set({ begun: true });
-      return announce(change, state.settings.welcome ?? '', { by: 'phrase' });
+      return welcome(change);
     case 'turn':
       return userTurn(change, { text: event.text });
+    case 'key':
+      return breakSilence(change);
+    case 'held':
+      return forget(change);
     case 'speaks':
       return speaks(change, event.since);
     case 'lasts':
@@ -62,7 +93,8 @@ function happen(change: Change, event: ConversationEvent): void {
     case 'turnEnds':
       return turnEnds(change, event.afterMs);
     case 'waited':
-      return event.timer === 'silence' ? silenceIsOver(change) : waited(change, event.timer);
+      if (event.timer === 'silence') return silenceIsOver(change);
+      return event.timer === 'goodbye' ? hangUpIfDue(change, true) : waited(change, event.timer);
     case 'words':
       return words(change, event.answer, event.text);
     case 'extra':
@@ -83,18 +115,20 @@ function happen(change: Change, event: ConversationEvent): void {
       return heard(change, event.speech, event.characters);
     case 'silent':
       return silent(change, event.speech);
+    case 'deaf':
+    case 'mute':
+      return lose(change, event);
     case 'ending':
-      change.set({ ending: true });
-      return change.emit({ type: 'end', reason: 'agent_ended_call' });
+      return sayGoodbye(change);
     case 'farewell':
       change.set({ ending: true });
-      return announce(change, event.apology ?? '', { by: 'phrase', interruptible: false });
+      return announce(change, (state.screening ? undefined : event.apology) ?? '', { by: 'phrase', interruptible: false });
+    case 'closing':
+      return close(change);
     case 'closed':
-      change.set({ ending: true, closed: true });
-      cancelAnswer(change);
-      interruptSpeech(change, true);
+      close(change);
+      change.set({ closed: true });
       closeEars(change);
-      stopTools(change);
       takeWaiting(change);
       if (change.state.speeches.length === 0) recordTurn(change);
       return undefined;

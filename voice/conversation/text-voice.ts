@@ -1,7 +1,7 @@
 /** In text everything is heard at once. */
 import type { CreateVoice } from './ports.ts';
 
-export const textVoice: CreateVoice = (report) => {
+export const textVoice: CreateVoice = ({ report }) => {
   const characters = new Map<number, number>();
   const silent = (speech: number): void => {
     characters.delete(speech);

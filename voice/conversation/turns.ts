@@ -43,6 +43,14 @@ export function takeHeard(change: Change): void {
   userTurn(change, { text, spoken: { number: place, spokenAt: beganAt, stoppedAt, eou: since(change.at), stt: since(understoodAt) } });
 }
 
+/** The agent doesn't hang up after all. */
+function callOff(change: Change): void {
+  const { said, calledOff } = change.state.goodbye;
+  if (!said || calledOff) return;
+  change.set({ goodbye: { said: false, calledOff: true } });
+  change.emit({ type: 'stopWaiting', timer: 'goodbye' });
+}
+
 function take(change: Change, { text, spoken }: UserTurn): void {
   const early = spoken !== undefined && change.state.answer?.early === true && !change.state.ending;
   if (!early) cancelAnswer(change);
@@ -51,13 +59,14 @@ function take(change: Change, { text, spoken }: UserTurn): void {
   const content = text.trim();
   const written = { spokenAt: change.at, stoppedAt: undefined, eou: null, stt: null };
   recordUser(change, content, spoken ?? { number: change.number(), ...written });
-  const { history, ending } = change.state;
+  callOff(change);
+  const { history, ending, goodbye } = change.state;
   change.set({
     history: [...history, { type: 'message', id: String(change.number()), role: 'user', text: content }],
     caller: undefined,
     steps: 0,
     answeredByTool: false,
-    unanswered: !ending && !early,
+    unanswered: !ending && !goodbye.said && !early,
   });
   breakSilence(change);
   if (early) giveEarly(change);
