@@ -6,8 +6,8 @@
 
 export const TRANSCRIPT_TOPIC = 'lk.transcription';
 
-const SEGMENT_ATTRIBUTE = 'lk.segment_id';
-const FINAL_ATTRIBUTE = 'lk.transcription_final';
+export const SEGMENT_ATTRIBUTE = 'lk.segment_id';
+export const FINAL_ATTRIBUTE = 'lk.transcription_final';
 
 export interface SpokenLine {
   /** Of one utterance; a later line with the same id replaces it. */

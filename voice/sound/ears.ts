@@ -1,0 +1,169 @@
+/**
+ * What is heard of the user: their sound, window by window, becomes events of the conversation. One reader for voice activity, speech to text and the
+ * end-of-turn detector.
+ */
+import { setImmediate } from 'node:timers/promises';
+
+import type { Clock } from '../../platform/clock.ts';
+import type { EarEvent, Ears } from '../conversation/ports.ts';
+import type { Recognition, SpeechRecognizer } from '../providers/stt/recognition.ts';
+import { joinSamples } from './join-samples.ts';
+import { HEARD_SAMPLES, type TurnDetector } from './turn-detector.ts';
+import {
+  hearNothing,
+  hearWindow,
+  SILENT,
+  WINDOW_MS,
+  type VoiceActivity,
+  type VoiceActivitySettings,
+  type VoiceChange,
+} from './voice-activity.ts';
+
+/** Of what ears hear, in Hz. */
+export const EAR_SAMPLE_RATE = 16_000;
+
+/** A model that remembers the windows before. */
+export interface WindowModel {
+  /** How likely it is that somebody speaks, 0 to 1. @param window of {@link WINDOW_MS} */
+  predict(window: Int16Array): Promise<number>;
+}
+
+export interface CallEarsOptions {
+  readonly settings: VoiceActivitySettings;
+  readonly model: WindowModel;
+  readonly recognizer: Pick<SpeechRecognizer, 'listen'>;
+  /** Absent where turns end after a fixed silence. */
+  readonly turnDetector: Pick<TurnDetector, 'delayMs'> | undefined;
+  readonly clock: Clock;
+  readonly report: (event: EarEvent) => void;
+  /** Nothing is understood any more. */
+  readonly fail: (error: unknown) => void;
+}
+
+export class CallEars implements Ears {
+  readonly #options: CallEarsOptions;
+  readonly #recognition: Recognition;
+  /** Windows that have come and are not looked at yet: after a stall of the process all of them come at once. */
+  readonly #unread: Int16Array[] = [];
+  /** The last windows, for the end-of-turn detector. */
+  #last: Int16Array[] = [];
+  #voice: VoiceActivity = SILENT;
+  #reading: Promise<void> | undefined;
+  /** Of pauses: what is found out about one is of no use after the next sound. */
+  #sounds = 0;
+  #deaf = false;
+  #finishing = false;
+  /** No words are due any more. */
+  #onKnown: () => void = () => undefined;
+  #closed = false;
+
+  constructor(options: CallEarsOptions) {
+    this.#options = options;
+    const { recognizer, report, fail } = options;
+    this.#recognition = recognizer.listen((event) => {
+      if (this.#closed) return;
+      if (!this.#recognition.recognizes) this.#onKnown();
+      if (event.type === 'failed') return fail(event.error);
+      if (this.#deaf) return;
+      if (event.type === 'interim') report({ type: 'interim', text: event.text });
+      else if (event.type === 'final') report({ type: 'understood', text: event.text, more: this.#recognition.recognizes });
+      else if (event.type === 'settled' && !this.#recognition.recognizes) report({ type: 'understood', text: '', more: false });
+    });
+  }
+
+  /** @param window of {@link WINDOW_MS} at {@link EAR_SAMPLE_RATE} */
+  hear(window: Int16Array): void {
+    if (this.#closed || this.#finishing || this.#deaf) return;
+    this.#recognition.push(window);
+    this.#unread.push(window);
+    this.#reading ??= this.#read();
+  }
+
+  /** There is no track to listen to any more. */
+  hearNothing(): void {
+    void this.caughtUp().then(() => this.#take(hearNothing(this.#voice)));
+  }
+
+  /** Nothing is heard, and nothing counts that was being said. @returns ends it */
+  deafen(): () => void {
+    this.#deaf = true;
+    this.#unread.length = 0;
+    if (this.#voice.speaking) this.#recognition.pauses();
+    this.#voice = SILENT;
+    this.#sounds += 1;
+    return () => (this.#deaf = false);
+  }
+
+  get deaf(): boolean {
+    return this.#deaf;
+  }
+
+  async caughtUp(): Promise<void> {
+    // Node.js runs timers that are due before it takes what has come, and the track hands on a turn later what comes in one.
+    await setImmediate();
+    await setImmediate();
+    await this.#reading;
+  }
+
+  async finish(): Promise<void> {
+    this.#finishing = true;
+    await this.caughtUp();
+    this.#take(hearNothing(this.#voice));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onKnown = resolve;
+    if (this.#recognition.recognizes) await promise;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#unread.length = 0;
+    this.#recognition.close();
+  }
+
+  async #read(): Promise<void> {
+    for (let window = this.#unread[0]; window !== undefined; window = this.#unread[0]) {
+      const probability = await this.#options.model.predict(window);
+      if (this.#unread[0] !== window) continue;
+      this.#unread.shift();
+      this.#last = [...this.#last, window].slice(-Math.ceil(HEARD_SAMPLES / window.length));
+      this.#take(hearWindow(this.#voice, probability, this.#options.settings));
+    }
+    this.#reading = undefined;
+  }
+
+  #take({ now, changes }: ReturnType<typeof hearWindow>): void {
+    this.#voice = now;
+    for (const change of changes) this.#changed(change);
+  }
+
+  #changed(change: VoiceChange): void {
+    const { clock, report } = this.#options;
+    switch (change.type) {
+      case 'speaks':
+        this.#sounds += 1;
+        this.#recognition.speaks(this.#unreadMs);
+        return report({ type: 'speaks', since: clock.now() - this.#unreadMs - change.agoMs });
+      case 'goesOn':
+        return this.#recognition.speaks(this.#unreadMs);
+      case 'lasts':
+        return report({ type: 'lasts' });
+      case 'hushes':
+        return this.#recognition.byRequest ? undefined : this.#recognition.pauses();
+      case 'pauses':
+        if (this.#recognition.byRequest) this.#recognition.pauses();
+        report({ type: 'pauses', spokenMs: change.spokenMs });
+        return void this.#detectTurn();
+    }
+  }
+
+  async #detectTurn(): Promise<void> {
+    const { turnDetector, report } = this.#options;
+    const sound = this.#sounds;
+    const afterMs = await turnDetector?.delayMs(joinSamples(this.#last));
+    if (afterMs !== undefined && sound === this.#sounds && !this.#closed) report({ type: 'turnEnds', afterMs });
+  }
+
+  get #unreadMs(): number {
+    return this.#unread.length * WINDOW_MS;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * What is said, for who reads along: text streams of LiveKit's topic for transcriptions. The user's words come as a whole each time that they are known
+ * better, the agent's as they are heard.
+ */
+import type { Room, TextStreamWriter } from '@livekit/rtc-node';
+
+import type { Logger } from '../../platform/logging.ts';
+import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE, TRANSCRIPT_TOPIC } from '../calls/live-transcript.ts';
+
+export interface SubtitlesOptions {
+  readonly room: Room;
+  readonly userIdentity: string;
+  readonly logger: Logger;
+}
+
+/** Of one speech. */
+interface OpenStream {
+  readonly writer: Promise<TextStreamWriter>;
+  written: number;
+}
+
+export class Subtitles {
+  readonly #options: SubtitlesOptions;
+  readonly #streams = new Map<number, OpenStream>();
+  /** Of the user. */
+  #segment = 1;
+  /** Keeps what is written in order. */
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: SubtitlesOptions) {
+    this.#options = options;
+  }
+
+  user(text: string, final: boolean): void {
+    if (text.trim() === '') return;
+    const id = `user-${this.#segment}`;
+    if (final) this.#segment += 1;
+    this.#write(async () => {
+      const writer = await this.#open(this.#options.userIdentity, id, final);
+      await writer.write(text);
+      await writer.close();
+    });
+  }
+
+  /** @param text heard so far of the speech @param final nothing more is heard of it */
+  agent(speech: number, text: string, final: boolean): void {
+    const { room } = this.#options;
+    const stream = this.#streams.get(speech);
+    if (stream === undefined && (text === '' || room.localParticipant === undefined)) return;
+    const open = stream ?? { writer: this.#open(room.localParticipant!.identity, `agent-${speech}`, false), written: 0 };
+    this.#streams.set(speech, open);
+    const added = text.slice(open.written);
+    open.written = text.length;
+    if (final) this.#streams.delete(speech);
+    this.#write(async () => {
+      const writer = await open.writer;
+      if (added !== '') await writer.write(added);
+      if (final) await writer.close();
+    });
+  }
+
+  #open(senderIdentity: string, segment: string, final: boolean): Promise<TextStreamWriter> {
+    const { localParticipant } = this.#options.room;
+    if (localParticipant === undefined) return Promise.reject(new Error('the room is left'));
+    const attributes = { [SEGMENT_ATTRIBUTE]: segment, [FINAL_ATTRIBUTE]: String(final) };
+    return localParticipant.streamText({ topic: TRANSCRIPT_TOPIC, senderIdentity, attributes });
+  }
+
+  #write(write: () => Promise<void>): void {
+    const { room, logger } = this.#options;
+    this.#writing = this.#writing.then(write).catch((err: unknown) => {
+      if (room.isConnected) logger.debug({ err }, 'failed to publish what is said');
+    });
+  }
+}
