@@ -22,12 +22,13 @@ import { drainCalls } from './drain.ts';
 import { freePlaces, type FreePlaces } from './free-places.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
 import { JobProcesses } from './job-processes/job-processes.ts';
-import { logLibrary, patchAgentServer, SharedTurnDetector } from './livekit-patches/index.ts';
+import { logLibrary, replaceProcessPool } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
 import { freePlacesGauge, liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from './metrics.ts';
 import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
 import { PlaceReports } from './report-places.ts';
 import { Recordings, ensureSpool, uploadRecordings, spoolFolderOf } from './recording/index.ts';
+import { SharedTurnModel } from './sound/shared-turn-model.ts';
 
 /** For a busy machine to start a process with all that a call needs, in milliseconds. */
 const PROCESS_START_MS = 60_000;
@@ -42,7 +43,7 @@ const LAST_UPLOAD_MS = 10_000;
 
 /**
  * Runs until SIGTERM: then it accepts no more calls and waits for its own. After SIGINT it waits for some seconds only.
- * @throws ConfigError without a database or a media server; LiveKitVersionError; what the agent server fails with
+ * @throws ConfigError without a database or a media server; LiveKitError; what the agent server fails with
  */
 export function runVoice(options: RoleOptions): Promise<void> {
   const stopTimeoutMs = options.config.PARLEY_VOICE_DRAIN_MS + 2 * CLOSING_MS + LAST_UPLOAD_MS;
@@ -55,7 +56,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   const accepted = new AcceptedJobs(clock);
   const capacity = config.PARLEY_VOICE_CALLS;
   const cores = availableParallelism();
-  const inference = new SharedTurnDetector(logger);
+  const inference = new SharedTurnModel(logger);
   const file = jobFile();
   const processes = new JobProcesses({
     file,
@@ -74,7 +75,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
     startMs: PROCESS_START_MS,
     closeMs: 2 * CLOSING_MS,
   });
-  patchAgentServer(processes, inference);
+  replaceProcessPool(processes, inference);
   const connection = new MediaServerReadiness({ readiness, clock });
   const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'parley voice', logger, registry });
   role.onStop('store', () => store.close());

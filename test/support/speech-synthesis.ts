@@ -4,7 +4,7 @@ import { pino } from 'pino';
 
 import type { Clock } from '../../platform/clock.ts';
 import { ProviderOrder } from '../../voice/calls/fallback/provider-order.ts';
-import { joinFrames } from '../../voice/join-frames.ts';
+import { joinSamples } from '../../voice/sound/join-samples.ts';
 import { providerFailureOf, type SpeechSynthesizer } from '../../voice/providers/index.ts';
 import { SentenceSynthesizer } from '../../voice/providers/tts/sentence-synthesizer.ts';
 import type { SpeechSource } from '../../voice/providers/tts/speech-source.ts';
@@ -74,5 +74,5 @@ export class SpokenSentences {
 export async function spokenBy(synthesizer: Pick<SpeechSynthesizer, 'request'>, ...sentences: readonly string[]): Promise<Int16Array> {
   const answer = new SpokenSentences(synthesizer);
   await answer.sayAll(sentences);
-  return joinFrames(answer.sounds.flat()).data;
+  return joinSamples(answer.sounds.flat().map(({ data }) => data));
 }

@@ -1,7 +1,7 @@
 /** The audio sent into the room: speech or the microphone. In between the media library sends silence: a user who sends nothing counts as gone. */
 import { AudioFrame, AudioResampler, AudioSource } from '@livekit/rtc-node';
 
-import { joinFrames } from '../join-frames.ts';
+import { joinSamples } from '../sound/join-samples.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { CALLER_RATE } from './caller-rate.ts';
 
@@ -45,7 +45,7 @@ export class OutgoingAudio {
 
 function resampled(frame: AudioFrame): AudioFrame {
   const resampler = new AudioResampler(frame.sampleRate, CALLER_RATE, 1);
-  const frames = [...resampler.push(frame), ...resampler.flush()];
+  const samples = joinSamples([...resampler.push(frame), ...resampler.flush()].map(({ data }) => data));
   resampler.close();
-  return joinFrames(frames);
+  return new AudioFrame(samples, CALLER_RATE, 1, samples.length);
 }

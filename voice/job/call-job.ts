@@ -40,13 +40,12 @@ import { isInboundDispatch } from '../calls/names.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
 import { FinishDecision, type Finish } from '../finish-reason.ts';
 import { finishReasonOfDisconnect } from './disconnect-reason.ts';
-import { recordInto } from '../livekit-patches/index.ts';
-import { listenForVoicemail, sessionVoice, Transfers, type InboundCalls, type OutboundCalls } from '../phone/index.ts';
+import { Transfers, type InboundCalls, type OutboundCalls } from '../phone/index.ts';
 import type { OpenRecording } from '../recording/index.ts';
-import { LogWriter } from '../session/log-writer.ts';
-import { playTones } from '../session/tones.ts';
+import { playTones } from '../sound/tones.ts';
 import { CallEnd, type ServedCall } from './call-end.ts';
 import { sendHeartbeats } from './heartbeat.ts';
+import { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { ProviderUsage } from '../calls/usage/counted-requests.ts';
 import { PreparationError, prepareCall, type PreparedCall } from './prepare.ts';
@@ -211,7 +210,8 @@ export class CallJob {
       log: writer,
       usage,
       logger: log,
-      recorded: recording !== undefined,
+      recording,
+      turnModel: ctx.inferenceExecutor,
       over: decision.signal,
       transfer: async (target) => {
         // A test has no one to hand the call over to: that the agent does it is all there is to see.
@@ -230,7 +230,11 @@ export class CallJob {
       userIdentity,
       gateway: phone.gateway,
       routes: services.store.phoneRoutes,
-      voice: sessionVoice({ session: async () => (await preparing).conversation.session, clock, logger: log }),
+      voice: {
+        say: async (text, signal) => (await preparing).conversation.transferVoice.say(text, signal),
+        summary: async () => (await preparing).conversation.transferVoice.summary(),
+        deafen: async () => (await preparing).conversation.transferVoice.deafen(),
+      },
       over: decision.signal,
       clock,
       logger: log,
@@ -269,12 +273,9 @@ export class CallJob {
       recording?.begin();
       onStart();
       if (outbound) {
-        const stopListening = listenForVoicemail({
-          session: conversation.session,
-          identity: serving.userIdentity,
+        const stopListening = conversation.listenForVoicemail({
           timeoutMs: millisecondsOf(config.agent.call.voicemailDetectionTimeout),
           onMachine: () => decision.decide('no_answer'),
-          logger: log,
         });
         decision.signal.addEventListener('abort', stopListening, { once: true });
       }
@@ -311,9 +312,7 @@ export class CallJob {
   async #openRecording(ctx: JobContext, { org, id, recordingEnabled }: CallRecord, log: Logger): Promise<OpenRecording | undefined> {
     if (!recordingEnabled) return undefined;
     try {
-      const recording = await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id });
-      recordInto(ctx, recording);
-      return recording;
+      return await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id });
     } catch (err) {
       log.error({ err }, 'cannot open a recording in the spool; the call is not recorded');
       return undefined;

@@ -12,11 +12,13 @@ import { Keypad } from '../phone/index.ts';
 import { countedRequests, type ProviderUsage } from '../calls/usage/counted-requests.ts';
 import { countedSearch } from '../calls/usage/counted-search.ts';
 import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
-import { createConversation } from '../session/create-conversation.ts';
-import type { Conversation, ConversationOptions } from '../session/conversation.ts';
-import type { LogWriter } from '../session/log-writer.ts';
+import type { OpenRecording } from '../recording/index.ts';
 import { AgentTurns } from '../conversation/agent-turns.ts';
+import { Figures } from '../conversation/figures.ts';
+import type { TurnModel } from '../sound/turn-detector.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
+import { CallConversation, type CallConversationOptions } from './call-conversation.ts';
+import type { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { Services } from './services.ts';
 
@@ -34,12 +36,14 @@ export class PreparationError extends Error {
   }
 }
 
-export interface PrepareOptions extends Pick<ConversationOptions, 'transfer' | 'onEnd'> {
+export interface PrepareOptions extends Pick<CallConversationOptions, 'transfer' | 'onEnd'> {
   readonly services: Services;
   readonly call: CallRecord;
   readonly room: Room;
   readonly userIdentity: string;
-  readonly recorded: boolean;
+  readonly recording: OpenRecording | undefined;
+  /** Of the end-of-turn detector. */
+  readonly turnModel: TurnModel | undefined;
   readonly log: LogWriter;
   readonly usage: ProviderUsage;
   readonly logger: Logger;
@@ -48,7 +52,7 @@ export interface PrepareOptions extends Pick<ConversationOptions, 'transfer' | '
 }
 
 export interface PreparedCall {
-  readonly conversation: Conversation;
+  readonly conversation: CallConversation;
   readonly config: AgentRevisionConfig;
   readonly providers: Providers;
 }
@@ -61,6 +65,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   const config = await revisionOf(services, call, logger);
   const { agent } = config;
   const turns = turnsOf(services, call, config);
+  const figures = new Figures();
   const { dynamicData: lookups = [] } = agent;
   const [{ data, contexts }, providers] = await Promise.all([
     resolveDynamicData({
@@ -73,7 +78,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
       clock,
       logger,
     }),
-    providersOf({ services, call, agent, turns, usage, logger }),
+    providersOf({ services, call, agent, turns, figures, usage, logger }),
   ]);
   store.calls.calls
     .keepDynamicData({ org: call.org, id: call.id, data })
@@ -81,14 +86,17 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   // The user of a test has a keypad, whatever the type of the call.
   const hasKeypad = call.callType === 'phone_call' || call.test !== null;
   const keypad = hasKeypad ? new Keypad({ room: options.room, userIdentity: options.userIdentity, clock }) : undefined;
-  const { llm, stt, tts } = providers;
-  const conversation = createConversation({
+  const { room, userIdentity, recording, turnModel } = options;
+  const conversation = new CallConversation({
     org: call.org,
     config,
     data,
     contexts,
-    llm,
-    sound: { room: options.room, userIdentity: options.userIdentity, recorded: options.recorded, stt, tts },
+    room,
+    userIdentity,
+    providers,
+    turnModel,
+    recording: recording && { encoder: services.recordingEncoder, file: recording.file, onStart: () => recording.started() },
     tools: { ...services.tools, keypad, egress, keys, search: countedSearch(services.search, usage), over, mocks: mocksOf(call, clock) },
     transfer: options.transfer,
     log: options.log,
@@ -96,8 +104,9 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     clock,
     logger,
     onEnd: options.onEnd,
+    figures,
   });
-  keypad?.listen({ onKey: () => conversation.keyPressed(), onEntry: (entry) => void conversation.pressed(entry) });
+  keypad?.listen({ onKey: () => conversation.keyPressed(), onEntry: (entry) => conversation.pressed(entry) });
   return { conversation, config, providers };
 }
 
@@ -124,9 +133,10 @@ function turnsOf({ measure }: Services, { id, org, revision }: CallRecord, confi
 interface ProvidersWanted extends Pick<PrepareOptions, 'services' | 'call' | 'usage' | 'logger'> {
   readonly agent: AgentRevisionConfig['agent'];
   readonly turns: AgentTurns;
+  readonly figures: Figures;
 }
 
-async function providersOf({ services, call, agent, turns, usage, logger }: ProvidersWanted): Promise<Providers> {
+async function providersOf({ services, call, agent, turns, figures, usage, logger }: ProvidersWanted): Promise<Providers> {
   const { keys, providerDefaults, onTakeover } = services;
   try {
     return await createProviders({
@@ -136,7 +146,7 @@ async function providersOf({ services, call, agent, turns, usage, logger }: Prov
       egress: services.egress.for(call.org),
       defaults: providerDefaults,
       onTakeover,
-      observer: observedBy(turns.requests, countedRequests({ ...usage, purpose: 'conversation' })),
+      observer: observedBy(turns.requests, figures.requests, countedRequests({ ...usage, purpose: 'conversation' })),
       meter: usage.meter,
       logger,
     });

@@ -25,7 +25,7 @@ import {
   tokensFromRole,
 } from '../providers/key-cache.ts';
 import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults, type ProviderPart } from '../providers/index.ts';
-import { spoolFolderOf, Recordings } from '../recording/index.ts';
+import { RecordingEncoder, Recordings, spoolFolderOf } from '../recording/index.ts';
 import { MeasurementReports } from './measurement-reports.ts';
 import { createToolServices, type ToolServices } from '../tools/services.ts';
 import { lazyTransport } from './lazy-transport.ts';
@@ -35,6 +35,8 @@ export interface Services {
   readonly store: Store;
   readonly lifecycle: CallLifecycle;
   readonly recordings: Recordings;
+  /** Of all recordings of the process. */
+  readonly recordingEncoder: RecordingEncoder;
   readonly keys: ProviderKeyReader;
   readonly providerDefaults: ProviderDefaults;
   readonly onTakeover: (part: ProviderPart) => void;
@@ -78,6 +80,7 @@ export function openServices(config: Config, logger: Logger): Services {
     config,
     store,
     lifecycle,
+    recordingEncoder: new RecordingEncoder(),
     recordings: new Recordings({ ...store.calls, storage, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
     keys: keyCache === undefined ? own : keysFromCache({ path: keyCache, fallback: own }),
     providerDefaults: config.PARLEY_PROVIDERS,

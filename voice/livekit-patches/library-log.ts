@@ -5,34 +5,16 @@ import { createLogger } from '../../platform/logging.ts';
 
 /** Where the library keeps its logger. */
 const LOGGER = Symbol.for('@livekit/agents:logger');
-/** It comes with each answer, and nothing is wrong. */
-const HARMLESS = 'rotateSegment called while previous segment is still being rotated';
-/** The agent's state changes while it leaves the room, at the end of many calls. */
-const HARMLESS_AT_THE_END = 'Failed to update agent state attributes';
-
-export interface LibraryLogOptions {
-  /** Of the role; the library's own begin with warnings. */
-  readonly level: string;
-  /** Each message once a call: some come with every frame. */
-  readonly once?: boolean;
-}
-
-/** From now on, in this process. Lines of a call have its `jobId`. */
-export function logLibrary({ level, once = false }: LibraryLogOptions): void {
-  const writtenIn = new WeakMap<object, Set<string>>();
+/** From now on, in this process. Lines of a call have its `jobId`. @param options.level of the role */
+export function logLibrary({ level }: { readonly level: string }): void {
   const logger = createLogger({
     role: 'voice',
+    // The library's own begin with warnings.
     level: ['error', 'fatal', 'silent'].includes(level) ? level : 'warn',
     hooks: {
       logMethod([first, ...rest], method) {
         const [fields, message] = typeof first === 'string' ? [{}, first] : [first as object, String(rest[0])];
         const job = getJobContext(false);
-        if (message === HARMLESS || (message === HARMLESS_AT_THE_END && job?.room.isConnected === false)) return;
-        if (job !== undefined && once) {
-          const written = writtenIn.get(job) ?? new Set();
-          if (written.has(message)) return;
-          writtenIn.set(job, written.add(message));
-        }
         method.call(this, { ...withoutSpeech(fields), ...(job && { jobId: job.job.id }) }, message);
       },
     },

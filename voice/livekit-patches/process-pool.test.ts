@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ProcPool } from '../../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
 import { createLogger } from '../../platform/logging.ts';
 import { replaceProcessPool } from './process-pool.ts';
-import { SharedTurnDetector } from './shared-turn-detector.ts';
+import { SharedTurnModel } from '../sound/shared-turn-model.ts';
 
 it("the library's agent server uses our processes", async () => {
   const asked: unknown[] = [];
@@ -14,7 +14,7 @@ it("the library's agent server uses our processes", async () => {
     launch: (info: unknown) => void asked.push(info),
     close: async () => void asked.push('close'),
   };
-  replaceProcessPool(processes, new SharedTurnDetector(createLogger({ role: 'voice', level: 'silent' })));
+  replaceProcessPool(processes, new SharedTurnModel(createLogger({ role: 'voice', level: 'silent' })));
   const pool = new ProcPool({
     agent: '',
     numIdleProcesses: 3,

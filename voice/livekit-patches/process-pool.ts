@@ -1,6 +1,6 @@
 /**
  * The processes of calls are Parley's, which calls can share: LiveKit's pool has one for each call. The model of the turn detection is
- * {@link SharedTurnDetector} in place of a process of its own.
+ * {@link SharedTurnModel} in place of a process of its own.
  */
 import type { RunningJobInfo } from '@livekit/agents';
 
@@ -8,12 +8,13 @@ import type { RunningJobInfo } from '@livekit/agents';
 import { InferenceProcExecutor } from '../../node_modules/@livekit/agents/dist/ipc/inference_proc_executor.js';
 import { ProcPool } from '../../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
 import type { JobProcesses } from '../job-processes/job-processes.ts';
-import type { SharedTurnDetector } from './shared-turn-detector.ts';
+import { expectFunctions } from './livekit-error.ts';
+import type { SharedTurnModel } from '../sound/shared-turn-model.ts';
 
 /** For every agent server of this process. */
 export function replaceProcessPool(
   processes: Pick<JobProcesses, 'open' | 'live' | 'launch' | 'close'>,
-  turnDetector: SharedTurnDetector,
+  turnDetector: SharedTurnModel,
 ): void {
   const pool = {
     start: () => processes.open(),
@@ -21,6 +22,8 @@ export function replaceProcessPool(
     getByJobId: (id: string) => processes.live.find(({ runningJob }) => runningJob.job.id === id) ?? null,
     close: () => processes.close(),
   };
+  expectFunctions('ProcPool', ProcPool.prototype, Object.keys(pool));
+  expectFunctions('InferenceProcExecutor', InferenceProcExecutor, ['createIfNeeded']);
   Object.assign(ProcPool.prototype, pool);
   Object.defineProperty(ProcPool.prototype, 'processes', { configurable: true, get: () => processes.live });
   InferenceProcExecutor.createIfNeeded = () => turnDetector as unknown as InferenceProcExecutor;

@@ -2,6 +2,6 @@
 export { InboundCalls } from './inbound.ts';
 export { Keypad } from './keypad.ts';
 export { OutboundCalls } from './outbound.ts';
-export { Transfers } from './transfer/index.ts';
-export { sessionVoice } from './transfer/session-voice.ts';
-export { listenForVoicemail } from './voicemail.ts';
+export { Screening } from './screening.ts';
+export { Transfers, type TransferVoice } from './transfer/index.ts';
+export { summaryOf } from './transfer/summary.ts';

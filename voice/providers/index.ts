@@ -7,7 +7,7 @@ export {
   type ProviderPart,
 } from '../calls/provider-access/index.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
-export type { Recognition, RecognitionEvent, SpeechRecognizer } from './stt/recognition.ts';
+export type { SpeechRecognizer } from './stt/recognition.ts';
 export { providerFailureOf } from './provider-errors.ts';
 export type { SpeechSynthesizer } from './tts/speech-synthesizer.ts';
 export type { AnswerEvent } from './llm/hedged-language-model.ts';

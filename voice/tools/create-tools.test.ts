@@ -10,7 +10,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { openEgress } from '../../test/support/open-egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import type { Calendar } from './calendar/calendar.ts';
-import { afterGrace, createTools, functionNamesOf, type CreateToolsOptions } from './create-tools.ts';
+import { createTools, functionNamesOf, type CreateToolsOptions } from './create-tools.ts';
 import { runCall } from './run-call.ts';
 import { MailError, type Mail, type Mailer } from './mail/mailer.ts';
 import { RecordingHost } from '../../test/support/recording-tool-host.ts';
@@ -49,7 +49,7 @@ function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptio
     clock,
     logger: createLogger({ role: 'voice', level: 'silent' }),
     over,
-    stop: afterGrace(over, clock),
+    stop: over,
     ...more,
   };
   const made = createTools(options);
@@ -272,15 +272,8 @@ describe('a call that is over', () => {
       sendEmail: { from: 'a@b.example', passwordSecretRef: { name: 's', key: 'k' } },
       messages: { failed: 'That went wrong.' },
     };
-    let fire = (): void => undefined;
-    const clock = {
-      ...systemClock,
-      after: (ms: number, callback: () => void) => {
-        if (ms === 5_000) fire = callback;
-        return { cancel: () => undefined };
-      },
-    };
-    const running = toolsFor([aTool('send_email', spec)], { mailer: hanging, over: over.signal, clock }).call('send_email', {
+    const stop = new AbortController();
+    const running = toolsFor([aTool('send_email', spec)], { mailer: hanging, over: over.signal, stop: stop.signal }).call('send_email', {
       to: 'a@b.example',
       subject: 's',
       body: 'b',
@@ -289,7 +282,7 @@ describe('a call that is over', () => {
     over.abort();
     // It may still come to its end.
     expect(signal.aborted).toBe(false);
-    fire();
+    stop.abort(new Error('the call is over'));
     expect(await running).toMatchObject({ error: expect.any(String) });
     expect([signal.aborted, host.said]).toEqual([true, []]);
   });

@@ -43,14 +43,11 @@ export interface CreateToolsOptions {
   readonly logger: Logger;
   /** Aborts when the call is over. */
   readonly over: AbortSignal;
-  /** Aborts when nothing of the call may run any more: {@link afterGrace}. */
+  /** Aborts when nothing of the call may run any more: some time after that. */
   readonly stop: AbortSignal;
   /** In a test: answers in place of tools. */
   readonly mocks?: ToolMocks | undefined;
 }
-
-/** How long a tool may go on without a call, in milliseconds. */
-const TOOL_GRACE_MS = 5_000;
 
 /** Names are unique: a built-in gives way to a tool that the owner named. What a server names has given way before ({@link toolsOf}). */
 export function createTools(options: CreateToolsOptions): readonly ToolDefinition[] {
@@ -123,13 +120,4 @@ function definitionOf({ functionName, spec }: RevisionTool, options: CreateTools
     return createCheckAvailability({ ...common, spec: spec.checkCalendarAvailability, calendar });
   }
   return undefined;
-}
-
-/** Aborts five seconds after the call is over: tools that run then have so long to finish. */
-export function afterGrace(signal: AbortSignal, clock: Clock): AbortSignal {
-  const controller = new AbortController();
-  const begin = (): void => void clock.after(TOOL_GRACE_MS, () => controller.abort(new Error('the call is over')));
-  if (signal.aborted) begin();
-  else signal.addEventListener('abort', begin, { once: true });
-  return controller.signal;
 }

@@ -1,16 +1,15 @@
 /** The end of a turn, by the detector and by a fixed silence: turns cut off in a pause, the wait after the last word, and back-channels. */
-import { initializeLogger, VADEventType } from '@livekit/agents';
-import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 
 import { Helper } from '../../../local-stack/speech/helper.ts';
 import { speechPython } from '../../../local-stack/speech/main.ts';
-import { endOfTurnDelayMs, sureFrom } from '../../../voice/livekit-patches/end-of-turn-detector.ts';
-import { MeasuredVad } from '../../../voice/livekit-patches/measured-vad.ts';
-import { SharedTurnDetector } from '../../../voice/livekit-patches/shared-turn-detector.ts';
+import { endOfTurnDelayMs, sureFrom } from '../../../voice/sound/turn-detector.ts';
 import { isBackchannel } from '../../../voice/conversation/backchannels.ts';
-import { countsAsInterruption } from '../../../voice/conversation/interruption-rules.ts';
-import { conversationSettingsOf } from '../../../voice/session/settings.ts';
+import { countsAsInterruption, interruptionRulesOf } from '../../../voice/conversation/interruption-rules.ts';
+import { localInference } from '../../../voice/sound/local-inference.ts';
+import { soundSettingsOf } from '../../../voice/sound/settings.ts';
+import { SharedTurnModel } from '../../../voice/sound/shared-turn-model.ts';
+import { hearWindow, SILENT, type VoiceActivitySettings } from '../../../voice/sound/voice-activity.ts';
 import type { PartResult } from '../harness/run-parts.ts';
 import { percentile } from '../harness/stats.ts';
 import { duration, megabytes, percent } from '../harness/table.ts';
@@ -41,19 +40,19 @@ interface Contender {
 
 /** @throws Error without a Python that can have espeak-ng */
 export async function benchEndOfTurn(): Promise<PartResult> {
-  initializeLogger({ pretty: false, level: 'error' });
   const python = await speechPython(process.env);
   if (python === undefined) throw new Error('the voice needs Python 3.10 or newer with venv and pip');
   const helper = new Helper({ python, onLog: () => undefined });
   const logger = pino({ level: 'silent' });
-  const settings = conversationSettingsOf(benchAgent('http://localhost', { mode: 'model' }).agent);
-  const delays = settings.endOfTurn!;
-  const { vad, interruptions } = settings;
+  const { agent } = benchAgent('http://localhost', { mode: 'model' });
+  const { activity, endOfTurn } = soundSettingsOf(agent);
+  const delays = endOfTurn!;
+  const interruptions = interruptionRulesOf(agent);
   try {
     const voice = helper.ask.bind(helper);
     const turns = await spokenTurns(voice);
     const rssBefore = process.memoryUsage.rss();
-    const detector = new SharedTurnDetector(logger);
+    const detector = new SharedTurnModel(logger);
     await detector.start();
     const hear = async (sound: Int16Array): Promise<number> => {
       const pcm = Buffer.from(withSilence(sound, ASKED_AFTER_MS).slice(-1.2 * SAMPLE_RATE).buffer).toString('base64');
@@ -90,7 +89,7 @@ export async function benchEndOfTurn(): Promise<PartResult> {
       },
     ];
     const backchannels = await Promise.all(
-      (await spokenBackchannels(voice)).map(async (said) => ({ text: said.text, ms: await speechMs(said) })),
+      (await spokenBackchannels(voice)).map(async (said) => ({ text: said.text, ms: await speechMs(said, activity) })),
     );
     const share = (counts: (said: (typeof backchannels)[number]) => boolean): string =>
       percent(backchannels.filter(counts).length / backchannels.length);
@@ -112,16 +111,10 @@ export async function benchEndOfTurn(): Promise<PartResult> {
           title: `Back-channels: ${backchannels.length}`,
           columns: ['', 'interrupt'],
           rows: [
-            [
-              'pause the agent, the silence after them counted as speech',
-              share(({ ms }) => ms + vad.minSilenceDuration >= interruptions.minSpeechMs),
-            ],
             ['by the length of speech alone', share(longEnough)],
             ['and by their words', share((said) => longEnough(said) && !isBackchannel(said.text, 'en-US'))],
           ],
-          notes: [
-            'The first row is what LiveKit does, those of the last end what the agent says. Words as speech to text would write them.',
-          ],
+          notes: ['Those of the last end what the agent says. Words as speech to text would write them.'],
         },
       ],
     };
@@ -139,15 +132,15 @@ function rowOf({ name, waits }: Contender): readonly string[] {
   return [name, cut(300), cut(Number.POSITIVE_INFINITY)].concat(figures);
 }
 
-/** As the VAD of a call measures it. */
-async function speechMs({ sound }: SpokenBackchannel): Promise<number> {
-  let spoken = 0;
-  const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: (ms) => (spoken = ms) });
-  const stream = vad.stream();
+/** As the ears of a call measure it. */
+async function speechMs({ sound }: SpokenBackchannel, settings: VoiceActivitySettings): Promise<number> {
+  const model = localInference().createVad();
   const samples = withSilence(Int16Array.from([...new Int16Array(SAMPLE_RATE / 4), ...sound]), 1_000);
-  for (let at = 0; at + WINDOW <= samples.length; at += WINDOW)
-    stream.pushFrame(new AudioFrame(samples.slice(at, at + WINDOW), SAMPLE_RATE, 1, WINDOW));
-  for await (const { type } of stream) if (type === VADEventType.END_OF_SPEECH) break;
-  stream.close();
-  return spoken;
+  let voice = SILENT;
+  for (let at = 0; at + WINDOW <= samples.length; at += WINDOW) {
+    const { now, changes } = hearWindow(voice, await model.predict(samples.slice(at, at + WINDOW)), settings);
+    voice = now;
+    for (const change of changes) if (change.type === 'pauses') return change.spokenMs;
+  }
+  return 0;
 }

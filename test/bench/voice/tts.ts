@@ -1,5 +1,5 @@
 /**
- * From a text to the first sound of it: Parley's own voice against LiveKit's for the same protocol, both as a session uses them; and requests
+ * From a text to the first sound of it: Parley's own voice, as calls use it, against LiveKit's for the same protocol; and requests
  * against a WebSocket, for the same answer of the same provider.
  */
 import { initializeLogger, tokenize, tts } from '@livekit/agents';
@@ -14,10 +14,9 @@ import { createProviders, type CreateProvidersOptions, type SpeechSynthesizer } 
 import { ttsProtocolOf } from '../../../voice/providers/provider-table.ts';
 import { HttpSpeech } from '../../../voice/providers/tts/http-speech.ts';
 import type { SpeechSource } from '../../../voice/providers/tts/speech-source.ts';
-import { SessionTts } from '../../../voice/session/session-tts.ts';
-import { TextNormalizer } from '../../../voice/text-normalization/index.ts';
 import { CASES, endpointAt, type SpeakingCase } from '../../integration/speech-apis/speaking/speaking-cases.ts';
 import { startSpeakingServer } from '../../integration/speech-apis/speaking/speaking-server.ts';
+import { hastyVoice } from '../../support/hasty-voice.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
 import { synthesizerOf } from '../../support/speech-synthesis.ts';
 import { interleave } from '../harness/rounds.ts';
@@ -60,7 +59,7 @@ export async function benchTts({ rounds }: { readonly rounds: number }): Promise
   try {
     const turns = await interleave({
       rounds,
-      contenders: { own: () => turn(asSessionSpeaks(providers.tts)), stock: () => turn(stock) },
+      contenders: { own: () => turn(providers.tts), stock: () => stockTurn(stock) },
     });
     const transports = await benchTransports(rounds);
     return { figures: { headMs, pace, text, turns, transports }, tables: [tableOf(turns), tableOfTransports(transports)] };
@@ -98,7 +97,7 @@ async function benchTransports(rounds: number): Promise<Transports> {
     // Sound four times as fast as it is heard: 70 ms in each piece.
     Object.assign(server.faults, { firstMs: headMs, pieceMs: 70 / pace });
     const source = sourceAt(endpointAt(server.url, row));
-    return { server, voice: asSessionSpeaks(synthesizerOf([{ provider: row.name, source }], { clock: systemClock })) };
+    return { server, voice: synthesizerOf([{ provider: row.name, source }], { clock: systemClock }) };
   };
   const settings = { language: 'en-US', temperature: 0.3, egress, clock: systemClock };
   const requests =
@@ -140,16 +139,27 @@ function tableOfTransports(transports: Transports): Table {
   };
 }
 
-const asSessionSpeaks = (inner: SpeechSynthesizer): tts.TTS =>
-  new SessionTts({ inner, normalizer: new TextNormalizer({ language: 'en-US' }), clock: systemClock });
+async function turn(synthesizer: SpeechSynthesizer, said = text): Promise<Turn> {
+  const startedAt = performance.now();
+  let firstMs: number | undefined;
+  const { voice, silent } = hastyVoice(synthesizer, () => (firstMs ??= performance.now() - startedAt));
+  voice.say(1, said);
+  voice.sayNoMore(1);
+  await silent;
+  return turnOf(firstMs, startedAt);
+}
 
-async function turn(voice: tts.TTS, said = text): Promise<Turn> {
+async function stockTurn(voice: tts.TTS): Promise<Turn> {
   const startedAt = performance.now();
   const stream = voice.stream();
-  stream.pushText(said);
+  stream.pushText(text);
   stream.endInput();
   let firstMs: number | undefined;
   for await (const audio of stream) if (typeof audio !== 'symbol') firstMs ??= performance.now() - startedAt;
+  return turnOf(firstMs, startedAt);
+}
+
+function turnOf(firstMs: number | undefined, startedAt: number): Turn {
   if (firstMs === undefined) throw new Error('nothing was heard');
   return { firstMs, lastMs: performance.now() - startedAt };
 }

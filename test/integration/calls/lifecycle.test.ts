@@ -6,7 +6,7 @@ import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
 import { CallEnd } from '../../../voice/job/call-end.ts';
 import type { Transfers } from '../../../voice/phone/index.ts';
-import { LogWriter } from '../../../voice/session/log-writer.ts';
+import { LogWriter } from '../../../voice/job/log-writer.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { type Store } from '../../../store/index.ts';

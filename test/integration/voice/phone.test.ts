@@ -303,15 +303,8 @@ describe('a call that goes out', () => {
 
   it('is over when a tape answers, and talked on with a person or a menu', async () => {
     const { provider, revision } = await serving({ spec: { call: { voicemailDetectionTimeout: '20s' } } });
-    let verdict = 'machine-vm';
-    provider.chat(({ system, messages, toolNames }) => {
-      const asked = JSON.stringify(messages);
-      return /voicemail|answering machine/i.test(system) || toolNames.includes('save_prediction') || asked.includes('machine-vm')
-        ? toolNames.includes('save_prediction')
-          ? { toolCalls: [{ name: 'save_prediction', arguments: { label: verdict } }] }
-          : JSON.stringify({ label: verdict, category: verdict })
-        : 'Certainly.';
-    });
+    let verdict = 'voicemail';
+    provider.chat(({ system }) => (system.includes('who or what has answered') ? verdict : 'Certainly.'));
     let phone: TestCaller | undefined;
     gateway.onDial = async (request) => (phone = await answer(request));
     const find = await goesOut(revision);
@@ -322,7 +315,7 @@ describe('a call that goes out', () => {
     // Nothing is on the tape.
     expect(phone?.tones()).toEqual([]);
 
-    for (verdict of ['human', 'machine-ivr']) {
+    for (verdict of ['human', 'menu']) {
       const again = await goesOut(revision);
       await becomes(again, { status: 'ongoing' });
       await says(phone, provider, 'Who is calling?', 1_000);

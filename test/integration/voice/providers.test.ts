@@ -1,7 +1,6 @@
 /** Language models and speech over real HTTP, against a scripted server. */
-import { initializeLogger } from '@livekit/agents';
 import { pino } from 'pino';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
@@ -18,11 +17,10 @@ import {
   type CreateProvidersOptions,
   type Providers,
 } from '../../../voice/providers/index.ts';
-import { SessionTts } from '../../../voice/session/session-tts.ts';
-import { TextNormalizer } from '../../../voice/text-normalization/index.ts';
 import { aQuestion, aTool, heardOf } from '../../support/answers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { hastyVoice } from '../../support/hasty-voice.ts';
 import { startProviderServer, type ChatScript } from '../../support/provider-server.ts';
 import { recognize } from '../../support/speech-recognition.ts';
 import { spokenBy } from '../../support/speech-synthesis.ts';
@@ -38,7 +36,6 @@ const server = suiteFixture(startProviderServer);
 let egress: TestEgress;
 let opened: Providers[];
 
-beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 beforeEach(() => {
   egress = openEgress();
   opened = [];
@@ -93,10 +90,6 @@ const answerOf = async (providers: Providers): Promise<string> => (await heardOf
 const failureOf = async (providers: Providers): Promise<ProviderError> => providerFailureOf(await caught(answerOf(providers)), 'llm');
 
 const spoken = ({ tts }: Providers, text: string): Promise<Int16Array> => spokenBy(tts, text);
-
-/** An answer as a session speaks it. */
-const streamOf = ({ tts: inner }: Providers) =>
-  new SessionTts({ inner, normalizer: new TextNormalizer({ language: 'en-US' }), clock: systemClock }).stream();
 
 const speech = (seconds = 1): Int16Array => tone({ frequency: 700, seconds, sampleRate: 16_000 });
 
@@ -401,30 +394,27 @@ describe('text to speech', () => {
   it('is heard before the provider has sent it all', async () => {
     const held = Promise.withResolvers<void>();
     server.speech(() => ({ holdRest: held.promise }));
-    const stream = streamOf(await providersOf());
-    stream.pushText('This is one sentence. ');
-    stream.endInput();
-    const first = await stream.next();
-    let samples = typeof first.value === 'symbol' ? 0 : (first.value?.frame.samplesPerChannel ?? 0);
-    expect(samples).toBeGreaterThanOrEqual(480);
+    const { voice, samples, silent } = hastyVoice((await providersOf()).tts);
+    voice.say(1, 'This is one sentence. ');
+    voice.sayNoMore(1);
+    await eventually(() => expect(samples.length).toBeGreaterThanOrEqual(480));
     held.resolve();
-    for await (const audio of stream) if (typeof audio !== 'symbol') samples += audio.frame.samplesPerChannel;
-    // 40 ms a character, and 10 ms that say that it is over.
-    expect(samples).toBe((21 * 0.04 + 0.01) * 24_000);
+    await silent;
+    // 40 ms a character.
+    expect(samples).toHaveLength(21 * 0.04 * 24_000);
   });
 
   it('is asked for a sentence as soon as it is complete, and for the next one meanwhile', async () => {
     const held = Promise.withResolvers<void>();
     server.speech(({ input }) => (input.startsWith('The first') ? { holdRest: held.promise } : {}));
-    const stream = streamOf(await providersOf());
-    stream.pushText('The first sentence is here. The second');
+    const { voice, samples, silent } = hastyVoice((await providersOf()).tts);
+    voice.say(1, 'The first sentence is here. The second');
     await eventually(() => expect(server.requests('speech')).toHaveLength(1));
-    stream.pushText(' sentence follows it. And a third one comes. And a fourth one.');
-    stream.endInput();
+    voice.say(1, ' sentence follows it. And a third one comes. And a fourth one.');
+    voice.sayNoMore(1);
     await eventually(() => expect(server.requests('speech')).toHaveLength(2));
     held.resolve();
-    const samples: number[] = [];
-    for await (const audio of stream) if (typeof audio !== 'symbol') samples.push(...audio.frame.data);
+    await silent;
     const sentences = ['The first sentence is here.', 'The second sentence follows it.', 'And a third one comes.', 'And a fourth one.'];
     expect(new Set(server.requests('speech').map(({ input }) => input))).toEqual(new Set(sentences));
     // In their order, whichever came first.
@@ -439,11 +429,11 @@ describe('text to speech', () => {
   it('is not asked for more than is on its way and the next', async () => {
     const held = Promise.withResolvers<void>();
     server.speech(() => ({ holdHead: held.promise }));
-    const stream = streamOf(await providersOf());
-    stream.pushText('The first sentence is here. The second sentence is here. The third sentence is here. And so on.');
-    stream.endInput();
+    const { voice } = hastyVoice((await providersOf()).tts);
+    voice.say(1, 'The first sentence is here. The second sentence is here. The third sentence is here. And so on.');
+    voice.sayNoMore(1);
     await eventually(() => expect(server.inFlight).toBe(2));
-    stream.close();
+    voice.cancel(1);
     // An interruption ends both, and asks for no other.
     await eventually(() => expect(server.requests('speech').filter(({ abandoned }) => abandoned)).toHaveLength(2));
     held.resolve();

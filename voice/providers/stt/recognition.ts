@@ -23,6 +23,8 @@ export interface Recognition {
   speaks(unreadMs?: number): void;
   /** The user has paused: the final words are asked for at once, instead of when the provider notices. */
   pauses(): void;
+  /** Whether each pause is a request of its own: words on both sides of a short one are better recognised in one. */
+  readonly byRequest: boolean;
   /** Whether words are under way: some came that may still change, or are due. */
   readonly recognizes: boolean;
   /** No event follows. Idempotent. */

@@ -57,7 +57,7 @@ export interface SttStreaming {
   readonly answersEveryFlush?: true;
   /** No `flushed` is sent: a final after which no words are under way has all that was said before the last flush. */
   readonly answersByFinal?: true;
-  /** A flush that isn't answered in time ends the connection with a failure: no limit of the stream's own is needed. */
-  readonly boundsAnswers?: true;
+  /** A flush is one request with all that was said since the one before; it fails where it isn't answered in time. */
+  readonly byRequest?: true;
   session(): SttStreamSession;
 }

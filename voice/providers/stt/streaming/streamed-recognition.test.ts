@@ -436,7 +436,7 @@ describe('that all words have come', () => {
 });
 
 it('gives a request for a whole turn the time that it takes', async () => {
-  await listenTo({ answersEveryFlush: true, boundsAnswers: true });
+  await listenTo({ answersEveryFlush: true, byRequest: true });
   await push(1_600);
   recognition.pauses();
   await clock.advance(60_000);

@@ -136,6 +136,10 @@ export class StreamedRecognition implements Recognition {
     this.#speaking = false;
   }
 
+  get byRequest(): boolean {
+    return this.#provider.streaming.byRequest === true;
+  }
+
   get recognizes(): boolean {
     if (this.#closed) return false;
     return this.#words.some || (this.#provider.streaming.answersEveryFlush === true && this.#flushes.length > 0);
@@ -333,7 +337,7 @@ export class StreamedRecognition implements Recognition {
       this.#settle();
     };
     if (others) after(lateMs, () => (waits() ? giveUp() : after(FLUSH_TIMEOUT_MS - lateMs, atLast)));
-    else if (streaming.boundsAnswers !== true) after(FLUSH_TIMEOUT_MS, atLast);
+    else if (streaming.byRequest !== true) after(FLUSH_TIMEOUT_MS, atLast);
   }
 
   /** Once for each pause, or for several that are answered together. @param options.answered although no flush is taken for answered */

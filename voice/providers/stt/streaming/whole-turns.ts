@@ -23,8 +23,7 @@ export const wholeTurns = (model: string): SttStreaming => ({
   sampleRate: RECOGNITION_SAMPLE_RATE,
   speechOnly: true,
   answersEveryFlush: true,
-  // As requests do.
-  boundsAnswers: true,
+  byRequest: true,
   session: () => ({
     audio: (pcm) => [pcm],
     flush: () => [FLUSH],

@@ -1,0 +1,230 @@
+/** The conversation of a call: the machine of `voice/conversation`, with ears and a voice in a room. */
+import type { Room } from '@livekit/rtc-node';
+
+import { AGENT_HEARD_WITHIN_MS } from '../calls/microphone.ts';
+import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
+import type { Timer } from '../../platform/clock.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { createConversation, type CreateConversationOptions } from '../conversation/create-conversation.ts';
+import type { ConversationFigures, Figures } from '../conversation/figures.ts';
+import type { CreateEars, CreateVoice } from '../conversation/ports.ts';
+import { silenceReminderOf } from '../conversation/prompt.ts';
+import { agentStateOf, type ConversationState } from '../conversation/state.ts';
+import { Screening, summaryOf, type TransferVoice } from '../phone/index.ts';
+import type { Providers } from '../providers/index.ts';
+import { Ambience } from '../ambience/ambience.ts';
+import { AgentTrack } from '../sound/agent-track.ts';
+import { CallRecorder, type CallRecorderOptions } from '../recording/call-recorder.ts';
+import { CallEars, EAR_SAMPLE_RATE } from '../sound/ears.ts';
+import { localInference } from '../sound/local-inference.ts';
+import { Playout, PLAYOUT_SAMPLE_RATE } from '../sound/playout.ts';
+import { soundSettingsOf, type SoundSettings } from '../sound/settings.ts';
+import { SpokenVoice } from '../sound/spoken-voice.ts';
+import { Subtitles } from '../sound/subtitles.ts';
+import { playTones } from '../sound/tones.ts';
+import { TurnDetector, type TurnModel } from '../sound/turn-detector.ts';
+import { UserTrack } from '../sound/user-track.ts';
+import { TextNormalizer } from '../text-normalization/index.ts';
+
+/** Attribute of the agent in LiveKit's rooms: listening, thinking or speaking. */
+const STATE_ATTRIBUTE = 'lk.agent.state';
+
+export interface CallConversationOptions extends Omit<
+  CreateConversationOptions,
+  'model' | 'voice' | 'ears' | 'turnEndMs' | 'silence' | 'onChange' | 'tones'
+> {
+  readonly room: Room;
+  /** The participant that the agent listens to. */
+  readonly userIdentity: string;
+  readonly providers: Pick<Providers, 'llm' | 'stt' | 'tts'>;
+  readonly turnModel: TurnModel | undefined;
+  /** Absent where the call is not recorded. */
+  readonly recording: Pick<CallRecorderOptions, 'file' | 'encoder' | 'onStart'> | undefined;
+  readonly figures: Figures;
+}
+
+export class CallConversation {
+  readonly #options: CallConversationOptions;
+  readonly #sound: SoundSettings;
+  readonly #track = new AgentTrack();
+  readonly #subtitles: Subtitles;
+  readonly #ambience: Ambience | undefined;
+  readonly #conversation: Conversation;
+  #playout!: Playout;
+  #voice!: SpokenVoice;
+  #ears!: CallEars;
+  #user: UserTrack | undefined;
+  #recorder: CallRecorder | undefined;
+  #screening: Screening | undefined;
+  #unheard: Timer | undefined;
+  #shown = '';
+  /** The number of the welcome message. */
+  #welcome: number | undefined;
+  #welcomed = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: CallConversationOptions) {
+    const { room, userIdentity, providers, config, data, figures, log, logger } = options;
+    const { agent } = config;
+    this.#options = options;
+    this.#sound = soundSettingsOf(agent);
+    this.#subtitles = new Subtitles({ room, userIdentity, logger });
+    this.#ambience = this.#sound.ambient && new Ambience(this.#sound.ambient);
+    this.#conversation = createConversation({
+      ...options,
+      model: providers.llm,
+      voice: this.#createVoice,
+      ears: this.#createEars,
+      turnEndMs: this.#sound.turnEndMs,
+      silence: { endAfterMs: millisecondsOf(agent.call.endAfterSilence), reminder: silenceReminderOf(config, data) },
+      log: {
+        add(entries) {
+          figures.written(entries);
+          log.add(entries);
+        },
+      },
+      onChange: (state) => this.#show(state),
+      onFailure: (failure) => {
+        figures.failed(failure);
+        options.onFailure?.(failure);
+      },
+      tones: () => playTones(room),
+    });
+  }
+
+  /** Enters the room as a listener, and prepares the voice; nothing is said before {@link begin}. */
+  async start(): Promise<void> {
+    const { room, userIdentity, recording, clock } = this.#options;
+    this.#recorder = recording && new CallRecorder({ ...recording, clock });
+    this.#user = new UserTrack({
+      room,
+      identity: userIdentity,
+      clock,
+      onWindow: (samples, at) => {
+        this.#recorder?.user({ samples, sampleRate: EAR_SAMPLE_RATE }, at);
+        this.#ears.hear(samples);
+      },
+      onGone: () => this.#ears.hearNothing(),
+    });
+    const { heard } = await this.#track.publish(room);
+    void heard.then(
+      () => this.#playout.open(),
+      () => undefined,
+    );
+  }
+
+  /** The call has begun: the welcome message, and the timers. */
+  begin(): void {
+    const { room, clock, logger } = this.#options;
+    this.#conversation.begin();
+    // A user who never listens would be in a call without an end.
+    this.#unheard = clock.after(AGENT_HEARD_WITHIN_MS, () => this.#playout.open());
+    this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
+  }
+
+  /** The user is there, without a word. */
+  keyPressed(): void {
+    this.#conversation.keyPressed();
+  }
+
+  /** What the user pressed on the keypad is a turn, like words. On hold neither is heard. */
+  pressed(keys: string): void {
+    if (!this.#ears.deaf) this.#conversation.pressed(keys);
+  }
+
+  /** Nothing is said until it is clear who answered. @returns stops listening; idempotent */
+  listenForVoicemail({ timeoutMs, onMachine }: { readonly timeoutMs: number; readonly onMachine: () => void }): () => void {
+    if (timeoutMs <= 0) return () => undefined;
+    const { providers, clock, logger } = this.#options;
+    this.#conversation.screen();
+    const onDecided = (machine: boolean): void => (machine ? onMachine() : this.#conversation.screened());
+    const screening = new Screening({ model: providers.llm, timeoutMs, clock, logger, onDecided });
+    this.#screening = screening;
+    screening.begin();
+    return () => screening.stop();
+  }
+
+  get transferVoice(): TransferVoice {
+    const { providers, clock, logger } = this.#options;
+    return {
+      say: (text, signal) => this.#voice.tell(text, signal),
+      summary: () => summaryOf({ model: providers.llm, messages: this.#conversation.messages, clock, logger }),
+      deafen: async () => {
+        const listen = this.#ears.deafen();
+        this.#conversation.held();
+        return listen;
+      },
+    };
+  }
+
+  figures(): ConversationFigures {
+    return this.#options.figures.figures();
+  }
+
+  /** Nothing is said or heard from now on. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#unheard?.cancel();
+    this.#user?.close();
+    await this.#ambience?.close().catch(() => undefined);
+    await this.#conversation.close();
+    this.#voice.close();
+    await this.#track.close();
+    await this.#recorder?.close();
+  }
+
+  readonly #createVoice: CreateVoice = (reports) => {
+    const { config, providers, clock } = this.#options;
+    const { language, speech } = config.agent;
+    this.#voice = new SpokenVoice({
+      ...reports,
+      synthesizer: providers.tts,
+      normalizer: new TextNormalizer({ language, ...speech }),
+      playout: (heard) => (this.#playout = new Playout({ ...heard, sink: this.#track.sink, clock, onSound: this.#onSound })),
+      clock,
+      onHeard: (number, text, final) => this.#subtitles.agent(number, text, final),
+    });
+    return this.#voice;
+  };
+
+  readonly #onSound = (samples: Int16Array, at: number): void => {
+    this.#recorder?.agent({ samples, sampleRate: PLAYOUT_SAMPLE_RATE }, at);
+  };
+
+  readonly #createEars: CreateEars = ({ report, fail }) => {
+    const { config, providers, turnModel, clock, logger } = this.#options;
+    const { activity, endOfTurn } = this.#sound;
+    this.#ears = new CallEars({
+      settings: activity,
+      model: localInference().createVad(),
+      recognizer: providers.stt,
+      turnDetector: endOfTurn && new TurnDetector({ delays: endOfTurn, language: config.agent.language, model: turnModel, logger }),
+      clock,
+      report: (event) => {
+        if (event.type === 'interim' || event.type === 'understood') this.#subtitles.user(event.text, event.type === 'understood');
+        report(event);
+        this.#screening?.hear(event);
+      },
+      fail,
+    });
+    return this.#ears;
+  };
+
+  #show(state: ConversationState): void {
+    if (!state.begun || state.closed) return;
+    this.#welcome ??= state.speeches[0]?.number ?? 0;
+    const welcomed = !this.#welcomed && state.speeches.every(({ number }) => number !== this.#welcome);
+    this.#welcomed ||= welcomed;
+    const shown = agentStateOf(state);
+    if (!welcomed && shown === this.#shown) return;
+    this.#shown = shown;
+    const attributes = { [STATE_ATTRIBUTE]: shown, ...(welcomed && { [WELCOMED_ATTRIBUTE]: 'true' }) };
+    // It fails in a room that was left.
+    this.#options.room.localParticipant?.setAttributes(attributes).catch(() => undefined);
+  }
+}

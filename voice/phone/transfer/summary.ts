@@ -1,0 +1,47 @@
+/** What a transfer tells its target about the call. */
+import { withTimeout, type Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/logging.ts';
+import type { AnswerSource } from '../../conversation/ports.ts';
+import type { HistoryItem } from '../../providers/llm/history.ts';
+
+/** The other side waits on the line meanwhile, in milliseconds. */
+const SUMMARY_TIMEOUT_MS = 6_000;
+/** In characters: what is said in half a minute. */
+const MAX_LENGTH = 500;
+
+const REQUEST =
+  'The call is about to be handed to a colleague, who has just answered and hears only you. Tell them in at most three short sentences, ' +
+  'in the language of the conversation, who is calling and what it is about. Say nothing else.';
+
+/** Said where the model has nothing to say in time. */
+const FALLBACK = 'Hello, I have a caller on the line for you. I am connecting you now.';
+
+export interface SummaryOptions {
+  readonly model: AnswerSource;
+  /** What both sides have said. */
+  readonly messages: readonly HistoryItem[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Never throws: a transfer with a plain sentence is better than none. */
+export async function summaryOf({ model, messages, clock, logger }: SummaryOptions): Promise<string> {
+  const stop = new AbortController();
+  try {
+    const written = await withTimeout(clock, SUMMARY_TIMEOUT_MS, textOf(model, messages, stop.signal));
+    return written?.trim().slice(0, MAX_LENGTH).toWellFormed() || FALLBACK;
+  } catch (err) {
+    logger.warn({ err }, 'failed to summarise a call; transferring it without a summary');
+    return FALLBACK;
+  } finally {
+    stop.abort();
+  }
+}
+
+async function textOf(model: AnswerSource, messages: readonly HistoryItem[], signal: AbortSignal): Promise<string> {
+  const history: readonly HistoryItem[] = [...messages, { type: 'message', id: 'summary', role: 'user', text: REQUEST }];
+  let text = '';
+  for await (const event of model.answer({ instructions: '', history, tools: [], mayCall: false, mayBeEmpty: () => true }, signal))
+    if (event.type === 'text') text += event.text;
+  return text;
+}
