@@ -81,6 +81,15 @@ describe('sound while the agent speaks', () => {
     expect(talk.done()).toEqual(['pausePlayout']);
   });
 
+  it('stops the agent when it is long enough, where the words were there before', () => {
+    const talk = greeted({ interruptions: { enabled: true, minSpeechMs: 500, minWords: 2 } });
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_300, interim('stop please'));
+    expect(talk.done()).toEqual([]);
+    talk.at(1_520, lasts);
+    expect(talk.done()).toEqual(['pausePlayout']);
+  });
+
   it('is not heard where the agent can not be interrupted', () => {
     const talk = greeted({ interruptions: { enabled: false, minSpeechMs: 500, minWords: 0 } });
     talk.at(1_050, speaks(1_000));
