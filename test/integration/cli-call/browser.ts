@@ -85,6 +85,7 @@ export async function openPage({ folder }: { readonly folder: string }): Promise
     if (method === 'Network.requestWillBeSent') requested.push((params as { request: { url: string } }).request.url);
     if (method === 'Network.webSocketCreated') requested.push((params as { url: string }).url);
     if (method === 'Log.entryAdded') complaints.push((params as { entry: { text: string } }).entry.text);
+    if (method === 'Runtime.consoleAPICalled') complaints.push(JSON.stringify(params));
     if (method === 'Runtime.exceptionThrown') complaints.push(JSON.stringify(params));
     const waiter = waiting.get(id ?? 0);
     if (error === undefined) waiter?.resolve(result);

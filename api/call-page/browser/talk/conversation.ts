@@ -3,8 +3,10 @@ import {
   ConnectionState,
   createAudioAnalyser,
   DisconnectReason,
+  LogLevel,
   Room,
   RoomEvent,
+  setLogLevel,
   Track,
   type LocalAudioTrack,
   type LocalTrack,
@@ -17,6 +19,9 @@ import { followTranscript, type SpokenLine } from '../../../../voice/calls/live-
 import { AGENT_HEARD_WITHIN_MS } from '../../../../voice/calls/microphone.ts';
 import { rms } from '../../session/level.ts';
 import { pause } from '../shared/wait.ts';
+
+// By default it writes each step of a call to the console, the request to join among them.
+setLogLevel(LogLevel.warn);
 
 /** `listening`, `thinking` or `speaking`: what LiveKit's agents report. */
 const STATE_ATTRIBUTE = 'lk.agent.state';
