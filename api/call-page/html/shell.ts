@@ -34,7 +34,7 @@ export function pageHtml({ path, title, script, keyNote, main }: PageParts): str
       <nav aria-label="Pages">${links.join('')}</nav>
     </header>
     <main id="main">
-      <h1>${title}</h1>
+      <h1 id="title">${title}</h1>
       <noscript><p>This page needs JavaScript.</p></noscript>
       <p id="problem" class="problem" role="alert" hidden></p>
 

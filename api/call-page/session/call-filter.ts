@@ -4,8 +4,9 @@
 export interface ShownFilter {
   readonly agent: string;
   readonly status: string;
-  /** `2026-11-21T09:00`, in the time zone of the browser. */
+  /** The first day, `2026-11-21`, in the time zone of the browser. */
   readonly from: string;
+  /** The last day. */
   readonly to: string;
 }
 
@@ -18,14 +19,19 @@ export function callsQuery(
   const add = (name: string, value: string): void => {
     if (value !== '') query.set(name, value);
   };
-  add('ai_agent_ids', agent.trim());
+  add('ai_agent_ids', agent);
   add('call_status', status);
-  add('start_time_after', instantOf(from));
-  add('start_time_before', instantOf(to));
+  add('start_time_after', instantOf(from, 'T00:00:00.000'));
+  add('start_time_before', instantOf(to, 'T23:59:59.999'));
   add('page_token', token ?? '');
   return query.toString();
 }
 
-function instantOf(local: string): string {
-  return local === '' ? '' : new Date(local).toISOString();
+/** How many of the fields are set. */
+export function filterCount(filter: ShownFilter): number {
+  return Object.values(filter).filter((value) => value !== '').length;
+}
+
+function instantOf(day: string, time: string): string {
+  return day === '' ? '' : new Date(`${day}${time}`).toISOString();
 }

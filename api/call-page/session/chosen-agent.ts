@@ -1,8 +1,11 @@
 /** Which agent the page offers first, and what to say where the link names one that isn't there. */
 
-export interface PageAgent {
+export interface NamedAgent {
   readonly ai_agent_id: string;
   readonly agent_name: string;
+}
+
+export interface PageAgent extends NamedAgent {
   readonly required_dynamic_data: readonly string[];
 }
 
@@ -19,4 +22,9 @@ export function chosenAgent(agents: readonly PageAgent[], wanted: string | undef
   const found = agents.find(({ ai_agent_id: id }) => id === wanted);
   const problem = found === undefined ? `There is no agent “${wanted}” in the organisation of this key. Choose another one.` : undefined;
   return { agent: found ?? first, problem };
+}
+
+/** Its name, and its id where another agent has the same name. */
+export function agentLabel({ ai_agent_id: id, agent_name: name }: NamedAgent, agents: readonly NamedAgent[]): string {
+  return agents.some((other) => other.agent_name === name && other.ai_agent_id !== id) ? `${name} (${id})` : name;
 }

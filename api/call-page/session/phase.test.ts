@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { nextPhase, partsOf, statusText, type PageEvent, type Phase } from './phase.ts';
+import { nextPhase, statusText, type PageEvent, type Phase } from './phase.ts';
 
 const walk = (from: Phase, ...events: readonly PageEvent[]): Phase => events.reduce(nextPhase, from);
 
@@ -23,11 +23,6 @@ it('a summary stays where the key is refused after the call, and the next call b
 it('what comes too late changes nothing', () => {
   expect(walk('ending', 'agent', 'left', 'joined')).toBe('ending');
   expect(walk('over', 'left', 'settled')).toBe('over');
-});
-
-it('exactly one part of the page is there', () => {
-  for (const phase of ['no_key', 'choosing', 'connecting', 'waiting', 'talking', 'ending', 'over'] as const)
-    expect(Object.values(partsOf(phase)).filter(Boolean)).toHaveLength(1);
 });
 
 it('says who is to speak', () => {

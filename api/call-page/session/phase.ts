@@ -26,19 +26,21 @@ export function nextPhase(phase: Phase, event: PageEvent): Phase {
   return steps[phase][event] ?? phase;
 }
 
-/** Which parts of the page are there. */
-export function partsOf(phase: Phase): {
-  readonly key: boolean;
-  readonly setup: boolean;
-  readonly call: boolean;
-  readonly summary: boolean;
-} {
-  return {
-    key: phase === 'no_key',
-    setup: phase === 'choosing',
-    call: phase === 'connecting' || phase === 'waiting' || phase === 'talking' || phase === 'ending',
-    summary: phase === 'over',
-  };
+export type PagePart = 'key' | 'setup' | 'call' | 'summary';
+
+const parts: Readonly<Record<Phase, PagePart>> = {
+  no_key: 'key',
+  choosing: 'setup',
+  connecting: 'call',
+  waiting: 'call',
+  talking: 'call',
+  ending: 'call',
+  over: 'summary',
+};
+
+/** Which part of the page is there. */
+export function partOf(phase: Phase): PagePart {
+  return parts[phase];
 }
 
 /** For the status line. */

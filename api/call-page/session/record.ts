@@ -53,6 +53,14 @@ export interface Delivery {
   readonly created_at: string;
 }
 
+/** Of what providers charge. */
+export interface Cost {
+  /** A decimal number. */
+  readonly amount: string;
+  /** ISO 4217. */
+  readonly currency: string;
+}
+
 export type ShownStatus = 'registered' | 'ongoing' | 'ended' | 'error';
 
 export interface ShownCallSummary {
@@ -70,6 +78,8 @@ export interface ShownCallSummary {
   readonly direction?: 'inbound' | 'outbound';
   readonly from_number?: string;
   readonly to_number?: string;
+  /** So far; absent where a model has no price. */
+  readonly cost?: Cost;
 }
 
 export interface ShownCall extends ShownCallSummary {
@@ -90,6 +100,11 @@ export function isOver({ call_status: status }: ShownCallSummary): boolean {
 export function isComplete(call: ShownCall): boolean {
   const status = call.post_call_analysis?.status;
   return isOver(call) && status !== 'pending' && status !== 'processing';
+}
+
+/** Of the user, who says why they call; undefined where they have said nothing. */
+export function firstWords({ messages }: Pick<ShownCall, 'messages'>): string | undefined {
+  return messages.find(({ role }) => role === 'user')?.content;
 }
 
 /** Where the times of a call count from. */

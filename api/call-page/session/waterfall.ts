@@ -1,23 +1,28 @@
 /** The latencies of one answer as bars on a common axis, which begins when the user has stopped speaking. */
 import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 
-export type LatencyStage = Exclude<keyof TurnLatencies, 'v2v'>;
-
 export interface Bar {
-  readonly stage: LatencyStage;
+  readonly stage: keyof TurnLatencies;
   /** Milliseconds on the axis. */
   readonly from: number;
   readonly to: number;
 }
 
 export interface Waterfall {
-  /** Of the stages that were measured. */
+  /** The whole, then its stages, as far as they were measured. */
   readonly bars: readonly Bar[];
   /** Length of the axis, in milliseconds: the same for all answers that are not too slow for it. */
   readonly length: number;
 }
 
 const AXIS_MS = 2_000;
+
+/** From here on people begin to ask whether anyone is there. */
+const SLOW_MS = 1_500;
+
+export function isSlow({ v2v }: TurnLatencies): boolean {
+  return v2v !== null && v2v >= SLOW_MS;
+}
 
 /**
  * The end of turn is decided while speech is recognised; then the model answers, then the voice. An answer that was begun before the end of turn was
@@ -27,8 +32,14 @@ export function waterfallOf({ eou, stt, llm_ttft: llm, tts_ttfb: tts, v2v }: Tur
   const answer = (llm ?? 0) + (tts ?? 0);
   const inOrder = Math.max(eou ?? 0, stt ?? 0);
   const begun = v2v === null ? inOrder : Math.max(0, Math.min(inOrder, v2v - answer));
-  const bar = (stage: LatencyStage, from: number, ms: number | null): readonly Bar[] =>
+  const bar = (stage: Bar['stage'], from: number, ms: number | null): readonly Bar[] =>
     ms === null ? [] : [{ stage, from, to: from + ms }];
-  const bars = [...bar('eou', 0, eou), ...bar('stt', 0, stt), ...bar('llm_ttft', begun, llm), ...bar('tts_ttfb', begun + (llm ?? 0), tts)];
-  return { bars, length: Math.max(AXIS_MS, v2v ?? 0, ...bars.map(({ to }) => to)) };
+  const bars = [
+    ...bar('v2v', 0, v2v),
+    ...bar('eou', 0, eou),
+    ...bar('stt', 0, stt),
+    ...bar('llm_ttft', begun, llm),
+    ...bar('tts_ttfb', begun + (llm ?? 0), tts),
+  ];
+  return { bars, length: Math.max(AXIS_MS, ...bars.map(({ to }) => to)) };
 }

@@ -13,7 +13,7 @@ import { openPage, type Page } from './browser.ts';
 import { speechWav, startCallPlatform } from './call-platform.ts';
 import { pretendMicrophone, speak } from './microphone.ts';
 import { joinAsAgent } from './pretended-agent.ts';
-import { checkLooks, focused, keepScreenshot, tabOrder } from './page-checks.ts';
+import { checkLooks, focused, keepScreenshot, SIZES, tabOrder } from './page-checks.ts';
 
 const WELCOME = 'Hello, this is Harbour Bikes. How can I help you?';
 const HOURS = 'We are open Monday to Friday from nine to six, and on Saturdays from ten to two. On Sundays we are closed.';
@@ -108,14 +108,14 @@ describe('the page in a browser', () => {
       ),
     ).toEqual([
       ['curious', 'curious', false],
-      ['receptionist', 'Front desk (receptionist)', true],
+      ['receptionist', 'Front desk', true],
     ]);
     const choose = (agent: string): Promise<void> =>
       page.run(
         `(() => { const { agent } = document.forms[1].elements; agent.value = '${agent}'; agent.dispatchEvent(new Event('change')); })()`,
       );
     await choose('curious');
-    expect(await text('data')).toBe('who');
+    expect(await text('data')).toBe('Who');
     await choose('receptionist');
     expect(await text('data')).toBe('');
   });
@@ -155,19 +155,33 @@ describe('the page in a browser', () => {
     // The answer grows while it is spoken.
     await eventually(async () => expect((await entries())[3]).toEqual(['agent interim', expect.stringMatching(/^We are open Monday/)]));
     await checkLooks(page);
+    await page.resize(SIZES.phone);
+    await page.run('scrollTo(0, document.body.scrollHeight)');
+    expect(
+      await page.run(
+        `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.getElementById('hang-up').getBoundingClientRect())`,
+      ),
+    ).toBe(true);
+    await page.resize(SIZES.desk);
     await speak(page);
     await sees(5, 'user', 'Thanks. Is my order 417 ready?');
     await sees(6, 'tool', 'find_order(number: "417")');
     await sees(7, 'agent', 'Yes, order 417 is ready. You can collect it today.');
     // What was cut off stands before the words that cut it off, and is no longer than what was heard of it.
-    await eventually(async () => expect(await page.run(`document.querySelectorAll('#timeline .waterfall').length`)).toBe(2));
+    await eventually(async () => expect(await page.run(`document.querySelectorAll('#timeline .latency').length`)).toBe(2));
     const cutOff = `document.querySelectorAll('#timeline > li')[3]`;
-    expect(await page.run(`${cutOff}.querySelector('.interrupted')?.textContent`)).toBe('interrupted');
-    expect(HOURS).not.toBe((await entries())[3]?.[1]);
+    const [, heard = ''] = /^(.*) — interrupted$/.exec((await entries())[3]?.[1] ?? '') ?? [];
+    expect([HOURS.startsWith(heard), heard !== HOURS]).toEqual([true, true]);
     expect(await page.run(`${cutOff}.querySelector('.source').textContent`)).toMatch(/^handbook\.txt \d\.\d\d$/);
-    expect(
-      await page.run(`[...document.querySelectorAll('#timeline > li:last-child rect')].map(({ className }) => className.baseVal)`),
-    ).toEqual(['stage-eou', 'stage-stt', 'stage-llm_ttft', 'stage-tts_ttfb']);
+    const last = `document.querySelector('#timeline > li:last-child')`;
+    expect(await page.run(`${last}.querySelector('.latency summary').textContent`)).toMatch(/^Answered in \d+\.\d\d s/);
+    expect(await page.run(`[...${last}.querySelectorAll('.breakdown dt')].map(({ textContent }) => textContent)`)).toEqual([
+      'voice to voice',
+      'end of turn',
+      'speech to text',
+      'first token',
+      'first audio',
+    ]);
     expect(await entries()).toHaveLength(7);
 
     await press('mute');
@@ -176,7 +190,7 @@ describe('the page in a browser', () => {
     await press('mute');
     await press('hang-up');
     await eventually(async () => expect(await shown('summary-part')).toBe(true));
-    expect([await text('ending'), await focused(page)]).toEqual(['You hung up.', 'ending']);
+    expect([await text('title'), await text('ending'), await focused(page)]).toEqual(['Front desk', 'You hung up', 'ending']);
     expect(await tabOrder(page, 2)).toEqual(['again', 'call-link']);
     expect(await entries()).toHaveLength(7);
   });
@@ -186,8 +200,12 @@ describe('the page in a browser', () => {
     const [id = ''] = /call_[0-9a-f-]+/.exec(await text('facts')) ?? [];
     expect((await org.call('GET', `/v1/calls/${id}`)).body).toMatchObject({ call_status: 'ended', call_finish_reason: 'user_ended_call' });
     expect(await page.run(`document.getElementById('call-link').getAttribute('href')`)).toBe(`/calls#${id}`);
-    await eventually(async () => expect(await shown('player')).toBe(true));
+    await eventually(async () => expect(await shown('player-part')).toBe(true));
     await eventually(async () => expect(await page.run(`document.getElementById('player').duration`)).toBeGreaterThan(5));
+    await page.run(`document.querySelector('#timeline > li:last-child button.time').click()`);
+    await eventually(async () => expect(await page.run(`document.getElementById('player').currentTime`)).toBeGreaterThan(1));
+    await press('play');
+    await eventually(async () => expect(await text('play')).toBe('Play'));
     expect(await page.run(`document.getElementById('download').download`)).toBe(`${id}.ogg`);
     expect(await text('analysis')).toContain('The model reads the transcript…');
     const reason = { name: 'reason', type: 'string', result: 'Opening hours, and whether an order is ready.', error: null } as const;
@@ -228,6 +246,26 @@ describe('the page in a browser', () => {
     expect({ calls: await calls(), rooms: rooms() }).toEqual({ calls: before.calls + made, rooms: before.rooms });
   });
 
+  it('calls with the data that the agent requires, and with others', async () => {
+    const fill = (id: string, value: string): Promise<void> => page.run(`document.getElementById('${id}').value = '${value}'`);
+    await open(`#key=${callKey}&agent=curious`);
+    await eventually(async () => expect(await focused(page)).toBe('data-0'));
+    await fill('data-0', 'Ada');
+    await page.run(`document.getElementById('more-data').open = true`);
+    await fill('data-lines', 'Kiel');
+    await press('start');
+    await eventually(async () => expect(await text('problem')).toBe('Write “Kiel” as name=value.'));
+    expect(await shown('setup-part')).toBe(true);
+    await checkLooks(page);
+    await fill('data-lines', 'city = Kiel');
+    await press('start');
+    await eventually(async () => expect(await text('status')).toMatch(/agent/));
+    const { calls } = (await platform.org.call('GET', '/v1/calls?page_size=1')).body;
+    expect(calls[0].native_llm_dynamic_data).toEqual({ who: 'Ada', city: 'Kiel' });
+    await press('hang-up');
+    await eventually(async () => expect(await shown('summary-part')).toBe(true));
+  });
+
   it('asks for another key after a call during which its key was revoked', async () => {
     const { facade, org } = platform;
     const given = { name: 'call page', expiration_days: 1, permissions: ['calls:create'] };
@@ -252,6 +290,8 @@ describe('the page in a browser', () => {
     const hosts = new Set(page.requested.filter((url) => !/^(about|data|blob):/.test(url)).map((url) => new URL(url).host));
     expect([...hosts].toSorted()).toEqual([new URL(platform.facade.url).host, new URL(platform.mediaServer.url).host].toSorted());
     expect(page.complaints.filter((line) => /Content Security Policy|exception|Uncaught/i.test(line))).toEqual([]);
+    // What LiveKit's client logs by default.
+    expect(page.complaints.filter((line) => /signal connect|join_request/.test(line))).toEqual([]);
   });
 
   it('publishes the microphone once it hears the agent, muted where it was muted before', async () => {

@@ -31,13 +31,14 @@ export async function checkLooks(page: Page): Promise<void> {
   await page.resize(SIZES.desk);
 }
 
-/** Elements that reach beyond the window, or whose content reaches beyond them where it can't be scrolled to. */
+/** Elements that reach beyond the window, or whose content reaches beyond them where it can't be scrolled to and no ellipsis says so. */
 function overflowing(page: Page): Promise<string[]> {
   return page.run(`[...document.querySelectorAll('body, body *')].filter((element) => {
     if (element.closest('.unseen') !== null) return false;
     const { left, right, width } = element.getBoundingClientRect();
     return width > 0 && (left < -0.5 || right > innerWidth + 0.5 || (element instanceof HTMLElement && element.scrollWidth > element.clientWidth + 1
-      && element.clientWidth > 0 && getComputedStyle(element).display !== 'inline' && element.tagName !== 'SELECT' && element.tagName !== 'INPUT'));
+      && element.clientWidth > 0 && getComputedStyle(element).display !== 'inline' && getComputedStyle(element).textOverflow !== 'ellipsis'
+      && element.tagName !== 'SELECT' && element.tagName !== 'INPUT'));
   }).map((element) => element.outerHTML.slice(0, 120))`);
 }
 

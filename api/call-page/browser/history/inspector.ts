@@ -1,14 +1,15 @@
 /** One call: its record, which may still grow, its recording, and what was sent about it. */
 import { isComplete, isOver, startOf, type ShownCall, type Delivery } from '../../session/record.ts';
-import { clockText } from '../../session/texts.ts';
+import { outcomeOf } from '../../session/outcome.ts';
+import { clockText, deliveryText, wayText } from '../../session/texts.ts';
 import { recordedTimeline } from '../../session/timeline.ts';
-import { facts, make } from '../shared/dom.ts';
-import { showAnalysis, showMedian } from '../shared/record-view.ts';
+import { make } from '../shared/dom.ts';
+import { openPlayer, showRecordingNote, type Player } from '../shared/player.ts';
+import { commonFacts, outcomeTag, showAnalysis, showFacts, showMedian } from '../shared/record-view.ts';
 import type { Rest } from '../shared/rest.ts';
 import { showTimeline } from '../shared/timeline-view.ts';
 import { awaitRecording, readUntil } from '../shared/wait.ts';
-import { openPlayer, type Player } from './player.ts';
-import { elements, statusTag, whenText } from './view.ts';
+import { elements, whenText } from './view.ts';
 
 const READ_EVERY_MS = 1_000;
 /** For the end of a call and its analysis. */
@@ -27,19 +28,25 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
   let player: Player | undefined;
   clear();
 
+  const showTimelineOf = (record: ShownCall): void =>
+    showTimeline(elements.timeline, recordedTimeline(record), {
+      user: 'User',
+      ...(player !== undefined && { seek: (second: number) => player?.seek(second) }),
+    });
   const onRecord = (record: ShownCall): void => {
-    showFacts(record);
-    showTimeline(elements.timeline, recordedTimeline(record), { user: 'User', seek: (second) => player?.seek(second) });
+    showRecord(record);
+    showTimelineOf(record);
     showMedian(elements.median, record);
     showAnalysis(elements.analysis, record.post_call_analysis);
   };
-  const showRecording = async (withinMs: number): Promise<void> => {
-    elements.recordingNote.textContent = 'Reading the recording…';
+  const showRecording = async (call: ShownCall, withinMs: number): Promise<void> => {
+    showRecordingNote('Reading the recording…');
     const recording = await awaitRecording(rest, id, { everyMs: READ_EVERY_MS, withinMs, signal });
     if (signal.aborted) return;
-    elements.recordingNote.textContent = recording === undefined ? 'There is no recording of this call.' : '';
+    showRecordingNote(recording === undefined ? 'There is no recording of this call.' : '');
     if (recording === undefined) return;
     player = openPlayer(id, recording);
+    showTimelineOf(call);
   };
   const showDeliveries = async (call: ShownCall): Promise<void> => {
     const found = await rest.deliveries(call, signal);
@@ -49,10 +56,10 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
       ...found.flatMap(({ receiver, deliveries }) => deliveries.map((delivery) => deliveryItem(receiver, delivery))),
     );
   };
-  const noteIn =
-    (note: HTMLElement) =>
+  const noteWith =
+    (show: (text: string) => void) =>
     (error: unknown): void => {
-      if (!signal.aborted) note.textContent = error instanceof Error ? error.message : String(error);
+      if (!signal.aborted) show(error instanceof Error ? error.message : String(error));
     };
   const polling = { everyMs: READ_EVERY_MS, withinMs: COMPLETE_WITHIN_MS, signal, onRecord };
   const follow = async (): Promise<void> => {
@@ -60,8 +67,8 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
     if (signal.aborted) return;
     const endedAt = startOf(ended) + 1_000 * (ended.call_duration_seconds ?? 0);
     await Promise.all([
-      showRecording(Date.now() - endedAt > RECORDING_WITHIN_MS ? 0 : RECORDING_WITHIN_MS).catch(noteIn(elements.recordingNote)),
-      showDeliveries(ended).catch(noteIn(elements.deliveriesNote)),
+      showRecording(ended, Date.now() - endedAt > RECORDING_WITHIN_MS ? 0 : RECORDING_WITHIN_MS).catch(noteWith(showRecordingNote)),
+      showDeliveries(ended).catch(noteWith((text) => (elements.deliveriesNote.textContent = text))),
       readUntil(rest, id, { ...polling, record: ended, done: isComplete }),
     ]);
   };
@@ -77,35 +84,28 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
 }
 
 function clear(): void {
-  for (const part of [elements.timeline, elements.facts, elements.deliveries, elements.recordingNote, elements.deliveriesNote])
+  for (const part of [elements.timeline, elements.line, elements.facts, elements.deliveries, elements.deliveriesNote])
     part.replaceChildren();
-  for (const part of [elements.median, elements.analysis, elements.playerPart]) part.hidden = true;
+  for (const part of [elements.median, elements.analysis]) part.hidden = true;
+  showRecordingNote('');
   elements.title.textContent = 'Call';
 }
 
-function showFacts(call: ShownCall): void {
+function showRecord(call: ShownCall): void {
+  const { call_duration_seconds: seconds } = call;
   elements.title.textContent = call.ai_agent_name;
-  elements.facts.replaceChildren(
-    ...facts([
-      ['Started', whenText(call)],
-      ['State', statusTag(call.call_finish_reason ?? call.call_status, call.call_status === 'error')],
-      ...(call.call_duration_seconds === undefined ? [] : [['Duration', clockText(call.call_duration_seconds)] as const]),
-      ...(call.direction === undefined
-        ? []
-        : [[call.direction, `${call.from_number ?? 'unknown'} → ${call.to_number ?? 'unknown'}`] as const]),
-      ['Agent', make('code', {}, call.ai_agent_id)],
-      ['Call', make('code', {}, call._id)],
-    ]),
-  );
+  const figures = [whenText(call), ...(seconds === undefined ? [] : [clockText(seconds)])];
+  elements.line.replaceChildren(outcomeTag(outcomeOf(call)), ...figures.map((text) => make('span', {}, text)));
+  showFacts(elements.facts, [{ name: 'Kind', text: wayText(call) }, { name: 'Agent', text: call.ai_agent_id }, ...commonFacts(call)]);
 }
 
-function deliveryItem(receiver: string, { event_name: event, status, reason, attempts }: Delivery): HTMLElement {
-  const why = reason === null || reason === 'ok' ? '' : `, ${reason}`;
+function deliveryItem(receiver: string, delivery: Delivery): HTMLElement {
+  const { event_name: event, status, reason } = delivery;
   return make(
     'li',
     {},
     make('code', {}, event),
-    statusTag(status, status === 'failed'),
-    make('span', { class: 'quiet' }, `${receiver}, ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}${why}`),
+    make('span', { class: status === 'failed' ? 'tag failed' : 'tag' }, status),
+    make('span', { class: 'quiet', title: reason ?? '' }, `${receiver}, ${deliveryText(delivery)}`),
   );
 }

@@ -1,10 +1,12 @@
 /** What happens on the page `/calls`: a key, a filter, a list, and the call that the address names. */
 import { callsQuery, type ShownFilter } from '../../session/call-filter.ts';
 import { readCallsFragment } from '../../session/calls-fragment.ts';
+import type { NamedAgent } from '../../session/chosen-agent.ts';
 import type { ShownCallSummary } from '../../session/record.ts';
 import { RestRefusalError, restWith, type Rest } from '../shared/rest.ts';
+import { readFirstWords, type FirstWords } from './first-words.ts';
 import { inspect, type Inspector } from './inspector.ts';
-import { elements, filterGiven, showCalls, showParts, showProblem } from './view.ts';
+import { elements, filterGiven, focusFilter, offerAgents, showCalls, showFilter, showParts, showProblem } from './view.ts';
 
 const PAGE_SIZE = 50;
 
@@ -16,6 +18,11 @@ let total = 0;
 let next: string | undefined;
 let open: string | undefined;
 let inspector: Inspector | undefined;
+let words: FirstWords | undefined;
+/** By id, of those that are known: which there are not every key may read. */
+const agents = new Map<string, NamedAgent>();
+/** On a phone the fields are shown on request only. */
+let filterExpanded = false;
 /** How many lists were asked for: an answer that comes after a later request is not shown. */
 let requests = 0;
 /** The first page of another list is under way. What follows the list that is there may not be asked for meanwhile. */
@@ -23,7 +30,8 @@ let isBeingReplaced = false;
 
 function show(): void {
   showParts({ hasKey: rest !== undefined, open: open !== undefined });
-  showCalls(calls, { total, open });
+  showFilter({ expanded: filterExpanded });
+  showCalls(calls, { total, open, words: (call, place) => words?.put(call, place) });
   elements.more.hidden = next === undefined || isBeingReplaced;
 }
 
@@ -37,13 +45,29 @@ function fail(error: unknown): void {
   elements.key.focus();
 }
 
+function offer(): void {
+  offerAgents([...agents.values()].toSorted((left, right) => left.agent_name.localeCompare(right.agent_name)));
+}
+
+/** A key that may not read them filters by those of the calls that it lists. */
+async function readAgents(client: Rest): Promise<void> {
+  const found = await client.agents().catch(() => []);
+  if (client !== rest) return;
+  for (const agent of found) agents.set(agent.ai_agent_id, agent);
+  offer();
+}
+
 function useKey(key: string): void {
   rest = restWith(key);
+  words?.close();
+  words = readFirstWords(rest);
+  agents.clear();
+  void readAgents(rest);
   elements.key.value = '';
   showProblem(undefined);
   openNamed();
   void list().catch(fail);
-  if (open === undefined) elements.agent.focus();
+  if (open === undefined) focusFilter();
 }
 
 /** The first page of what the filter asks for, or the one after what is there. */
@@ -64,6 +88,9 @@ async function list({ more = false } = {}): Promise<void> {
   filter = asked;
   calls = more ? [...calls, ...page.calls] : page.calls;
   total = page.total_count;
+  for (const { ai_agent_id: id, ai_agent_name: name } of page.calls)
+    if (!agents.has(id)) agents.set(id, { ai_agent_id: id, agent_name: name });
+  offer();
   next = page.next_page_token ?? undefined;
   show();
   if (more) elements.list.querySelectorAll('a')[first]?.focus();
@@ -101,10 +128,14 @@ elements.keyForm.addEventListener('submit', (event) => {
   event.preventDefault();
   useKey(elements.key.value.trim());
 });
-elements.filter.addEventListener('submit', (event) => {
-  event.preventDefault();
+elements.filter.addEventListener('submit', (event) => event.preventDefault());
+elements.filter.addEventListener('change', () => {
   showProblem(undefined);
-  void list().then(() => elements.count.focus(), fail);
+  void list().catch(fail);
+});
+elements.filterToggle.addEventListener('click', () => {
+  filterExpanded = !filterExpanded;
+  show();
 });
 elements.list.addEventListener('click', ({ target }) => {
   // One that could not be read: its address is still there, and does not change.

@@ -1,8 +1,11 @@
 /** The elements of the page `/calls`, and its list of calls. */
-import type { ShownFilter } from '../../session/call-filter.ts';
-import type { ShownCallSummary } from '../../session/record.ts';
-import { clockText } from '../../session/texts.ts';
+import { filterCount, type ShownFilter } from '../../session/call-filter.ts';
+import { agentLabel, type NamedAgent } from '../../session/chosen-agent.ts';
+import { outcomeOf } from '../../session/outcome.ts';
+import { startOf, type ShownCallSummary } from '../../session/record.ts';
+import { clockText, costText, dayText, wayText } from '../../session/texts.ts';
 import { element, make, showList } from '../shared/dom.ts';
+import { outcomeTag } from '../shared/record-view.ts';
 
 export const elements = {
   main: element('main', HTMLElement),
@@ -10,25 +13,21 @@ export const elements = {
   keyForm: element('key-part', HTMLFormElement),
   key: element('key', HTMLInputElement),
   filter: element('filter', HTMLFormElement),
-  agent: element('agent', HTMLInputElement),
-  agents: element('agents', HTMLElement),
+  filterToggle: element('filter-toggle', HTMLButtonElement),
+  agent: element('agent', HTMLSelectElement),
   status: element('status', HTMLSelectElement),
   from: element('from', HTMLInputElement),
   to: element('to', HTMLInputElement),
   listPart: element('list-part', HTMLElement),
   count: element('count', HTMLElement),
+  zone: element('zone', HTMLElement),
   list: element('list', HTMLElement),
   more: element('more', HTMLButtonElement),
   inspector: element('inspector', HTMLElement),
   title: element('call-title', HTMLElement),
+  line: element('call-line', HTMLElement),
   facts: element('facts', HTMLElement),
   timeline: element('timeline', HTMLElement),
-  recordingNote: element('recording-note', HTMLElement),
-  playerPart: element('player-part', HTMLElement),
-  position: element('position', HTMLElement),
-  waveform: element('waveform', HTMLCanvasElement),
-  player: element('player', HTMLAudioElement),
-  download: element('download', HTMLAnchorElement),
   median: element('median', HTMLElement),
   analysis: element('analysis', HTMLElement),
   deliveriesNote: element('deliveries-note', HTMLElement),
@@ -46,7 +45,6 @@ export function showParts({ hasKey, open }: { readonly hasKey: boolean; readonly
   elements.filter.hidden = !hasKey;
   elements.listPart.hidden = !hasKey;
   elements.inspector.hidden = !hasKey || !open;
-  elements.main.classList.toggle('wide', hasKey);
   elements.main.classList.toggle('open', hasKey && open);
 }
 
@@ -55,45 +53,73 @@ export function filterGiven(): ShownFilter {
   return { agent: agent.value, status: status.value, from: from.value, to: to.value };
 }
 
-const when = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
-export function whenText({ call_start_time: started, created_at: created }: ShownCallSummary): string {
-  return when.format(new Date(started ?? created));
+/** On a phone the fields are behind their button. */
+export function focusFilter(): void {
+  (elements.filterToggle.offsetParent === null ? elements.agent : elements.filterToggle).focus();
 }
 
-export function statusTag(text: string, isBad: boolean): HTMLElement {
-  return make('span', { class: isBad ? 'tag failed' : 'tag' }, text);
+export function showFilter({ expanded }: { readonly expanded: boolean }): void {
+  const count = filterCount(filterGiven());
+  elements.filterToggle.textContent = count === 0 ? 'Filter' : `Filter (${count})`;
+  elements.filterToggle.setAttribute('aria-expanded', String(expanded));
 }
+
+/** Agents to choose from, next to all of them. What is chosen stays. */
+export function offerAgents(agents: readonly NamedAgent[]): void {
+  const { value } = elements.agent;
+  const options = agents.map((agent) => make('option', { value: agent.ai_agent_id }, agentLabel(agent, agents)));
+  elements.agent.replaceChildren(make('option', { value: '' }, 'All agents'), ...options);
+  elements.agent.value = value;
+}
+
+const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+
+/** The day and the time of day at which a call began. */
+export function whenText(call: ShownCallSummary): string {
+  const date = new Date(startOf(call));
+  return `${dayText(date, new Date())}, ${timeOfDay.format(date)}`;
+}
+
+/** Where the first words of a call are put when they are known. */
+export type WordsPlace = (call: ShownCallSummary, place: HTMLElement) => void;
 
 export function showCalls(
   calls: readonly ShownCallSummary[],
-  { total, open }: { readonly total: number; readonly open: string | undefined },
+  { total, open, words }: { readonly total: number; readonly open: string | undefined; readonly words: WordsPlace },
 ): void {
   elements.count.textContent = total === 1 ? '1 call' : `${total} calls`;
-  showList(
-    elements.list,
-    calls.map((call) => ({ key: call._id, call, isOpen: call._id === open })),
-    ({ call, isOpen }) => make('li', {}, callLink(call, isOpen)),
+  elements.zone.textContent = `Times in ${timeOfDay.resolvedOptions().timeZone}`;
+  const now = new Date();
+  let day = '';
+  const rows = calls.flatMap((call) => {
+    const before = day;
+    day = dayText(new Date(startOf(call)), now);
+    const row = { kind: 'call', key: call._id, call, isOpen: call._id === open } as const;
+    return day === before ? [row] : [{ kind: 'day', key: `day of ${call._id}`, day } as const, row];
+  });
+  showList(elements.list, rows, (row) =>
+    row.kind === 'day' ? make('li', { class: 'day' }, make('h2', {}, row.day)) : make('li', {}, callLink(row.call, row.isOpen, words)),
   );
-  const known = new Map(calls.map(({ ai_agent_id: id, ai_agent_name: name }) => [id, name]));
-  elements.agents.replaceChildren(...[...known].map(([id, name]) => make('option', { value: id }, name)));
 }
 
-function callLink(call: ShownCallSummary, isOpen: boolean): HTMLElement {
+function callLink(call: ShownCallSummary, isOpen: boolean, words: WordsPlace): HTMLElement {
+  const said = make('span', { class: 'said' });
+  if (call.call_start_time === undefined) said.textContent = 'Nothing was said.';
+  else words(call, said);
+  const { call_duration_seconds: seconds, cost } = call;
   return make(
     'a',
     { href: `#${call._id}`, ...(isOpen && { 'aria-current': 'true' }) },
+    make('span', { class: 'name' }, call.ai_agent_name),
+    outcomeTag(outcomeOf(call)),
+    said,
+    make('span', { class: 'time' }, timeOfDay.format(startOf(call))),
+    make('span', { class: 'way' }, wayText(call)),
     make(
       'span',
-      { class: 'row' },
-      make('span', { class: 'name' }, call.ai_agent_name),
-      statusTag(call.call_finish_reason ?? call.call_status, call.call_status === 'error'),
-    ),
-    make(
-      'span',
-      { class: 'row quiet' },
-      make('span', {}, whenText(call)),
-      make('span', {}, call.call_duration_seconds === undefined ? '' : clockText(call.call_duration_seconds)),
+      { class: 'figures' },
+      ...(seconds === undefined ? [] : [make('span', {}, clockText(seconds))]),
+      ...(cost === undefined ? [] : [make('span', {}, costText(cost))]),
     ),
   );
 }

@@ -27,10 +27,6 @@ export function makeSvg(name: string, attributes: Readonly<Record<string, string
   return made;
 }
 
-export function facts(entries: readonly (readonly [string, Node | string])[]): readonly HTMLElement[] {
-  return entries.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]);
-}
-
 /**
  * Shows `entries` as the children of `list`, in their order. Elements of entries that are as before stay the same, so that focus, open parts and
  * what screen readers have read out stay, too.

@@ -78,7 +78,7 @@ export function restWith(key: string): Rest {
         if (data.length > 0) found.push({ receiver, deliveries: data });
       };
       const agent = call.override_ai_agent_id ?? call.ai_agent_id;
-      await add("the agent's webhook_url", `agent/${encodeURIComponent(agent)}`).catch((error: unknown) => {
+      await add("the agent's own webhook", `agent/${encodeURIComponent(agent)}`).catch((error: unknown) => {
         // It has been deleted.
         if (!(error instanceof RestRefusalError && error.status === 404)) throw error;
       });

@@ -1,9 +1,8 @@
 /** What happened in a call, as a list: what was said with its sources and latencies, and what tools did. */
-import { clockText, resultText, sourceFiles, toolText } from '../../session/texts.ts';
+import { clockText, resultText, secondsText, sourceFiles, toolText } from '../../session/texts.ts';
 import type { SpokenEntry, TimelineEntry, ToolEntry } from '../../session/timeline.ts';
-import { latencyText } from '../../../../voice/calls/turn-latencies.ts';
 import { make, showList } from './dom.ts';
-import { makeWaterfall } from './waterfall-view.ts';
+import { makeLatency } from './latency-view.ts';
 
 export interface TimelineOptions {
   /** How the user is called. */
@@ -13,19 +12,24 @@ export interface TimelineOptions {
 }
 
 export function showTimeline(list: HTMLElement, entries: readonly TimelineEntry[], options: TimelineOptions): void {
-  showList(list, entries, (entry) => (entry.kind === 'tool' ? toolItem(entry, options) : spokenItem(entry, options)));
+  // An entry is made again where its time becomes a button.
+  const isHeard = options.seek !== undefined;
+  showList(
+    list,
+    entries.map((entry) => ({ ...entry, isHeard })),
+    (entry) => (entry.kind === 'tool' ? toolItem(entry, options) : spokenItem(entry, options)),
+  );
 }
 
 function spokenItem({ role, text, final, interrupted, second, sources, turn }: SpokenEntry, options: TimelineOptions): HTMLElement {
   const body = make('div', { class: 'body' }, make('p', { class: 'words' }, text));
-  const tags = [
-    ...(interrupted ? [make('li', { class: 'tag interrupted' }, 'interrupted')] : []),
-    ...sourceFiles(sources).map(({ filename, score }) =>
-      make('li', { class: 'tag source' }, `${filename} `, make('span', { class: 'quiet' }, score.toFixed(2))),
-    ),
-  ];
+  // The text ends where the user cut in.
+  if (interrupted) body.firstElementChild?.append(make('span', { class: 'interrupted' }, ' — interrupted'));
+  const tags = sourceFiles(sources).map(({ filename, score }) =>
+    make('li', { class: 'tag source' }, `${filename} `, make('span', { class: 'quiet' }, score.toFixed(2))),
+  );
   if (tags.length > 0) body.append(make('ul', { class: 'tags' }, ...tags));
-  if (turn !== undefined) body.append(makeWaterfall(turn));
+  if (turn !== undefined) body.append(makeLatency(turn));
   const head = make(
     'div',
     { class: 'head' },
@@ -40,7 +44,7 @@ function toolItem({ call, second }: ToolEntry, options: TimelineOptions): HTMLEl
     'summary',
     {},
     make('code', {}, toolText(call)),
-    make('span', { class: call.is_error ? 'tag failed' : 'tag' }, `${call.is_error ? 'failed, ' : ''}${latencyText(call.duration_ms)}`),
+    make('span', { class: call.is_error ? 'tag failed' : 'tag' }, `${call.is_error ? 'failed, ' : ''}${secondsText(call.duration_ms)}`),
   );
   const body = make('details', { class: 'body' }, summary, make('pre', {}, resultText(call.result)));
   const head = make('div', { class: 'head' }, make('span', { class: 'who' }, 'Tool'), timeOf(second, options));

@@ -11,11 +11,12 @@ import { clockText } from '../../session/texts.ts';
 import { liveTimeline } from '../../session/timeline.ts';
 import { make } from '../shared/dom.ts';
 import { RestRefusalError, restWith, type Rest } from '../shared/rest.ts';
+import { openPlayer, showRecordingNote, type Player } from '../shared/player.ts';
 import { showTimeline } from '../shared/timeline-view.ts';
 import { awaitRecording, pause, readUntil } from '../shared/wait.ts';
 import { PageConversation, type LevelSource } from './conversation.ts';
 import { startMeter, type LevelMeter } from './meter.ts';
-import { askForData, dataGiven, elements, forgetCall, showAgents, showPhase, showProblem, showRecording, showSummary } from './view.ts';
+import { askForData, dataGiven, elements, forgetCall, showAgents, showPhase, showProblem, showSummary } from './view.ts';
 
 /** How often the record of a call is read, in milliseconds; and how long its end, its analysis and its recording are waited for. */
 const READ_EVERY_MS = 1_000;
@@ -36,6 +37,7 @@ interface CurrentCall {
   /** The user hung up before. */
   changedMind: boolean;
   clock: ReturnType<typeof setInterval> | undefined;
+  player: Player | undefined;
   /** Aborted when the page goes on to something else. */
   readonly forgotten: AbortController;
 }
@@ -48,7 +50,11 @@ let agents: readonly PageAgent[] = [];
 let current: CurrentCall | undefined;
 
 function show(): void {
-  showPhase(phase, { muted, agentState });
+  showPhase(phase, { muted, agentState, agent: chosen()?.agent_name ?? '' });
+}
+
+function chosen(): PageAgent | undefined {
+  return agents.find(({ ai_agent_id: id }) => id === elements.agent.value);
 }
 
 function step(event: PageEvent): void {
@@ -75,24 +81,23 @@ async function useKey(key: string, wanted: string | undefined): Promise<void> {
   agents = await client.agents();
   rest = client;
   elements.key.value = '';
-  const chosen = chosenAgent(agents, wanted);
-  showAgents(agents, chosen);
+  const offered = chosenAgent(agents, wanted);
+  showAgents(agents, offered);
   askForDataOfAgent();
   step('key');
   // A link that names a known agent leaves nothing to choose.
-  if (wanted === undefined || chosen.problem !== undefined) elements.agent.focus();
+  if (wanted === undefined || offered.problem !== undefined) elements.agent.focus();
   else (elements.data.querySelector('input') ?? elements.start).focus();
 }
 
 function askForDataOfAgent(): void {
-  const chosen = agents.find(({ ai_agent_id: id }) => id === elements.agent.value);
-  askForData(chosen?.required_dynamic_data ?? []);
-  elements.agentName.textContent = chosen?.agent_name ?? '';
+  askForData(chosen()?.required_dynamic_data ?? []);
 }
 
 async function call(): Promise<void> {
   if (rest === undefined || phase !== 'choosing') return;
   const client = rest;
+  const data = dataGiven();
   showProblem(undefined);
   forgetCall();
   muted = false;
@@ -108,7 +113,7 @@ async function call(): Promise<void> {
     });
     // Hanging up leaves a room, and there is none yet.
     if (begun.changedMind) throw new Error('hung up');
-    const made = await client.createCall(elements.agent.value, dataGiven());
+    const made = await client.createCall(elements.agent.value, data);
     if (begun.changedMind) throw new Error('hung up');
     if (made.media_url === undefined || made.access_token === undefined) throw new Error('The server gave no address to call at.');
     begun.id = made._id;
@@ -143,6 +148,7 @@ function newCall(): CurrentCall {
     joined: false,
     changedMind: false,
     clock: undefined,
+    player: undefined,
     forgotten: new AbortController(),
     conversation: new PageConversation({
       onAgent: () => step('agent'),
@@ -168,12 +174,15 @@ function newCall(): CurrentCall {
   return begun;
 }
 
-function showConversation({ record, lines }: CurrentCall): void {
+function showConversation({ record, lines, player }: CurrentCall): void {
   // The record of a call that is over is complete, and what was never heard is not in it.
   const isRecorded = record !== undefined && isOver(record);
   const { scrollHeight, scrollTop, clientHeight } = elements.scroll;
   const atEnd = scrollHeight - scrollTop - clientHeight < 40;
-  showTimeline(elements.timeline, liveTimeline(record, isRecorded ? [] : lines), { user: 'You' });
+  showTimeline(elements.timeline, liveTimeline(record, isRecorded ? [] : lines), {
+    user: 'You',
+    ...(player !== undefined && { seek: (second: number) => player.seek(second) }),
+  });
   // Whoever has scrolled up is reading.
   if (atEnd) elements.scroll.scrollTop = elements.scroll.scrollHeight;
 }
@@ -216,7 +225,7 @@ async function over(ended: CurrentCall): Promise<void> {
     showRecord(settled);
     elements.ending.focus();
     await Promise.all([
-      hear(client, id, forgotten.signal),
+      hear(client, ended, id),
       readUntil(client, id, {
         done: isComplete,
         record: settled,
@@ -232,12 +241,15 @@ async function over(ended: CurrentCall): Promise<void> {
   }
 }
 
-async function hear(client: Rest, id: string, signal: AbortSignal): Promise<void> {
-  elements.recordingNote.textContent = 'Waiting for the recording…';
+async function hear(client: Rest, ended: CurrentCall, id: string): Promise<void> {
+  const { signal } = ended.forgotten;
+  showRecordingNote('Waiting for the recording…');
   const recording = await awaitRecording(client, id, { signal, withinMs: RECORDING_WITHIN_MS, everyMs: END_EVERY_MS });
   if (signal.aborted) return;
-  if (recording === undefined) elements.recordingNote.textContent = 'There is no recording of this call.';
-  else showRecording(id, recording);
+  showRecordingNote(recording === undefined ? 'There is no recording of this call.' : '');
+  if (recording === undefined) return;
+  ended.player = openPlayer(id, recording);
+  showConversation(ended);
 }
 
 function takeFragment(): void {
@@ -254,7 +266,7 @@ elements.keyForm.addEventListener('submit', (event) => {
 });
 elements.setupForm.addEventListener('submit', (event) => {
   event.preventDefault();
-  void call();
+  void call().catch(fail);
 });
 elements.agent.addEventListener('change', () => {
   showProblem(undefined);
@@ -279,6 +291,7 @@ elements.callLink.addEventListener('click', (event) => {
 });
 elements.again.addEventListener('click', () => {
   current?.forgotten.abort();
+  current?.player?.close();
   current = undefined;
   forgetCall();
   step('again');

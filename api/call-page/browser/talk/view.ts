@@ -1,23 +1,27 @@
 /** The elements of the page `/call`, and what is shown in them. */
-import { partsOf, statusText, type Phase } from '../../session/phase.ts';
-import type { ChosenAgent, PageAgent } from '../../session/chosen-agent.ts';
-import { endingText } from '../../session/failure.ts';
+import { partOf, statusText, type Phase } from '../../session/phase.ts';
+import { agentLabel, type ChosenAgent, type PageAgent } from '../../session/chosen-agent.ts';
+import { readDynamicData } from '../../session/dynamic-data.ts';
+import { endingOf } from '../../session/outcome.ts';
 import type { ShownCall } from '../../session/record.ts';
-import { element, facts, make } from '../shared/dom.ts';
-import { showAnalysis, showMedian } from '../shared/record-view.ts';
+import { clockText, plainName } from '../../session/texts.ts';
+import { element, make } from '../shared/dom.ts';
+import { showRecordingNote } from '../shared/player.ts';
+import { commonFacts, showAnalysis, showFacts, showMedian } from '../shared/record-view.ts';
 
 export const elements = {
   main: element('main', HTMLElement),
+  title: element('title', HTMLElement),
   problem: element('problem', HTMLElement),
   keyForm: element('key-part', HTMLFormElement),
   key: element('key', HTMLInputElement),
   setupForm: element('setup-part', HTMLFormElement),
   agent: element('agent', HTMLSelectElement),
   data: element('data', HTMLElement),
+  dataLines: element('data-lines', HTMLTextAreaElement),
   insecure: element('insecure', HTMLElement),
   start: element('start', HTMLButtonElement),
   call: element('call-part', HTMLElement),
-  agentName: element('agent-name', HTMLElement),
   status: element('status', HTMLElement),
   clock: element('clock', HTMLElement),
   userLevel: element('user-level', HTMLCanvasElement),
@@ -31,11 +35,9 @@ export const elements = {
   callLink: element('call-link', HTMLAnchorElement),
   median: element('median', HTMLElement),
   analysis: element('analysis', HTMLElement),
-  recordingNote: element('recording-note', HTMLElement),
-  player: element('player', HTMLAudioElement),
-  download: element('download', HTMLAnchorElement),
   again: element('again', HTMLButtonElement),
   conversation: element('conversation-part', HTMLElement),
+  record: element('record-part', HTMLElement),
   scroll: element('scroll', HTMLElement),
   timeline: element('timeline', HTMLElement),
   spoken: element('spoken', HTMLElement),
@@ -47,14 +49,24 @@ export function showProblem(text: string | undefined): void {
   elements.problem.hidden = text === undefined;
 }
 
-export function showPhase(phase: Phase, options: { readonly muted: boolean; readonly agentState: string | undefined }): void {
-  const parts = partsOf(phase);
-  elements.keyForm.hidden = !parts.key;
-  elements.setupForm.hidden = !parts.setup;
-  elements.call.hidden = !parts.call;
-  elements.summary.hidden = !parts.summary;
-  elements.conversation.hidden = !parts.call && !parts.summary;
-  elements.main.classList.toggle('wide', !elements.conversation.hidden);
+export interface ShownPhase {
+  readonly muted: boolean;
+  readonly agentState: string | undefined;
+  /** Name of the agent that is called. */
+  readonly agent: string;
+}
+
+export function showPhase(phase: Phase, options: ShownPhase): void {
+  const part = partOf(phase);
+  const isCall = part === 'call' || part === 'summary';
+  elements.main.dataset['part'] = part;
+  elements.title.textContent = isCall ? options.agent : 'Talk to an agent';
+  elements.keyForm.hidden = part !== 'key';
+  elements.setupForm.hidden = part !== 'setup';
+  elements.call.hidden = part !== 'call';
+  elements.summary.hidden = part !== 'summary';
+  elements.record.hidden = part !== 'summary';
+  elements.conversation.hidden = part === 'key';
   const text = statusText(phase, options);
   // Screen readers read out a status line each time it is written.
   if (elements.status.textContent !== text) elements.status.textContent = text;
@@ -66,9 +78,7 @@ export function showPhase(phase: Phase, options: { readonly muted: boolean; read
 }
 
 export function showAgents(agents: readonly PageAgent[], { agent, problem }: ChosenAgent): void {
-  elements.agent.replaceChildren(
-    ...agents.map(({ ai_agent_id: id, agent_name: name }) => make('option', { value: id }, name === id ? name : `${name} (${id})`)),
-  );
+  elements.agent.replaceChildren(...agents.map((one) => make('option', { value: one.ai_agent_id }, agentLabel(one, agents))));
   if (agent !== undefined) elements.agent.value = agent.ai_agent_id;
   elements.start.disabled = agents.length === 0;
   showProblem(problem);
@@ -78,46 +88,32 @@ export function showAgents(agents: readonly PageAgent[], { agent, problem }: Cho
 export function askForData(names: readonly string[]): void {
   elements.data.replaceChildren(
     ...names.flatMap((name, index) => [
-      make('label', { for: `data-${index}` }, name),
-      make('input', { id: `data-${index}`, name, required: '' }),
+      make('label', { for: `data-${index}`, title: name }, plainName(name)),
+      make('input', { id: `data-${index}`, name, required: '', autocomplete: 'off' }),
     ]),
   );
 }
 
+/** @throws Error where a line of the other data has no name */
 export function dataGiven(): Readonly<Record<string, string>> {
-  return Object.fromEntries([...elements.data.querySelectorAll('input')].map(({ name, value }) => [name, value]));
+  const required = [...elements.data.querySelectorAll('input')].map(({ name, value }) => [name, value] as const);
+  return { ...readDynamicData(elements.dataLines.value), ...Object.fromEntries(required) };
 }
 
 export function forgetCall(): void {
   for (const shown of [elements.timeline, elements.spoken, elements.facts, elements.voices, elements.clock]) shown.replaceChildren();
-  if (elements.player.src !== '') URL.revokeObjectURL(elements.player.src);
-  elements.player.removeAttribute('src');
-  const hidden = [elements.player, elements.download, elements.median, elements.analysis, elements.unlock];
-  for (const part of hidden) part.hidden = true;
-  elements.recordingNote.textContent = '';
+  for (const part of [elements.median, elements.analysis, elements.unlock]) part.hidden = true;
+  showRecordingNote('');
 }
 
 export function showSummary(call: ShownCall): void {
-  elements.ending.textContent = endingText(call.call_finish_reason);
-  elements.facts.replaceChildren(
-    ...facts([
-      ['Agent', call.ai_agent_name],
-      ['State', call.call_status],
-      ['Reason', call.call_finish_reason ?? '–'],
-      ['Duration', call.call_duration_seconds === undefined ? '–' : `${call.call_duration_seconds.toFixed(1)} s`],
-      ['Call', make('code', {}, call._id)],
-    ]),
-  );
+  const { text, code } = endingOf(call);
+  elements.ending.textContent = text;
+  elements.ending.title = code;
+  showFacts(elements.facts, [
+    { name: 'Duration', text: call.call_duration_seconds === undefined ? '–' : clockText(call.call_duration_seconds) },
+    ...commonFacts(call),
+  ]);
   showMedian(elements.median, call);
   showAnalysis(elements.analysis, call.post_call_analysis);
-}
-
-export function showRecording(callId: string, recording: Blob): void {
-  const address = URL.createObjectURL(recording);
-  elements.player.src = address;
-  elements.download.href = address;
-  elements.download.download = `${callId}.ogg`;
-  elements.player.hidden = false;
-  elements.download.hidden = false;
-  elements.recordingNote.textContent = 'The recording: you on the left, the agent on the right.';
 }

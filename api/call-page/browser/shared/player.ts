@@ -1,14 +1,26 @@
 /** The recording of a call: heard, and seen as the peaks of both sides, in which a click or an arrow key seeks. */
 import { clockText } from '../../session/texts.ts';
 import { peaksOf, secondAt } from '../../session/waveform.ts';
-import { cleared } from '../shared/dom.ts';
-import { elements } from './view.ts';
+import { cleared, element } from './dom.ts';
+
+const elements = {
+  note: element('recording-note', HTMLElement),
+  part: element('player-part', HTMLElement),
+  position: element('position', HTMLElement),
+  waveform: element('waveform', HTMLCanvasElement),
+  play: element('play', HTMLButtonElement),
+  played: element('played', HTMLElement),
+  download: element('download', HTMLAnchorElement),
+  player: element('player', HTMLAudioElement),
+};
 
 /** In hertz: low enough that an hour fits into memory, high enough for peaks. */
 const SAMPLE_RATE = 8_000;
 /** Width of a column, in pixels. */
 const COLUMN = 3;
 const ARROW_SECONDS = 5;
+/** Both lanes are drawn without peaks until the recording is decoded. */
+const SILENCE = new Float32Array(0);
 
 export interface Player {
   /** Plays from there. */
@@ -16,32 +28,41 @@ export interface Player {
   close(): void;
 }
 
-/** It can be heard at once, and seen once it is decoded. */
+/** Says why there is no recording, or not yet. */
+export function showRecordingNote(text: string): void {
+  elements.note.textContent = text;
+}
+
+/** It can be heard at once; its peaks are drawn once it is decoded. */
 export function openPlayer(callId: string, recording: Blob): Player {
-  const { player, position, waveform, download, playerPart } = elements;
+  const { player, position, waveform, play, played, download, part } = elements;
   const address = URL.createObjectURL(recording);
   player.src = address;
   download.href = address;
   download.download = `${callId}.ogg`;
-  playerPart.hidden = false;
-  position.hidden = true;
+  part.hidden = false;
   const closed = new AbortController();
   const { signal } = closed;
-  let duration = Infinity;
-  let peaks: ReturnType<typeof peaksOfWidth> | undefined;
+  let peaks: PeaksOfWidth = (columns) => peaksOf([SILENCE, SILENCE], columns);
 
+  const duration = (): number => (Number.isFinite(player.duration) ? player.duration : 0);
   const show = (): void => {
-    if (peaks === undefined) return;
-    position.setAttribute('aria-valuemax', duration.toFixed(1));
-    position.setAttribute('aria-valuenow', player.currentTime.toFixed(1));
-    position.setAttribute('aria-valuetext', `${clockText(player.currentTime)} of ${clockText(duration)}`);
-    draw(waveform, peaks, player.currentTime / duration);
+    const { currentTime, paused } = player;
+    play.textContent = paused ? 'Play' : 'Pause';
+    const time = `${clockText(currentTime)} of ${clockText(duration())}`;
+    played.textContent = time;
+    position.setAttribute('aria-valuemax', duration().toFixed(1));
+    position.setAttribute('aria-valuenow', currentTime.toFixed(1));
+    position.setAttribute('aria-valuetext', time);
+    draw(waveform, peaks, currentTime / (duration() || 1));
   };
   const moveTo = (second: number): void => {
-    player.currentTime = Math.min(duration, Math.max(0, second));
+    player.currentTime = Math.min(duration(), Math.max(0, second));
     show();
   };
-  position.addEventListener('click', ({ offsetX }) => moveTo(secondAt(offsetX, position.clientWidth, duration)), { signal });
+  // A pause may come first; the button says whether it plays.
+  const start = (): void => void player.play().catch(() => undefined);
+  position.addEventListener('click', ({ offsetX }) => moveTo(secondAt(offsetX, position.clientWidth, duration())), { signal });
   position.addEventListener(
     'keydown',
     (event) => {
@@ -52,7 +73,8 @@ export function openPlayer(callId: string, recording: Blob): Player {
     },
     { signal },
   );
-  for (const event of ['timeupdate', 'seeked']) player.addEventListener(event, show, { signal });
+  play.addEventListener('click', () => (player.paused ? start() : player.pause()), { signal });
+  for (const event of ['loadedmetadata', 'timeupdate', 'seeked', 'play', 'pause']) player.addEventListener(event, show, { signal });
   const resized = new ResizeObserver(show);
   resized.observe(position);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show, { signal });
@@ -60,16 +82,14 @@ export function openPlayer(callId: string, recording: Blob): Player {
     const audio = await decode(recording);
     // By now the page may show another call.
     if (audio === undefined || signal.aborted) return;
-    duration = audio.duration;
     peaks = peaksOfWidth(audio);
-    position.hidden = false;
     show();
   };
   void showPeaks();
   return {
     seek(second) {
       moveTo(second);
-      void player.play();
+      start();
     },
     close() {
       closed.abort();
@@ -77,7 +97,7 @@ export function openPlayer(callId: string, recording: Blob): Player {
       player.pause();
       player.removeAttribute('src');
       URL.revokeObjectURL(address);
-      playerPart.hidden = true;
+      part.hidden = true;
     },
   };
 }
@@ -92,9 +112,10 @@ async function decode(recording: Blob): Promise<AudioBuffer | undefined> {
 }
 
 type Peaks = ReturnType<typeof peaksOf>;
+type PeaksOfWidth = (columns: number) => Peaks;
 
 /** All samples are looked at for another width only, not each time that the position moves. */
-function peaksOfWidth(audio: AudioBuffer): (columns: number) => Peaks {
+function peaksOfWidth(audio: AudioBuffer): PeaksOfWidth {
   const channels = [0, 1].map((channel) => audio.getChannelData(Math.min(channel, audio.numberOfChannels - 1)));
   let known: { readonly columns: number; readonly peaks: Peaks } | undefined;
   return (columns) => {
@@ -104,7 +125,7 @@ function peaksOfWidth(audio: AudioBuffer): (columns: number) => Peaks {
 }
 
 /** The user above, the agent below; what was played is darker. */
-function draw(canvas: HTMLCanvasElement, peaksOfColumns: (columns: number) => Peaks, played: number): void {
+function draw(canvas: HTMLCanvasElement, peaksOfColumns: PeaksOfWidth, played: number): void {
   const { context, width, height } = cleared(canvas);
   if (context === null) return;
   const style = getComputedStyle(canvas);
