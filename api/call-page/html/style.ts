@@ -159,7 +159,7 @@ details summary .tag { margin-left: 0.5rem; }
 pre { margin: 0.5rem 0 0; padding: 0.5rem 0.75rem; background: var(--ground); border-radius: 0.25rem; white-space: pre-wrap; max-height: 16rem; overflow-y: auto; }
 
 .latency { margin-top: 0.25rem; font-size: 0.8125rem; }
-.latency summary { width: fit-content; color: var(--quiet); }
+.latency summary { width: fit-content; padding: 0.125rem 0; color: var(--quiet); }
 .latency.slow summary { color: var(--tts); font-weight: 600; }
 .latency .breakdown { margin-top: 0.25rem; max-width: 32rem; }
 .breakdown { font-size: 0.8125rem; }

@@ -155,7 +155,8 @@ describe('the page in a browser', () => {
     // The answer grows while it is spoken.
     await eventually(async () => expect((await entries())[3]).toEqual(['agent interim', expect.stringMatching(/^We are open Monday/)]));
     await checkLooks(page);
-    await page.resize(SIZES.phone);
+    // A page that is longer than the window.
+    await page.resize({ ...SIZES.phone, height: 420 });
     await page.run('scrollTo(0, document.body.scrollHeight)');
     expect(
       await page.run(

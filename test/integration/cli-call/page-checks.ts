@@ -9,6 +9,9 @@ import type { Page } from './browser.ts';
 
 export const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
 
+/** As narrow as a window of 1280 pixels at 400 %. */
+const NARROWEST = { width: 320, height: 640 };
+
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 interface Finding {
@@ -28,6 +31,8 @@ export async function checkLooks(page: Page): Promise<void> {
     }
   }
   await page.useScheme('light');
+  await page.resize(NARROWEST);
+  expect(await overflowing(page), 'too wide for the narrowest window').toEqual([]);
   await page.resize(SIZES.desk);
 }
 

@@ -11,9 +11,9 @@ export interface FirstWords {
 
 /** Reads one call after the other: the key has a rate limit, and its other users come first. */
 export function readFirstWords(rest: Pick<Rest, 'call'>): FirstWords {
-  const known = new Map<string, string>();
-  const callOf = new WeakMap<Element, ShownCallSummary>();
-  const inView = new Set<Element>();
+  const known = new Map<string, string | undefined>();
+  const callOf = new WeakMap<HTMLElement, ShownCallSummary>();
+  const inView = new Set<HTMLElement>();
   let isReading = false;
 
   const read = async (): Promise<void> => {
@@ -25,28 +25,36 @@ export function readFirstWords(rest: Pick<Rest, 'call'>): FirstWords {
       if (id === undefined || !place.isConnected) continue;
       const record = await rest.call(id).catch(() => undefined);
       if (record === undefined) continue;
+      const words = firstWords(record);
+      // Read again when it comes back into view.
+      if (words === undefined && !isOver(record)) continue;
       observer.unobserve(place);
-      const words = firstWords(record) ?? (isOver(record) ? 'The user said nothing.' : undefined);
-      if (words === undefined) continue;
       known.set(id, words);
-      place.textContent = words;
+      show(place, words);
     }
     isReading = false;
   };
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
-      if (isIntersecting) inView.add(target);
-      else inView.delete(target);
+      if (isIntersecting) inView.add(target as HTMLElement);
+      else inView.delete(target as HTMLElement);
     }
     void read();
   });
   return {
     put(call, place) {
-      place.textContent = known.get(call._id) ?? '';
-      if (known.has(call._id)) return;
+      if (known.has(call._id)) return show(place, known.get(call._id));
       callOf.set(place, call);
       observer.observe(place);
     },
-    close: () => observer.disconnect(),
+    close() {
+      observer.disconnect();
+      inView.clear();
+    },
   };
+}
+
+function show(place: HTMLElement, words: string | undefined): void {
+  place.textContent = words ?? 'The user said nothing.';
+  place.classList.toggle('quiet', words === undefined);
 }

@@ -1,11 +1,11 @@
 /** One call: its record, which may still grow, its recording, and what was sent about it. */
 import { isComplete, isOver, startOf, type ShownCall, type Delivery } from '../../session/record.ts';
 import { outcomeOf } from '../../session/outcome.ts';
-import { clockText, deliveryText, wayText } from '../../session/texts.ts';
+import { clockText, deliveryText } from '../../session/texts.ts';
 import { recordedTimeline } from '../../session/timeline.ts';
 import { make } from '../shared/dom.ts';
 import { openPlayer, showRecordingNote, type Player } from '../shared/player.ts';
-import { commonFacts, outcomeTag, showAnalysis, showFacts, showMedian } from '../shared/record-view.ts';
+import { commonFacts, outcomeTag, showAnalysis, showFacts, showMedian, type Fact } from '../shared/record-view.ts';
 import type { Rest } from '../shared/rest.ts';
 import { showTimeline } from '../shared/timeline-view.ts';
 import { awaitRecording, readUntil } from '../shared/wait.ts';
@@ -96,7 +96,16 @@ function showRecord(call: ShownCall): void {
   elements.title.textContent = call.ai_agent_name;
   const figures = [whenText(call), ...(seconds === undefined ? [] : [clockText(seconds)])];
   elements.line.replaceChildren(outcomeTag(outcomeOf(call)), ...figures.map((text) => make('span', {}, text)));
-  showFacts(elements.facts, [{ name: 'Kind', text: wayText(call) }, { name: 'Agent', text: call.ai_agent_id }, ...commonFacts(call)]);
+  showFacts(elements.facts, [...wayFacts(call), { name: 'Agent', text: call.ai_agent_id }, ...commonFacts(call)]);
+}
+
+function wayFacts({ direction, from_number: from = 'unknown', to_number: to = 'unknown' }: ShownCall): readonly Fact[] {
+  if (direction === undefined) return [{ name: 'Kind', text: 'Web call' }];
+  return [
+    { name: 'Kind', text: direction === 'inbound' ? 'Inbound phone call' : 'Outbound phone call' },
+    { name: 'From', text: from },
+    { name: 'To', text: to },
+  ];
 }
 
 function deliveryItem(receiver: string, delivery: Delivery): HTMLElement {

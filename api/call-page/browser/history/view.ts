@@ -103,9 +103,9 @@ export function showCalls(
 }
 
 function callLink(call: ShownCallSummary, isOpen: boolean, words: WordsPlace): HTMLElement {
-  const said = make('span', { class: 'said' });
-  if (call.call_start_time === undefined) said.textContent = 'Nothing was said.';
-  else words(call, said);
+  const isStarted = call.call_start_time !== undefined;
+  const said = isStarted ? make('span', { class: 'said' }) : make('span', { class: 'said quiet' }, 'Nothing was said.');
+  if (isStarted) words(call, said);
   const { call_duration_seconds: seconds, cost } = call;
   return make(
     'a',

@@ -26,7 +26,12 @@ function spokenItem({ role, text, final, interrupted, second, sources, turn }: S
   // The text ends where the user cut in.
   if (interrupted) body.firstElementChild?.append(make('span', { class: 'interrupted' }, ' — interrupted'));
   const tags = sourceFiles(sources).map(({ filename, score }) =>
-    make('li', { class: 'tag source' }, `${filename} `, make('span', { class: 'quiet' }, score.toFixed(2))),
+    make(
+      'li',
+      { class: 'tag source', title: 'How well it fits, from 0 to 1' },
+      `${filename} `,
+      make('span', { class: 'quiet' }, score.toFixed(2)),
+    ),
   );
   if (tags.length > 0) body.append(make('ul', { class: 'tags' }, ...tags));
   if (turn !== undefined) body.append(makeLatency(turn));
