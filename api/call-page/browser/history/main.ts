@@ -19,7 +19,7 @@ let next: string | undefined;
 let open: string | undefined;
 let inspector: Inspector | undefined;
 let words: FirstWords | undefined;
-/** By id, of those that are known: which there are not every key may read. */
+/** Those that the filter offers, by id. */
 const agents = new Map<string, NamedAgent>();
 /** On a phone the fields are shown on request only. */
 let filterExpanded = false;
@@ -49,7 +49,7 @@ function offer(): void {
   offerAgents([...agents.values()].toSorted((left, right) => left.agent_name.localeCompare(right.agent_name)));
 }
 
-/** A key that may not read them filters by those of the calls that it lists. */
+/** A key without `calls:create` filters by the agents of the calls that it has listed. */
 async function readAgents(client: Rest): Promise<void> {
   const found = await client.agents().catch(() => []);
   if (client !== rest) return;

@@ -64,12 +64,13 @@ export function showFilter({ expanded }: { readonly expanded: boolean }): void {
   elements.filterToggle.setAttribute('aria-expanded', String(expanded));
 }
 
-/** Agents to choose from, next to all of them. What is chosen stays. */
+/** Agents to choose from, next to all of them. The one that is chosen stays, offered again or not: the list is of its calls. */
 export function offerAgents(agents: readonly NamedAgent[]): void {
-  const { value } = elements.agent;
+  const [chosen = make('option')] = elements.agent.selectedOptions;
   const options = agents.map((agent) => make('option', { value: agent.ai_agent_id }, agentLabel(agent, agents)));
-  elements.agent.replaceChildren(make('option', { value: '' }, 'All agents'), ...options);
-  elements.agent.value = value;
+  const isGone = chosen.value !== '' && agents.every(({ ai_agent_id: id }) => id !== chosen.value);
+  elements.agent.replaceChildren(make('option', { value: '' }, 'All agents'), ...options, ...(isGone ? [chosen] : []));
+  elements.agent.value = chosen.value;
 }
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
@@ -80,7 +81,7 @@ export function whenText(call: ShownCallSummary): string {
   return `${dayText(date, new Date())}, ${timeOfDay.format(date)}`;
 }
 
-/** Where the first words of a call are put when they are known. */
+/** Puts the first words of a call into a place once they are known. */
 export type WordsPlace = (call: ShownCallSummary, place: HTMLElement) => void;
 
 export function showCalls(
