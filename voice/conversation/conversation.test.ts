@@ -8,7 +8,7 @@ import type { AnswerRequest, HistoryItem } from '../providers/llm/history.ts';
 import type { ToolDefinition, ToolResult } from '../tools/tool-result.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
-import type { CreateVoice, Voice, VoiceEvent } from './ports.ts';
+import type { CreateEars, CreateVoice, EarEvent, Voice, VoiceEvent } from './ports.ts';
 import type { Entry } from './records.ts';
 import { textVoice } from './text-voice.ts';
 
@@ -460,4 +460,65 @@ it('ends at its longest duration', () => {
   const { clock, ends } = aConversation(() => '');
   clock.tick(60_000);
   expect(ends.map(({ reason }) => reason)).toEqual(['maximum_duration_exceeded']);
+});
+
+/** Ears that hear what the test says. */
+function someEars() {
+  let report: (event: EarEvent) => void = () => undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const finished = Promise.withResolvers<void>();
+  const caughtUp = Promise.withResolvers<void>();
+  let closed = false;
+  const create: CreateEars = (reports) => {
+    ({ report, fail } = reports);
+    return { caughtUp: () => caughtUp.promise, finish: () => finished.promise, close: () => void (closed = true) };
+  };
+  const says = (clock: FakeClock, text: string): void => {
+    report({ type: 'speaks', since: clock.now() });
+    report({ type: 'pauses', spokenMs: 0 });
+    report({ type: 'understood', text, more: false });
+  };
+  return { create, says, finished, caughtUp, fail: (error: unknown) => fail(error), closed: () => closed };
+}
+
+it('looks at all sound that has come before a timer counts', async () => {
+  const ears = someEars();
+  const { conversation, clock, requests } = aConversation(() => 'Yes.', { ears: ears.create, turnEndMs: 500 });
+  conversation.listen();
+  ears.says(clock, 'are you');
+  await clock.advance(600);
+  const early = requests.length;
+  // It lay there.
+  ears.says(clock, 'open today');
+  ears.caughtUp.resolve();
+  await clock.advance(0);
+  expect(requests.slice(early)).toEqual([['user: are you open today']]);
+  await clock.advance(500);
+  expect(requests.at(-1)).toEqual(['user: are you open today']);
+});
+
+it('waits for the last words, and no longer than three seconds', async () => {
+  for (const known of [true, false]) {
+    const ears = someEars();
+    const { conversation, clock, transcript } = aConversation(() => 'Yes.', { ears: ears.create, turnEndMs: 500 });
+    conversation.listen();
+    let closed = false;
+    void conversation.close().then(() => (closed = true));
+    await clock.advance(2_900);
+    expect([closed, ears.closed()]).toEqual([false, false]);
+    ears.says(clock, 'good bye');
+    if (known) ears.finished.resolve();
+    await clock.advance(known ? 0 : 200);
+    expect([closed, ears.closed(), transcript()]).toEqual([true, true, ['user: good bye']]);
+  }
+});
+
+it('ends where nothing is understood any more, with an apology', async () => {
+  const ears = someEars();
+  const { conversation, ends, transcript } = aConversation(() => 'Yes.', { ears: ears.create });
+  conversation.listen();
+  ears.fail(new ProviderError({ part: 'stt', kind: 'refused', provider: 'deepgram', message: 'refused' }));
+  expect(ends.map(({ reason }) => reason)).toEqual(['speech_recognition_error']);
+  await ends[0]!.farewell?.();
+  expect(transcript()).toEqual([expect.stringContaining('agent: ')]);
 });

@@ -74,7 +74,7 @@ export class Conversation implements ToolHost {
   readonly #tools: ReadonlyMap<string, ToolDefinition>;
   readonly #offered: readonly OfferedTool[];
   readonly #voice: Voice;
-  readonly #ears: Ears | undefined;
+  #ears: Ears | undefined;
   readonly #queue: ConversationEvent[] = [];
   readonly #waiting = new Set<{ readonly until: (state: ConversationState) => boolean; readonly resolve: () => void }>();
   readonly #asking = new Map<string, AbortController>();
@@ -101,7 +101,12 @@ export class Conversation implements ToolHost {
     this.#state = initialState({ welcome, language, interruptions, turnEndMs, silence, stoppedByInterruption });
     const report = (event: ConversationEvent): void => this.#happened(event);
     this.#voice = options.voice({ report, fail: (error) => report({ type: 'mute', failure: this.#failureOf(error, 'tts') }) });
-    this.#ears = options.ears?.({ report, fail: (error) => report({ type: 'deaf', failure: this.#failureOf(error, 'stt') }) });
+  }
+
+  /** The user can be heard from now on. */
+  listen(): void {
+    const report = (event: ConversationEvent): void => this.#happened(event);
+    this.#ears ??= this.#options.ears?.({ report, fail: (error) => report({ type: 'deaf', failure: this.#failureOf(error, 'stt') }) });
   }
 
   /** The user can hear the agent: the welcome message, and the longest duration. */

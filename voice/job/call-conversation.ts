@@ -53,13 +53,13 @@ export class CallConversation {
   readonly #conversation: Conversation;
   #playout!: Playout;
   #voice!: SpokenVoice;
-  #ears!: CallEars;
+  #ears: CallEars | undefined;
   #user: UserTrack | undefined;
   #recorder: CallRecorder | undefined;
   #screening: Screening | undefined;
   #unheard: Timer | undefined;
   #shown = '';
-  /** The number of the welcome message. */
+  /** The number of the welcome message, once it is said; 0 where there is none. */
   #welcome: number | undefined;
   #welcomed = false;
   #closed: Promise<void> | undefined;
@@ -96,6 +96,7 @@ export class CallConversation {
   /** Enters the room as a listener, and prepares the voice; nothing is said before {@link begin}. */
   async start(): Promise<void> {
     const { room, userIdentity, recording, clock } = this.#options;
+    this.#conversation.listen();
     this.#recorder = recording && new CallRecorder({ ...recording, clock });
     this.#user = new UserTrack({
       room,
@@ -103,9 +104,9 @@ export class CallConversation {
       clock,
       onWindow: (samples, at) => {
         this.#recorder?.user({ samples, sampleRate: EAR_SAMPLE_RATE }, at);
-        this.#ears.hear(samples);
+        this.#ears?.hear(samples);
       },
-      onGone: () => this.#ears.hearNothing(),
+      onGone: () => this.#ears?.hearNothing(),
     });
     const { heard } = await this.#track.publish(room);
     void heard.then(
@@ -130,7 +131,7 @@ export class CallConversation {
 
   /** What the user pressed on the keypad is a turn, like words. On hold neither is heard. */
   pressed(keys: string): void {
-    if (!this.#ears.deaf) this.#conversation.pressed(keys);
+    if (this.#ears?.deaf === false) this.#conversation.pressed(keys);
   }
 
   /** Nothing is said until it is clear who answered. @returns stops listening; idempotent */
@@ -151,9 +152,9 @@ export class CallConversation {
       say: (text, signal) => this.#voice.tell(text, signal),
       summary: () => summaryOf({ model: providers.llm, messages: this.#conversation.messages, clock, logger }),
       deafen: async () => {
-        const listen = this.#ears.deafen();
+        const listen = this.#ears?.deafen();
         this.#conversation.held();
-        return listen;
+        return () => listen?.();
       },
     };
   }
@@ -199,7 +200,7 @@ export class CallConversation {
   readonly #createEars: CreateEars = ({ report, fail }) => {
     const { config, providers, turnModel, clock, logger } = this.#options;
     const { activity, endOfTurn } = this.#sound;
-    this.#ears = new CallEars({
+    const ears = new CallEars({
       settings: activity,
       model: localInference().createVad(),
       recognizer: providers.stt,
@@ -212,13 +213,14 @@ export class CallConversation {
       },
       fail,
     });
-    return this.#ears;
+    this.#ears = ears;
+    return ears;
   };
 
   #show(state: ConversationState): void {
     if (!state.begun || state.closed) return;
-    this.#welcome ??= state.speeches[0]?.number ?? 0;
-    const welcomed = !this.#welcomed && state.speeches.every(({ number }) => number !== this.#welcome);
+    if (state.welcomed) this.#welcome ??= state.speeches[0]?.number ?? 0;
+    const welcomed = !this.#welcomed && this.#welcome !== undefined && state.speeches.every(({ number }) => number !== this.#welcome);
     this.#welcomed ||= welcomed;
     const shown = agentStateOf(state);
     if (!welcomed && shown === this.#shown) return;

@@ -112,6 +112,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
     logger,
     onEnd: (reason) => console.error(`the call has ended: ${reason}`),
   });
+  conversation.listen();
   let open = true;
   const startedAt = now();
   const ticking = (async () => {
