@@ -22,15 +22,12 @@ export function interruptionRulesOf({ interruptions }: Pick<AgentRevisionConfig[
 /** Detection measures in windows of 32 ms: speech that is just long enough may be measured as one less. */
 const TOLERANCE_MS = 32;
 
-/**
- * LiveKit lets any recognised word interrupt, however short: what doesn't count has to be kept from it.
- * @param said while the agent was speaking
- */
+/** @param said while the agent was speaking */
 export function countsAsInterruption(said: { readonly text: string; readonly speechMs: number }, rules: InterruptionRules): boolean {
   return rules.enabled && said.speechMs + TOLERANCE_MS >= rules.minSpeechMs && wordsIn(said.text) >= rules.minWords;
 }
 
-/** As LiveKit counts them: what stands between spaces and is more than punctuation. */
+/** What stands between spaces and is more than punctuation. */
 export function wordsIn(text: string): number {
   return text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }

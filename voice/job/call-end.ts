@@ -16,7 +16,7 @@ import type { PreparedCall } from './prepare.ts';
 import type { Services } from './services.ts';
 
 /** Longest waits, in milliseconds. */
-const TIMEOUTS = { session: 15_000, sessionAtStop: 5_000, leave: 2_000, transcript: 30_000, state: 60_000 } as const;
+const TIMEOUTS = { conversation: 15_000, conversationAtStop: 5_000, leave: 2_000, transcript: 30_000, state: 60_000 } as const;
 
 export interface CallEndOptions {
   readonly services: Pick<Services, 'store' | 'lifecycle' | 'clock'>;
@@ -52,7 +52,7 @@ export class CallEnd {
   /** @returns while the room is being closed: nothing waits for that */
   async hangUp(served: ServedCall, { finish, prepared, transfers }: EndedCall): Promise<{ readonly roomClosed: Promise<void> }> {
     const { call, log } = served;
-    await this.#closeSession(prepared, log);
+    await this.#closeConversation(prepared, log);
     // Two people who were connected go on without the agent, and so does a call that another job serves.
     const goesOn = transfers.connected || (finish.reason === 'elsewhere' && (await this.#goesOn(call)));
     return { roomClosed: goesOn ? Promise.resolve() : this.#leaveAndClose(served) };
@@ -64,15 +64,15 @@ export class CallEnd {
     await this.closeRoom(call.room, log);
   }
 
-  async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
+  async #closeConversation(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
     if (prepared === undefined) return;
     const { services, stop } = this.#options;
     // The recording is complete once it is closed: on a processor that is too busy that takes its time, and a process that is stopping has none.
-    const withinMs = stop.aborted ? TIMEOUTS.sessionAtStop : TIMEOUTS.session;
-    const close = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the session'));
+    const withinMs = stop.aborted ? TIMEOUTS.conversationAtStop : TIMEOUTS.conversation;
+    const close = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the conversation'));
     const closed = close.then(() => true);
     if ((await withTimeout(services.clock, withinMs, closed)) !== true)
-      log.warn(`the session was not closed within ${withinMs / 1_000} s; the call ends without it`);
+      log.warn(`the conversation was not closed within ${withinMs / 1_000} s; the call ends without it`);
     // What is given up here is in the usage of the call.
     await prepared.providers.close().catch((err: unknown) => log.warn({ err }, 'failed to close the providers'));
   }

@@ -8,7 +8,7 @@
  * | pick up | finds the call that was dispatched, or registers one that comes in by phone | there is a call: prepare; there is none: its room is closed |
  * | prepare | enters the room, reads revision, data and keys, dials an outbound call | both sides hear each other: converse |
  * | converse | recording begins, the call is `started`, the welcome message is said | a finish reason is decided: end |
- * | end | farewell, recording ends, session and room are closed | always: record |
+ * | end | farewell, recording ends, conversation and room are closed | always: record |
  * | record | transcript, recording and finish reason are stored, one line is logged | always: the job is over |
  *
  * From the pick-up on, anything may decide the finish reason; the first one counts (finish-reason.ts), and leads straight to the end:

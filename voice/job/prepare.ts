@@ -1,4 +1,4 @@
-/** Prepares a call: revision, dynamic data, providers and session. */
+/** Prepares a call: revision, dynamic data, providers and conversation. */
 import type { Room } from '@livekit/rtc-node';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';

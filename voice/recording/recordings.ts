@@ -28,7 +28,7 @@ export interface OpenRecording {
   begin(): void;
   /** The recording ends here: later sound is cut off. The first time counts. */
   end(): void;
-  /** Once the session is closed. Takes ten seconds at most, and never fails: what can't be saved now is saved later. */
+  /** Once the conversation is closed. Takes ten seconds at most, and never fails: what can't be saved now is saved later. */
   save(): Promise<Saved>;
   /** The job is over: what it could not save is the role's. */
   leave(): void;

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
 import { isAlive } from './process-identity.ts';
 
-/** What LiveKit's recorder calls its file. */
+/** The recording. */
 const SOUND_FILE = 'audio.ogg';
 const FACTS_FILE = 'call.json';
 

@@ -1,6 +1,6 @@
 /**
  * The arguments of a tool call, which run only as the model wrote them. What is no JSON object is never completed: half of an amount is another amount.
- * LiveKit's session would repair it, so such a call passes through it with its text as the value of one argument, and the tool refuses that.
+ * In the history and in the record it stands with its text as the value of one argument, which no tool takes.
  */
 import { isObject, parseJson, type JsonObject } from '../../../platform/json.ts';
 
