@@ -83,7 +83,7 @@ export class AgentTurns {
 
   /** What is written into the transcript. */
   written(entries: readonly Entry[]): void {
-    for (const { message, turn } of entries) {
+    for (const { message, turn, interrupted = message?.interrupted } of entries) {
       if (message?.role === 'user') {
         this.#hear();
         if (this.#next !== undefined) this.#advance();
@@ -94,7 +94,7 @@ export class AgentTurns {
       // What a tool says while it works answers nothing.
       if (turn !== undefined || !open.byUser) open.answered = true;
       open.activeAt = this.#now();
-      if (turn !== undefined) describe(open.span, turn, message?.interrupted);
+      if (turn !== undefined) describe(open.span, turn, interrupted);
       if (open.answered && this.#next !== undefined) this.#advance();
     }
   }

@@ -303,6 +303,21 @@ it('measures an answer from its request to its first word, once for each turn', 
   expect(turns()).toEqual([[first, 100]]);
 });
 
+it('says of the latencies of a turn whether its answer was interrupted', async () => {
+  for (const interrupted of [true, false]) {
+    const voice = aSlowVoice();
+    const { conversation, clock, written } = aConversation(() => 'Once upon a time.', { voice: voice.create });
+    conversation.written('tell me a story');
+    await clock.advance(0);
+    voice.heard(5);
+    if (!interrupted) voice.silent();
+    conversation.written('wait');
+    voice.silent();
+    const turns = written.filter(({ turn }) => turn !== undefined);
+    expect(turns.map((entry) => entry.interrupted ?? entry.message?.interrupted)).toEqual([interrupted]);
+  }
+});
+
 it('keeps with an answer what it rests on', async () => {
   const source = { knowledge_base: 'shop', document_id: 'd', chunk_id: 'c', filename: 'hours.md', score: 0.9 };
   const find = aTool('find', { run: async () => (conversation.recordSources([source]), { succeeded: true, forModel: 'it' }) });

@@ -7,6 +7,8 @@ export interface Entry {
   readonly message?: CallMessage;
   readonly turn?: CallTurn;
   readonly toolCall?: CallToolCall;
+  /** The answer of the turn was interrupted; its message comes once it is silent. */
+  readonly interrupted?: true;
 }
 
 /** Latencies so far of the answer to the user's last words. */
@@ -71,8 +73,10 @@ export function recordSpeech(change: Change, { number, seq, by, heardAt, sources
 
 /** The latencies of the user's last turn are known, as far as they ever will. */
 export function recordTurn(change: Change): void {
+  const { after = Infinity } = change.state.turn ?? {};
+  const interrupted = change.state.speeches.some((speech) => speech.by === 'model' && speech.interrupted && speech.number >= after);
   const turn = takeTurn(change);
-  record(change, { ...(turn && { turn }) });
+  if (turn !== undefined) record(change, { turn, ...(interrupted && { interrupted }) });
 }
 
 function takeTurn(change: Change): CallTurn | undefined {
