@@ -298,7 +298,7 @@ export class SimulatedConversation {
       case 'cancelSpeech': {
         const sound = this.#sounds.get(effect.speech)!;
         const { closing, settings } = this.#state;
-        this.#expect(closing || this.#mute || (settings.interruptions && sound.text !== APOLOGY), 'only what may be interrupted is');
+        this.#expect(closing || (settings.interruptions && sound.text !== APOLOGY), 'only what may be interrupted is');
         sound.cancelled = true;
         this.#cancelled.add(String(effect.speech));
         return this.#later(this.#ms(this.#chance(0.3) ? 2_000 : 80), () => {
@@ -449,6 +449,11 @@ export class SimulatedConversation {
   #lose(type: 'deaf' | 'mute'): void {
     this.#mute ||= type === 'mute';
     this.#happens({ type, failure: { ...FAILURE, part: type === 'deaf' ? 'stt' : 'tts' } });
+    const { speeches } = this.#state;
+    this.#expect(
+      speeches.every(({ complete, interrupted }) => complete || interrupted),
+      'what is being said has an end where nothing more is said',
+    );
   }
 
   // -- what has to hold

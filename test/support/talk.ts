@@ -63,6 +63,8 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
     at,
     done,
     says,
+    /** The last answer that the model was asked for. */
+    asked: () => answer,
     /** Of the last speech. */
     heard: (characters: number) => heard(characters, speech),
     silent: (): ConversationEvent => ({ type: 'silent', speech }),

@@ -81,15 +81,16 @@ describe('a goodbye', () => {
 
 describe('a provider of speech that works no more', () => {
   it.each([
-    ['deaf', 'stt', [], 'speech_recognition_error'],
-    ['mute', 'tts', ['cancelSpeech'], 'native_platform_internal_error'],
-  ] as const)('leaves the agent %s, and ends the call', (type, part, done, reason) => {
-    const talk = aTalk();
-    talk.at(0, begun);
+    ['deaf', 'stt', 'speech_recognition_error'],
+    ['mute', 'tts', 'native_platform_internal_error'],
+  ] as const)('leaves the agent %s, and ends the call after what it has of its answer', (type, part, reason) => {
+    const talk = aTalk({ welcome: undefined });
+    talk.at(0, begun, { type: 'turn', text: 'Are you open?' });
+    talk.at(50, { type: 'words', answer: talk.asked(), text: 'We are' });
     talk.done();
     const lost = { type, failure: { part, kind: 'unreachable', provider: 'openai' } } as const;
     talk.at(100, lost, lost);
-    expect(talk.done()).toEqual([...done, `end: ${reason}`]);
+    expect(talk.done()).toEqual(['cancelAnswer', 'sayNoMore', `end: ${reason}`]);
     talk.at(200, { type: 'turn', text: 'Hello?' });
     expect(talk.done()).not.toContain('ask: Hello?');
   });

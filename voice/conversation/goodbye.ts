@@ -6,7 +6,7 @@ import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { cancelAnswer } from './answers.ts';
 import type { Change } from './change.ts';
 import type { ConversationEvent } from './events.ts';
-import { interruptSpeech } from './speech.ts';
+import { sayNoMore } from './speech.ts';
 import { isSaid } from './state.ts';
 import { takeWaiting } from './turns.ts';
 
@@ -33,12 +33,12 @@ export function hangUpIfDue(change: Change, late = false): void {
   change.emit({ type: 'end', reason: 'agent_ended_call' });
 }
 
-/** The call can't go on without speech to text, or without a voice. */
-export function lose(change: Change, { type, failure }: Extract<ConversationEvent, { readonly type: 'deaf' | 'mute' }>): void {
-  const { ending, modelAnswered } = change.state;
+/** The call can't go on without speech to text, or without a voice. What is there of the present answer is heard. */
+export function lose(change: Change, { failure }: Extract<ConversationEvent, { readonly type: 'deaf' | 'mute' }>): void {
+  const { answer, ending, modelAnswered } = change.state;
   change.set({ ending: true });
   cancelAnswer(change);
-  if (type === 'mute') interruptSpeech(change, true);
+  if (answer?.speech !== undefined) sayNoMore(change, answer.speech);
   if (!ending)
     change.emit({ type: 'end', reason: finishReasonOfProviderFailure(failure, { answeredBefore: modelAnswered }), failed: failure });
 }
