@@ -158,6 +158,28 @@ describe('the turn of the user', () => {
   });
 });
 
+describe('an apology', () => {
+  const deaf = { type: 'deaf', failure: { part: 'stt', kind: 'unreachable', provider: 'some' } } as const;
+  const farewell = { type: 'farewell', apology: 'I am sorry.' } as const;
+
+  it('is said at once, also where speech to text fails while the user speaks', () => {
+    const talk = waiting();
+    talk.at(2_050, speaks(2_000));
+    talk.at(2_500, lasts, interim('I would like'));
+    talk.at(3_000, deaf, farewell);
+    expect(talk.done()).toEqual(['pausePlayout', 'end: speech_recognition_error', 'resumePlayout', 'say: I am sorry.', 'sayNoMore']);
+  });
+
+  it('is not held up by what the user says', () => {
+    const talk = waiting();
+    talk.at(2_000, deaf, farewell);
+    talk.done();
+    talk.at(2_150, speaks(2_100));
+    talk.at(2_600, lasts);
+    expect(talk.done()).toEqual([]);
+  });
+});
+
 describe('a silence', () => {
   const silence = { endAfterMs: 10_000, reminder: 'Are you still there?' };
 

@@ -160,7 +160,8 @@ export function resume(change: Change): void {
 }
 
 function pause(change: Change): void {
-  if (change.state.hearing.paused) return;
+  // Nothing is answered any more: what is being said is said to its end.
+  if (change.state.hearing.paused || change.state.ending) return;
   hear(change, { paused: true });
   change.emit({ type: 'pausePlayout' });
 }

@@ -18,7 +18,7 @@ import { answered, called, cancelAnswer, extra, failed, words } from './answers.
 import { Change } from './change.ts';
 import type { ConversationEvent, Effect } from './events.ts';
 import { hangUpIfDue, lose, sayGoodbye } from './goodbye.ts';
-import { closeEars, forget, interim, lasts, pauses, speaks, turnEnds, understood, waited } from './hearing.ts';
+import { closeEars, forget, interim, lasts, pauses, resume, speaks, turnEnds, understood, waited } from './hearing.ts';
 import { recordTurn } from './records.ts';
 import { askIfDue } from './requests.ts';
 import { breakSilence, silenceIsOver, watchSilence } from './silence.ts';
@@ -37,6 +37,7 @@ export function step(state: ConversationState, event: ConversationEvent, at: num
   const change = new Change(state, at);
   happen(change, event);
   hangUpIfDue(change);
+  if (change.state.ending) resume(change);
   askIfDue(change);
   watchSilence(change);
   return { state: change.state, effects: change.effects };
