@@ -163,6 +163,11 @@ export class CallConversation {
     return this.#options.figures.figures();
   }
 
+  /** Of a closed one. Resolves when its tools are done: they have five seconds more. */
+  toolsDone(): Promise<void> {
+    return this.#conversation.quiet();
+  }
+
   /** Nothing is said or heard from now on. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();

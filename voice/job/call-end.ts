@@ -3,6 +3,7 @@ import type { Room } from '@livekit/rtc-node';
 
 import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import type { Rooms } from '../calls/rooms.ts';
 import type { EndReason, Finish } from '../finish-reason.ts';
@@ -16,7 +17,7 @@ import type { PreparedCall } from './prepare.ts';
 import type { Services } from './services.ts';
 
 /** Longest waits, in milliseconds. */
-const TIMEOUTS = { conversation: 15_000, conversationAtStop: 5_000, leave: 2_000, transcript: 30_000, state: 60_000 } as const;
+const TIMEOUTS = { conversation: 15_000, conversationAtStop: 5_000, leave: 2_000, tools: 10_000, transcript: 30_000, state: 60_000 } as const;
 
 export interface CallEndOptions {
   readonly services: Pick<Services, 'store' | 'lifecycle' | 'clock'>;
@@ -101,6 +102,7 @@ export class CallEnd {
   ): Promise<void> {
     const { call, writer, recording } = serving;
     const { finish, over, prepared, transfers } = ended;
+    await this.#toolsDone(prepared);
     const lost = await writer.close({ withinMs: TIMEOUTS.transcript });
     const saved = (await recording?.save()) ?? 'none';
     await ended.starting;
@@ -114,6 +116,13 @@ export class CallEnd {
     await transfers.attend({ longestMs: call.maxDurationMs, stop });
     // Two connected people go on while the process stops.
     if (!stop.aborted) await this.#leaveAndClose(serving);
+  }
+
+  /** What they do after the end is part of the call. A process that has to stop waits for none. */
+  async #toolsDone(prepared: PreparedCall | undefined): Promise<void> {
+    const { services, stop } = this.#options;
+    const done = untilAborted(prepared?.conversation.toolsDone() ?? Promise.resolve(), stop).catch(() => undefined);
+    await withTimeout(services.clock, TIMEOUTS.tools, done);
   }
 
   async #recordEnd(
