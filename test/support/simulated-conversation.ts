@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConversationEvent, Effect, Failure, TimerName } from '../../voice/conversation/events.ts';
 import type { Entry } from '../../voice/conversation/records.ts';
 import { requestHistory } from '../../voice/conversation/requests.ts';
-import { initialState, isQuiet, isSaid, type ConversationState } from '../../voice/conversation/state.ts';
+import { initialState, isQuiet, isSaid, type ConversationState, type Speech } from '../../voice/conversation/state.ts';
 import { step } from '../../voice/conversation/step.ts';
 import { chatMessagesOf } from '../../voice/providers/llm/chat-messages.ts';
 import type { HistoryItem } from '../../voice/providers/llm/history.ts';
@@ -271,6 +271,9 @@ export class SimulatedConversation {
       'speeches are in order',
     );
     this.#expect(!state.closing || state.speeches.every(({ interrupted }) => interrupted), 'all falls silent at the end');
+    this.#expect(!state.ending || !state.hearing.paused, 'nothing is paused where nothing is answered');
+    const isOpen = ({ number, complete, interrupted }: Speech): boolean => !complete && !interrupted && number !== state.answer?.speech;
+    this.#expect(!state.speeches.some(isOpen), 'a speech without an end is that of the answer');
     this.#expectAsked();
   }
 
@@ -449,11 +452,6 @@ export class SimulatedConversation {
   #lose(type: 'deaf' | 'mute'): void {
     this.#mute ||= type === 'mute';
     this.#happens({ type, failure: { ...FAILURE, part: type === 'deaf' ? 'stt' : 'tts' } });
-    const { speeches } = this.#state;
-    this.#expect(
-      speeches.every(({ complete, interrupted }) => complete || interrupted),
-      'what is being said has an end where nothing more is said',
-    );
   }
 
   // -- what has to hold

@@ -170,6 +170,21 @@ describe('an apology', () => {
     expect(talk.done()).toEqual(['pausePlayout', 'end: speech_recognition_error', 'resumePlayout', 'say: I am sorry.', 'sayNoMore']);
   });
 
+  it('comes after what there is of an answer', () => {
+    const talk = waiting();
+    talk.at(2_000, { type: 'turn', text: 'Are you open?' });
+    talk.done();
+    talk.at(2_100, { type: 'words', answer: 'answer-5', text: 'Yes, we are. And ' }, deaf, farewell);
+    expect(talk.done()).toEqual([
+      'say: Yes, we are. And ',
+      'cancelAnswer',
+      'sayNoMore',
+      'end: speech_recognition_error',
+      'say: I am sorry.',
+      'sayNoMore',
+    ]);
+  });
+
   it('is not held up by what the user says', () => {
     const talk = waiting();
     talk.at(2_000, deaf, farewell);
