@@ -71,6 +71,26 @@ describe('sound while the agent speaks', () => {
     expect(talk.history()).toEqual(['agent: Hello', 'user: I have a question.']);
   });
 
+  it('is one, too, where its words are known when the user has gone on, and two coughs are none', () => {
+    const talk = greeted();
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_520, lasts);
+    talk.at(1_860, pauses(600));
+    talk.at(2_100, speaks(2_050));
+    talk.at(2_200, understood('I have'));
+    talk.at(3_000, pauses(700));
+    talk.at(3_300, understood('two questions.'));
+    talk.at(4_000);
+    expect(talk.history().at(-1)).toBe('user: I have two questions.');
+    const coughing = greeted();
+    coughing.at(1_050, speaks(1_000));
+    coughing.at(1_500, pauses(300));
+    coughing.at(1_700, speaks(1_650));
+    coughing.at(1_950, understood('Ah.'));
+    coughing.at(2_200, pauses(300), understood('Ah no.'));
+    expect(coughing.done()).toEqual([]);
+  });
+
   it('needs as many words as the agent asks for, and stops it when they are there', () => {
     const talk = greeted({ interruptions: { enabled: true, minSpeechMs: 500, minWords: 2 } });
     talk.at(1_050, speaks(1_000));

@@ -32,8 +32,6 @@ export function speaks(change: Change, since: number): void {
     speaking: true,
     since,
     waited: false,
-    // Two coughs are no long sound.
-    spokenMs: before.heeded ? before.spokenMs : 0,
   });
   change.emit({ type: 'stopWaiting', timer: 'turn' });
   change.emit({ type: 'stopWaiting', timer: 'words' });
@@ -61,7 +59,7 @@ export function pauses(change: Change, spokenMs: number): void {
   hear(change, {
     speaking: false,
     stoppedAt: Math.min(change.at, hearing.since + spokenMs),
-    spokenMs: hearing.spokenMs + spokenMs,
+    spokenMs: Math.max(hearing.spokenMs, spokenMs),
     owed: true,
   });
   change.emit({ type: 'wait', timer: 'words', ms: WORDS_WITHIN_MS });
@@ -182,7 +180,8 @@ function heed(change: Change): void {
 function counts({ at, state }: Change, text: string): boolean {
   const { hearing, settings } = state;
   if (!hearing.over || !isBeingSaid(state)) return wordsIn(text) > 0;
-  const speechMs = hearing.spokenMs + (hearing.speaking ? at - hearing.since : 0);
+  // Words may come when the user has gone on already; two coughs are no long sound.
+  const speechMs = Math.max(hearing.spokenMs, hearing.speaking ? at - hearing.since : 0);
   return countsAsInterruption({ text, speechMs }, settings.interruptions) && !isBackchannel(text, settings.language);
 }
 

@@ -108,7 +108,7 @@ export interface Hearing {
   readonly beganAt: number;
   /** When the last sound ended. */
   readonly stoppedAt: number;
-  /** Sound of the turn so far, without silence. */
+  /** The longest sound of the turn so far, without the silence behind it. */
   readonly spokenMs: number;
   /** It began while the agent said something, and is no interruption yet. */
   readonly over: boolean;
