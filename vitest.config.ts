@@ -30,6 +30,7 @@ const source = [
   'webhooks',
   'workflows',
   'test/node',
+  'test/simulated-calls',
   'test/support',
 ];
 

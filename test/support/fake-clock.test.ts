@@ -43,6 +43,16 @@ describe('FakeClock', () => {
     expect([clock.now(), clock.monotonic()]).toEqual([1510, 10]);
   });
 
+  it('fires late what falls due while it stalls', async () => {
+    const clock = new FakeClock();
+    const fired: number[] = [];
+    for (const ms of [10, 20]) clock.after(ms, () => fired.push(clock.monotonic()));
+    clock.stall(15);
+    expect(fired).toEqual([]);
+    await clock.advance(10);
+    expect(fired).toEqual([15, 20]);
+  });
+
   it('gives up on a condition that never holds', async () => {
     await expect(new FakeClock().advanceUntil(() => false, { limitMs: 1000 })).rejects.toThrow('did not hold within 1000 ms');
   });

@@ -53,6 +53,11 @@ export class FakeClock implements Clock {
     this.#offset += ms;
   }
 
+  /** Moves the time by `ms` and fires nothing, as in a process that stands still: what is due fires late, with the next move. */
+  stall(ms: number): void {
+    this.#monotonic += ms;
+  }
+
   /** Moves the time by `ms` and fires what is due, synchronously: promises settle only afterwards. */
   tick(ms: number): void {
     const until = this.#monotonic + ms;
