@@ -198,11 +198,15 @@ export class SimulatedConversation {
       const words = text.split(' ');
       for (let count = this.#count(3); count > 0; count -= 1)
         this.#later(this.#ms(ms) + 51, () => this.#hears({ type: 'interim', text: words.slice(0, count).join(' ') }));
+      // Before the silence is long enough for a pause.
+      const fast = this.#chance(0.15);
+      if (fast) this.#later(ms + 50, () => this.#hears({ type: 'understood', text, more: this.#recognized > 0 }));
       this.#later(ms + 51, () => {
         if (this.#talk !== undefined) this.#talk = { ...this.#talk, speaking: false, spokenMs: ms };
         this.#happens({ type: 'pauses', spokenMs: ms });
         if (this.#chance(0.5)) this.#later(this.#ms(400), () => this.#happens({ type: 'turnEnds', afterMs: this.#ms(3_000) }));
-        if (this.#chance(0.9)) {
+        if (fast) this.#hears({ type: 'understood', text: '', more: this.#recognized > 0 });
+        else if (this.#chance(0.9)) {
           this.#recognized += 1;
           // Once in a while far too late, when they were taken as they were known.
           const tooLate = this.#chance(0.05);

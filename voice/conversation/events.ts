@@ -33,7 +33,7 @@ export type ConversationEvent =
   | { readonly type: 'speaks'; readonly since: number }
   /** The sound that goes on is as long as one that may interrupt: no silence counts that may already have begun. */
   | { readonly type: 'lasts' }
-  /** @property spokenMs of sound since it began, without the silence behind it */
+  /** `understood` follows, whatever was understood before. @property spokenMs of sound since it began, without the silence behind it */
   | { readonly type: 'pauses'; readonly spokenMs: number }
   /** Words that may still change. */
   | { readonly type: 'interim'; readonly text: string }

@@ -137,6 +137,23 @@ describe('ears', () => {
     ]);
   });
 
+  it('say that no words are owed where they came before the silence was a pause', async () => {
+    const { events, hears, says } = someEars();
+    await hears(5, true);
+    await hears(4, false);
+    says({ type: 'final', text: 'yes please' });
+    says({ type: 'settled' });
+    await hears(6, false);
+    expect(events.slice(-2)).toEqual([
+      { type: 'pauses', spokenMs: 5 * WINDOW_MS },
+      { type: 'understood', text: '', more: false },
+    ]);
+    // Of what is said next they are.
+    await hears(5, true);
+    await hears(8, false);
+    expect(events.at(-1)).toEqual({ type: 'pauses', spokenMs: 5 * WINDOW_MS });
+  });
+
   it('ask how long the silence has to be, with the last sound', async () => {
     const sounds: number[] = [];
     const { events, hears } = someEars({ detects: (sound) => (sounds.push(sound.length), 700) });

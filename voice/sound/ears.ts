@@ -51,6 +51,8 @@ export class CallEars implements Ears {
   #reading: Promise<void> | undefined;
   /** Of pauses: what is found out about one is of no use after the next sound. */
   #sounds = 0;
+  /** All words of the last pause have come, also where the silence is not long enough for one yet. */
+  #settled = false;
   #deaf = false;
   #finishing = false;
   /** No words are due any more. */
@@ -64,6 +66,7 @@ export class CallEars implements Ears {
       if (this.#closed) return;
       if (!this.#recognition.recognizes) this.#onKnown();
       if (event.type === 'failed') return fail(event.error);
+      if (event.type !== 'endOfTurn') this.#settled = event.type !== 'interim' && !this.#recognition.recognizes;
       if (this.#deaf) return;
       if (event.type === 'interim') report({ type: 'interim', text: event.text });
       else if (event.type === 'final') report({ type: 'understood', text: event.text, more: this.#recognition.recognizes });
@@ -141,19 +144,31 @@ export class CallEars implements Ears {
     switch (change.type) {
       case 'speaks':
         this.#sounds += 1;
-        this.#recognition.speaks(this.#unreadMs);
+        this.#goesOn();
         return report({ type: 'speaks', since: clock.now() - this.#unreadMs - change.agoMs });
       case 'goesOn':
-        return this.#recognition.speaks(this.#unreadMs);
+        return this.#goesOn();
       case 'lasts':
         return report({ type: 'lasts' });
       case 'hushes':
-        return this.#recognition.byRequest ? undefined : this.#recognition.pauses();
+        return this.#recognition.byRequest ? undefined : this.#askForWords();
       case 'pauses':
-        if (this.#recognition.byRequest) this.#recognition.pauses();
+        if (this.#recognition.byRequest) this.#askForWords();
         report({ type: 'pauses', spokenMs: change.spokenMs });
+        // They came faster than the pause was one.
+        if (this.#settled) report({ type: 'understood', text: '', more: false });
         return void this.#detectTurn();
     }
+  }
+
+  #goesOn(): void {
+    this.#settled = false;
+    this.#recognition.speaks(this.#unreadMs);
+  }
+
+  #askForWords(): void {
+    this.#settled = false;
+    this.#recognition.pauses();
   }
 
   async #detectTurn(): Promise<void> {
