@@ -18,6 +18,8 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
   let now = 0;
   const timers = new Map<string, number>();
   const effects: Effect[] = [];
+  /** Of the messages that were stored. */
+  const spokenAt: number[] = [];
   let answer = '';
   /** The last one. */
   let speech = 0;
@@ -28,6 +30,7 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
       if (effect.type === 'wait') timers.set(effect.timer, now + effect.ms);
       else if (effect.type === 'stopWaiting') timers.delete(effect.timer);
       else effects.push(effect);
+      if (effect.type === 'record') spokenAt.push(...effect.entries.flatMap(({ message }) => message?.spokenAt.getTime() ?? []));
       if (effect.type === 'ask') answer = effect.answer;
       if (effect.type === 'say') ({ speech } = effect);
     }
@@ -68,6 +71,8 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
     /** Of the last speech. */
     heard: (characters: number) => heard(characters, speech),
     silent: (): ConversationEvent => ({ type: 'silent', speech }),
+    /** When what is stored was said. */
+    times: () => spokenAt,
     history: () => state.history.map((item) => (item.type === 'message' ? `${item.role}: ${item.text}` : item.type)),
   };
 }

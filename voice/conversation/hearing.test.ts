@@ -167,6 +167,15 @@ describe('the turn of the user', () => {
     expect(talk.history().at(-1)).toBe('user: please.');
   });
 
+  it('begins no earlier than what was written before it, however late its sound is noticed', () => {
+    const talk = waiting();
+    talk.at(2_000, { type: 'turn', text: '[pressed 1]' });
+    talk.at(2_050, speaks(1_990));
+    talk.at(2_600, pauses(500), understood('Hello?'));
+    talk.at(3_200);
+    expect(talk.times().slice(-2)).toEqual([2_000, 2_000]);
+  });
+
   it('does not begin with a noise: it neither delays an answer nor gives it its time', () => {
     const talk = waiting();
     talk.at(2_000, { type: 'turn', text: 'Are you open?' });

@@ -58,6 +58,8 @@ function take(change: Change, { text, spoken }: UserTurn): void {
   stopTools(change);
   const content = text.trim();
   const written = { spokenAt: change.at, stoppedAt: undefined, eou: null, stt: null };
+  // A sound that is noticed late begins no earlier.
+  if (spoken === undefined) change.set({ lastAt: change.at });
   recordUser(change, content, spoken ?? { number: change.number(), ...written });
   callOff(change);
   const { history, ending, goodbye } = change.state;
