@@ -159,6 +159,7 @@ export class SimulatedCall {
     });
     this.#listen();
     this.#playout.open();
+    this.conversation.listen();
     this.conversation.begin();
   }
 
