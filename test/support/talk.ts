@@ -1,4 +1,5 @@
 /** A conversation as a table of events, for examples. */
+import type { CallMessage } from '../../store/index.ts';
 import type { ConversationEvent, Effect } from '../../voice/conversation/events.ts';
 import { initialState, type ConversationSettings, type ConversationState } from '../../voice/conversation/state.ts';
 import { step } from '../../voice/conversation/step.ts';
@@ -18,8 +19,7 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
   let now = 0;
   const timers = new Map<string, number>();
   const effects: Effect[] = [];
-  /** Of the messages that were stored. */
-  const spokenAt: number[] = [];
+  const messages: CallMessage[] = [];
   let answer = '';
   /** The last one. */
   let speech = 0;
@@ -30,7 +30,7 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
       if (effect.type === 'wait') timers.set(effect.timer, now + effect.ms);
       else if (effect.type === 'stopWaiting') timers.delete(effect.timer);
       else effects.push(effect);
-      if (effect.type === 'record') spokenAt.push(...effect.entries.flatMap(({ message }) => message?.spokenAt.getTime() ?? []));
+      if (effect.type === 'record') messages.push(...effect.entries.flatMap(({ message }) => message ?? []));
       if (effect.type === 'ask') answer = effect.answer;
       if (effect.type === 'say') ({ speech } = effect);
     }
@@ -72,7 +72,12 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
     heard: (characters: number) => heard(characters, speech),
     silent: (): ConversationEvent => ({ type: 'silent', speech }),
     /** When what is stored was said. */
-    times: () => spokenAt,
+    times: () => messages.map(({ spokenAt }) => spokenAt.getTime()),
+    /** By their numbers, each with when it was said. */
+    transcript: () =>
+      messages
+        .toSorted((one, other) => one.seq - other.seq)
+        .map(({ spokenAt, role, content }) => `${spokenAt.getTime()} ${role}: ${content}`),
     history: () => state.history.map((item) => (item.type === 'message' ? `${item.role}: ${item.text}` : item.type)),
   };
 }

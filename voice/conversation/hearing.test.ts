@@ -187,6 +187,30 @@ describe('the turn of the user', () => {
   });
 });
 
+describe('a noise', () => {
+  it('of which nobody says that it had no words keeps no place for what the user says after the agent', () => {
+    const talk = waiting();
+    talk.at(2_000, { type: 'turn', text: 'Are you open?' });
+    talk.at(2_150, speaks(2_100));
+    talk.at(2_600, pauses(450));
+    talk.says(2_700, 'Yes, we are.');
+    talk.at(3_000, talk.heard(4));
+    // It says no more than that somebody listens.
+    talk.at(3_550, speaks(3_500));
+    talk.at(4_000, pauses(400), understood('uh-huh'));
+    talk.at(4_500, talk.heard(12), talk.silent());
+    talk.at(5_050, speaks(5_000));
+    talk.at(6_000, pauses(900), understood('And tomorrow?'));
+    talk.at(7_000);
+    expect(talk.transcript()).toEqual([
+      '400 agent: Hello, this is Harbour Bikes.',
+      '2000 user: Are you open?',
+      '3000 agent: Yes, we are.',
+      '5000 user: And tomorrow?',
+    ]);
+  });
+});
+
 describe('an apology', () => {
   const deaf = { type: 'deaf', failure: { part: 'stt', kind: 'unreachable', provider: 'some' } } as const;
   const farewell = { type: 'farewell', apology: 'I am sorry.' } as const;

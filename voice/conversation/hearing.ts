@@ -23,9 +23,10 @@ const WORDS_WITHIN_MS = 5_000;
 
 /** Sound of the user has begun. @param since when, in milliseconds since the epoch */
 export function speaks(change: Change, since: number): void {
-  const { hearing: before } = change.state;
+  const { hearing: before, lastAt } = change.state;
   if (before.speaking) return;
-  const goesOn = before.text !== '' || before.owed;
+  // Sound without a word so far, after which the agent has said something, is likely a noise.
+  const goesOn = before.text !== '' || (before.owed && (before.heeded || before.beganAt === lastAt));
   hear(change, {
     ...(goesOn ? before : { ...HEARING_NOTHING, paused: before.paused, taken: before.taken }),
     ...(!goesOn && { ...begin(change, since), over: isBeingSaid(change.state) }),
