@@ -59,6 +59,8 @@ export class CallConversation {
   #screening: Screening | undefined;
   #unheard: Timer | undefined;
   #shown = '';
+  /** Words of the user that were taken without their last version. */
+  #taken = '';
   /** The number of the welcome message, once it is said; 0 where there is none. */
   #welcome: number | undefined;
   #welcomed = false;
@@ -224,6 +226,8 @@ export class CallConversation {
 
   #show(state: ConversationState): void {
     if (!state.begun || state.closed) return;
+    if (state.hearing.taken !== this.#taken && state.hearing.taken !== '') this.#subtitles.takeInterim();
+    this.#taken = state.hearing.taken;
     if (state.welcomed) this.#welcome ??= state.speeches[0]?.number ?? 0;
     const welcomed = !this.#welcomed && this.#welcome !== undefined && state.speeches.every(({ number }) => number !== this.#welcome);
     this.#welcomed ||= welcomed;

@@ -24,6 +24,8 @@ export class Subtitles {
   readonly #streams = new Map<number, OpenStream>();
   /** Of the user. */
   #segment = 1;
+  /** Of it, while they may still change. */
+  #interim = '';
   /** Keeps what is written in order. */
   #writing: Promise<void> = Promise.resolve();
 
@@ -34,12 +36,18 @@ export class Subtitles {
   user(text: string, final: boolean): void {
     if (text.trim() === '') return;
     const id = `user-${this.#segment}`;
+    this.#interim = final ? '' : text;
     if (final) this.#segment += 1;
     this.#write(async () => {
       const writer = await this.#open(this.#options.userIdentity, id, final);
       await writer.write(text);
       await writer.close();
     });
+  }
+
+  /** The user's words are taken as they are known: what they say next has a line of its own. */
+  takeInterim(): void {
+    this.user(this.#interim, true);
   }
 
   /** @param text heard so far of the speech @param final nothing more is heard of it */
