@@ -187,6 +187,21 @@ describe('the turn of the user', () => {
   });
 });
 
+describe('an interruption', () => {
+  it('of as many words as it takes happens when the sound is long enough, also where the words came before', () => {
+    const talk = greeted({ interruptions: { enabled: true, minSpeechMs: 500, minWords: 3 } });
+    talk.at(1_050, speaks(1_000));
+    talk.at(1_350, interim('please stop that'));
+    expect(talk.done()).toEqual([]);
+    talk.at(1_520, lasts);
+    expect(talk.done()).toEqual(['pausePlayout']);
+    talk.at(3_600, pauses(2_500));
+    talk.at(5_600, understood('please stop that'));
+    talk.at(5_700, silent);
+    expect(talk.history().at(-1)).toBe('user: please stop that');
+  });
+});
+
 describe('a noise', () => {
   it('of which nobody says that it had no words keeps no place for what the user says after the agent', () => {
     const talk = waiting();

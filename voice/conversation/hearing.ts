@@ -46,11 +46,10 @@ export function speaks(change: Change, since: number): void {
 export function lasts(change: Change): void {
   const { hearing, settings } = change.state;
   const { enabled, minWords } = settings.interruptions;
-  if (!hearing.speaking) return;
-  // Words that were known before, and were too short an interruption.
+  if (!hearing.speaking || !enabled) return;
+  // Words that came before it was.
   if (hearing.interim.trim() !== '' && counts(change, hearing.interim)) return heed(change);
-  if (!enabled || minWords > 0) return;
-  if (!(hearing.over && isBackchannel(hearing.interim, settings.language))) pause(change);
+  if (minWords === 0 && !(hearing.over && isBackchannel(hearing.interim, settings.language))) pause(change);
 }
 
 /** @param spokenMs of sound since it began, without the silence behind it */
