@@ -202,6 +202,24 @@ describe('an interruption', () => {
   });
 });
 
+describe('words that are known when the next ones are being said', () => {
+  /** A sound of this length, and another one in which the words of the first are understood. */
+  const interrupted = (ms: number) => {
+    const talk = greeted();
+    talk.at(1_000 + ms + 250, speaks(1_000), ...(ms >= 500 ? [lasts] : []), pauses(ms));
+    talk.at(1_000 + ms + 500, speaks(1_000 + ms + 450));
+    talk.at(1_000 + ms + 600, understood('I have'));
+    talk.at(1_000 + ms + 1_600, pauses(900), understood('two questions'));
+    talk.at(1_000 + ms + 2_600, silent);
+    return talk.history().at(-1);
+  };
+
+  it('count by the length of their own sound', () => {
+    expect(interrupted(900)).toBe('user: I have two questions');
+    expect(interrupted(300)).toBe('user: two questions');
+  });
+});
+
 describe('a noise', () => {
   it('of which nobody says that it had no words keeps no place for what the user says after the agent', () => {
     const talk = waiting();

@@ -59,6 +59,7 @@ export function pauses(change: Change, spokenMs: number): void {
   hear(change, {
     speaking: false,
     stoppedAt: Math.min(change.at, hearing.since + spokenMs),
+    // Two coughs are no long sound.
     spokenMs: Math.max(hearing.spokenMs, spokenMs),
     owed: true,
   });
@@ -91,7 +92,14 @@ export function understood(change: Change, text: string, more: boolean): void {
   const counting = heard !== '' && counts(change, heard);
   if (counting) heed(change);
   const joined = counting ? [change.state.hearing.text, heard].filter((part) => part !== '').join(' ') : hearing.text;
-  hear(change, { text: joined, interim: '', owed: more || hearing.speaking, ...(counting && { understoodAt: change.at }) });
+  hear(change, {
+    text: joined,
+    interim: '',
+    owed: more || hearing.speaking,
+    ...(counting && { understoodAt: change.at }),
+    // What comes now are words of the sound that goes on.
+    ...(!more && hearing.speaking && { spokenMs: 0 }),
+  });
   if (change.state.hearing.speaking || more) return;
   if (joined === '') return forget(change);
   askEarly(change);
@@ -180,7 +188,6 @@ function heed(change: Change): void {
 function counts({ at, state }: Change, text: string): boolean {
   const { hearing, settings } = state;
   if (!hearing.over || !isBeingSaid(state)) return wordsIn(text) > 0;
-  // Words may come when the user has gone on already; two coughs are no long sound.
   const speechMs = Math.max(hearing.spokenMs, hearing.speaking ? at - hearing.since : 0);
   return countsAsInterruption({ text, speechMs }, settings.interruptions) && !isBackchannel(text, settings.language);
 }

@@ -108,7 +108,7 @@ export interface Hearing {
   readonly beganAt: number;
   /** When the last sound ended. */
   readonly stoppedAt: number;
-  /** The longest sound of the turn so far, without the silence behind it. */
+  /** Length of the longest sound whose words may still come. */
   readonly spokenMs: number;
   /** It began while the agent said something, and is no interruption yet. */
   readonly over: boolean;
