@@ -101,6 +101,18 @@ describe('an interruption', () => {
     expect(storyOf(call).until - storyOf(call).from - STORY_MS).toBeLessThan(1_500);
   });
 
+  it('that was only a long noise holds the agent up for two seconds at most, however long it takes to find that out', async () => {
+    const call = await toldAStory({ recognizer: { by: 'requests', understands: () => ({ delayMs: 4_000 }) } });
+    const over = call.coughs(1_200);
+    // From when the pause is sure.
+    await call.pass(over + 2_200 - call.now);
+    expect(storyOf(call).until).toBeLessThan(over);
+    await call.pass(200);
+    expect(storyOf(call).until).toBeGreaterThan(over + 2_200);
+    await call.pass(20_000);
+    expect(storyOf(call)).toMatchObject({ text: STORY, ms: STORY_MS });
+  });
+
   it.each(['requests', 'stream'] as const)('is no cough: there is no hole in what the agent says: %s', async (by) => {
     const call = await toldAStory({ recognizer: { by } });
     for (const ms of [100, 200, 300, 400]) {
@@ -143,6 +155,17 @@ describe('an interruption', () => {
     expect(call.requests.at(-1)?.asked).toEqual(['agent: Good morning.', 'user: I have', 'user: two questions']);
   });
 
+  it('before the answer has begun is a part of the question where the agent allows none: one answer, to all of it', async () => {
+    const call = new SimulatedCall({
+      agent: { interruptions: { enabled: false } },
+      recognizer: { by: 'stream' },
+      model: ({ lastUser }) => (lastUser.includes('questions') ? 'Ask them.' : { text: 'A single thing.', delayMs: 2_000 }),
+    });
+    await call.says('I have', 1_500, 'two questions');
+    await call.pass(8_000);
+    expect(call.heard.map(({ text }) => text)).toEqual(['Ask them.']);
+  });
+
   it('before anything of the welcome message is heard leaves nothing of it', async () => {
     const call = new SimulatedCall({
       agent: { welcomeMessage: STORY },
@@ -171,6 +194,16 @@ describe('a goodbye', () => {
     expect(call.heard.map(({ text }) => text)).toEqual(['Goodbye then, and have a nice day!']);
     expect(call.ended!.reason).toBe('agent_ended_call');
     expect(call.ended!.at - call.heard[0]!.until).toBeLessThan(100);
+  });
+
+  it('is called off by who begins to speak in its last word', async () => {
+    const call = leaving();
+    await call.says('that is all');
+    await call.until(() => call.heardText.endsWith('nice d'));
+    await call.says('wait please');
+    await call.pass(5_000);
+    expect(call.ended).toBeUndefined();
+    expect(call.heard.map(({ text }) => text)).toEqual(['Goodbye then, and have a nice day!', 'Yes?']);
   });
 
   it('is called off by what the user says in it', async () => {

@@ -39,6 +39,15 @@ describe('a silence', () => {
     expect(call.requests[0]!.asked).toEqual(['agent: Still there, Ada?', 'user: hello']);
   });
 
+  it('is asked about once more after any sound of the user', async () => {
+    const call = new SimulatedCall({ agent: { call: { endAfterSilence: '20s' } } });
+    await call.pass(13_000);
+    call.coughs(600);
+    await ended(call);
+    expect(call.transcript).toEqual(['agent: Are you still there?', 'agent: Are you still there?']);
+    expect(call.ended!.at).toBeGreaterThan(33_000);
+  });
+
   it('begins anew with whatever the user says, also where it is not understood', async () => {
     const call = aSilentCall();
     await call.pass(7_000);

@@ -126,6 +126,17 @@ describe('a turn', () => {
     expect(call.transcript).toEqual(['user: I have two questions', `agent: ${TO_ALL}`]);
   });
 
+  it('has its words in their last version, though they interrupted in another one', async () => {
+    const call = aCall({
+      agent: { welcomeMessage: WELCOME },
+      recognizer: { by: 'stream', understands: () => ({ text: 'Could you wait, please?' }) },
+    });
+    await call.pass(2_000);
+    await call.says('good you weight');
+    await call.pass(5_000);
+    expect(call.transcript.slice(1)).toEqual(['user: Could you wait, please?', `agent: ${TO_PART}`]);
+  });
+
   it('loses no word with the connection', async () => {
     const call = new SimulatedCall({ recognizer: { by: 'stream' } });
     call.speaks('one two three four five six seven eight');

@@ -2,7 +2,6 @@
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import { sleep } from '../../platform/clock.ts';
-import type { ProviderError } from '../../voice/calls/provider-access/index.ts';
 import type { SpeechSource } from '../../voice/providers/tts/speech-source.ts';
 import { PLAYOUT_SAMPLE_RATE, type SoundSink } from '../../voice/sound/playout.ts';
 import type { FakeClock } from './fake-clock.ts';
@@ -14,7 +13,6 @@ export interface SentenceScript {
   readonly msPerCharacter?: number;
   /** How much sooner than it is heard its sound is there: 4 for four seconds of sound in one; default all at once. */
   readonly speed?: number;
-  readonly fails?: ProviderError;
 }
 
 export type VoiceScript = (sentence: string) => SentenceScript;
@@ -70,14 +68,13 @@ export class ScriptedVoice {
   }
 
   async *#soundOf(text: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
-    const { delayMs = 100, msPerCharacter = 60, speed, fails } = this.#script(text);
+    const { delayMs = 100, msPerCharacter = 60, speed } = this.#script(text);
     const first = this.#characters.length;
     const length = Math.round(msPerCharacter * PER_MS);
     const sentence = new SpokenSentence(text, length);
     this.#sentences.push(sentence);
     for (let index = 0; index < text.length; index += 1) this.#characters.push([sentence, index]);
     await sleep(this.#clock, delayMs, signal);
-    if (fails !== undefined) throw fails;
     const samples = Int16Array.from({ length: text.length * length }, (_, index) => first + Math.floor(index / length));
     for (let at = 0; at < samples.length; at += CHUNK_MS * PER_MS) {
       const chunk = samples.slice(at, at + CHUNK_MS * PER_MS);

@@ -42,8 +42,6 @@ export interface AnswerScript {
   readonly delayMs?: number;
   /** Default 20. */
   readonly msPerWord?: number;
-  /** After all of that. */
-  readonly fails?: Error;
 }
 
 export interface AskedModel extends AnswerRequest {
@@ -299,7 +297,7 @@ export class SimulatedCall {
       const made = { ...request, asked, lastUser, at: this.now };
       this.requests.push(made);
       const script = model(made);
-      const { text = '', calls = [], delayMs = 300, msPerWord = 20, fails } = typeof script === 'string' ? { text: script } : script;
+      const { text = '', calls = [], delayMs = 300, msPerWord = 20 } = typeof script === 'string' ? { text: script } : script;
       await sleep(this.clock, delayMs, signal);
       for (const word of text.match(/\S+\s*/gu) ?? []) {
         yield { type: 'text', text: word };
@@ -309,7 +307,6 @@ export class SimulatedCall {
         const { name, args, complete = true } = typeof each === 'string' ? { name: each, args: '{}' } : each;
         yield { type: 'call', call: { id: `${name}-${this.requests.length}-${index}`, name, arguments: args }, complete };
       }
-      if (fails !== undefined) throw fails;
     };
     return { answer: answer.bind(this) };
   }
