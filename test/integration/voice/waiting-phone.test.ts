@@ -1,6 +1,4 @@
-/** Callers by phone who came while no voice role was there: they are given an agent for 45 s. */
-import { setTimeout as delay } from 'node:timers/promises';
-
+/** Callers by phone who came while no voice role was there. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
@@ -18,17 +16,21 @@ it('are given one by phone, too, for as long as they wait', async () => {
   const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.' } }, provider);
   await store.agentReleases.serve({ org, agentName: 'receptionist', revision });
   await stage.role.stop();
-  const gone = await gateway.comesIn({ from: '+15550198', to: ownNumber });
-  const caller = await gateway.comesIn({ from: '+15550199', to: ownNumber });
+  const [gone, caller] = await Promise.all([
+    gateway.comesIn({ from: '+15550198', to: ownNumber }),
+    gateway.comesIn({ from: '+15550199', to: ownNumber }),
+  ]);
   await gone.leave();
   stage.role = await stage.startRole();
-  // Longer than an agent that was called for takes to come.
-  await delay(5_000);
+  // An agent that was called for would come before that of a later call.
+  const later = await stage.joined();
+  await later.becomes({ status: 'ongoing' });
   expect(await store.calls.withoutCall([gone.roomName, caller.roomName])).toHaveLength(2);
   expect(await redispatcherOf(stage).once()).toBe(1);
   expect(await redispatcherOf(stage).once()).toBe(0);
   await caller.hears('Harbour Bikes.');
   expect(await store.calls.withoutCall([gone.roomName, caller.roomName])).toEqual([gone.roomName]);
   await caller.leave();
+  await later.caller.leave();
   await provider.close();
 });

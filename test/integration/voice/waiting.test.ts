@@ -1,4 +1,4 @@
-/** Callers who came while no voice role was there to take their call. Those by phone are in `waiting.timed.test.ts`: they are given up after 45 s. */
+/** Callers who came while no voice role was there to take their call. Those by phone are in `waiting-phone.test.ts`. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
