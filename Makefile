@@ -19,7 +19,7 @@ $(BUNDLE): $(STAMP) $(SOURCES) scripts/build.ts
 up: $(BUNDLE) ## Install what is missing and run the whole platform on this machine (ARGS="--detach" and others go to `parley dev`)
 	@bin/parley dev $(ARGS)
 
-test: $(STAMP) ## What to run before each push: static checks, unit and integration tests, one call (ARGS=--all for the longer suites, too, --sound for when sound is heard, --changed for what a change can break)
+test: $(STAMP) ## What to run before each push: static checks, unit and integration tests, one call (ARGS=--all for the longer suites, too, --changed for what a change can break)
 	node scripts/test.ts $(ARGS)
 
 check: $(STAMP) ## Just the static checks: format, lint, types, generated files, unused code

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 import { defineConfig } from 'vitest/config';
@@ -56,9 +55,6 @@ class SlowFirst extends BaseSequencer {
 
 /** Suites that make calls. */
 const calls = ['test/integration/{cli-call,voice}/**/*.test.ts'];
-
-/** Of them, those that depend on when sound is heard, and for how long. */
-const TIMED = 'test/integration/{cli-call,voice}/**/*.timed.test.ts';
 
 /** One call with everything in it, for the runs without the `voice` project. */
 const TALKING_CALL = 'test/integration/voice/conversation.test.ts';
@@ -132,7 +128,7 @@ export default defineConfig({
           // LiveKit's native client doesn't outlive many rooms.
           name: 'voice',
           include: calls,
-          exclude: [TALKING_CALL, TIMED],
+          exclude: [TALKING_CALL],
           ...withServers,
           isolate: true,
           maxWorkers: 2,
@@ -143,24 +139,12 @@ export default defineConfig({
       },
       {
         test: {
-          // They measure the machine, too: for whoever changes `voice/`, on a quiet one, until a simulator of the conversation takes their place.
-          name: 'timed',
-          include: [TIMED],
-          ...withServers,
-          isolate: true,
-          maxWorkers: availableParallelism() > 2 ? 2 : 1,
-          maxConcurrency: 5,
-          sequence: { groupOrder: 4 },
-        },
-      },
-      {
-        test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/global-setup.ts'],
           ...withServers,
           maxWorkers: 1,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -78,9 +78,7 @@ export function relatedTests(changed: readonly string[]): RelatedTests {
   const isOwn = (file: string): boolean => suites.has(file.slice(0, file.indexOf('/', 'test/integration/'.length) + 1));
   const far = (file: string): number => (isOwn(file) ? 0 : 1_000) + (distance.get(file) ?? 999);
   const unit = files.filter((file) => distance.has(file) && /^(?!test\/(integration|e2e)\/).*\.test\.ts$/.test(file));
-  const related = files.filter(
-    (file) => (distance.has(file) || isOwn(file)) && /^test\/(integration|e2e)\/.*(?<!\.timed)\.test\.ts$/.test(file),
-  );
+  const related = files.filter((file) => (distance.has(file) || isOwn(file)) && /^test\/(integration|e2e)\/.*\.test\.ts$/.test(file));
   const integration = related.filter((file) => INTEGRATION.test(file));
   const nearest = integration.toSorted((a, b) => far(a) - far(b)).slice(0, INTEGRATION_FILES);
   return { chosen: [...unit, ...nearest], left: integration.length - nearest.length, leftToAll: related.length - integration.length };

@@ -18,7 +18,6 @@ const EXCEPTED: Readonly<Record<string, string>> = {
   'test/support/provider-server.ts': 'speaks in real time',
   'test/support/streamed-ears.ts': 'hears in real time',
   'test/integration/speech-apis/s*/*-{api,server}.ts': 'speaks and hears in real time',
-  'test/integration/{voice,cli-call}/*.timed.test.ts': 'says when something is heard',
   'test/integration/voice/stage.ts': 'says again what nobody has understood',
   'test/e2e/faults.test.ts': 'asks again while nobody answers',
   'test/integration/knowledge/embedding-servers.slow.test.ts': 'has a server that is late',

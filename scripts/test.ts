@@ -1,8 +1,7 @@
 /**
  * `make test` (ARGS="…"). Static checks first, then the suites; the last line is `N passed, N failed`, a static check counts as one test.
  *   (nothing)         what to run before each push, and what CI runs: static checks, unit and integration tests, one call
- *   --all             also the slow suites, the other calls and the end-to-end tests: all but those of --sound
- *   --sound           the calls that depend on when sound is heard: after changes of voice/, on a quiet machine
+ *   --all             also the slow suites, the other calls and the end-to-end tests: all there are
  *   --changed [ref]   static checks and tests of what differs from `ref` (the main branch by default)
  *   --checks-only     the static checks
  *   anything else     goes to vitest: a path, `-t name`, `--project unit`; options alone (`--sequence.shuffle`) with the suites of (nothing)
@@ -38,7 +37,6 @@ const CHECKS: readonly Check[] = [
 /** What runs before each push, and what `--all` runs. The end-to-end tests have a run of their own, for their stack starts with it. */
 const BEFORE_PUSH = ['unit', 'integration', 'call'];
 const ALL = [[...BEFORE_PUSH, 'slow', 'voice'], ['e2e']];
-const SOUND = ['timed'];
 
 /** What the suites start roles and commands from, as users do: the bundle. */
 const ENTRY = join(process.cwd(), 'dist/parley.mjs');
@@ -105,7 +103,6 @@ function suiteRuns(args: readonly string[]): readonly (readonly string[])[] {
   if (first === undefined) return [projects(BEFORE_PUSH)];
   if (first === '--checks-only') return [];
   if (first === '--all') return ALL.map(projects);
-  if (first === '--sound') return [projects(SOUND)];
   if (first !== '--changed') {
     const picksNone = args.every((arg) => arg.startsWith('-') && !arg.startsWith('--project'));
     return [picksNone ? [...projects(BEFORE_PUSH), ...args] : args];

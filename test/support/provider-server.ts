@@ -134,8 +134,6 @@ export interface SpeechScript extends Behaviour {
   readonly marksParts?: boolean;
   /** How much faster than it is heard; default as fast as possible. */
   readonly pace?: number;
-  /** The head goes out, all sound waits for this. */
-  readonly holdSound?: Promise<unknown>;
   /** The first 100 ms of sound go out, the rest waits for this. */
   readonly holdRest?: Promise<unknown>;
   /** Breaks the connection after so much sound, in milliseconds. */
@@ -169,8 +167,6 @@ export interface ProviderServer {
   readonly inFlight: number;
   /** Forgets what came and all scripts. */
   reset(): void;
-  /** Breaks every connection, as a server that dies does; it goes on listening. */
-  breakConnections(): void;
   close(): Promise<void>;
 }
 
@@ -275,7 +271,6 @@ export async function startProviderServer(): Promise<ProviderServer> {
       onHeard = () => '';
       onSpeech = () => ({});
     },
-    breakConnections: server.dropConnections,
     close: () => servers.stop(),
   };
 }
@@ -479,7 +474,6 @@ async function sendSpeech(script: SpeechScript, request: SpeechRequest, response
   const wav = request.body['response_format'] === 'wav';
   response.writeHead(200, { 'content-type': wav ? 'audio/wav' : 'audio/pcm', ...script.headers });
   response.flushHeaders();
-  await script.holdSound;
   if (wav) response.write(wavHeader({ sampleRate, dataBytes: samples.length }));
   const chunkBytes = (sampleRate * 2 * chunkMs) / 1000;
   for (let at = 0; at < samples.length; at += chunkBytes) {

@@ -11,8 +11,6 @@ import { loudness } from './tones.ts';
 
 export interface StreamedScript {
   readonly text: string;
-  /** Sound for each interim word, in milliseconds; default 150. */
-  readonly msPerWord?: number;
   /** Between the request for the final and the final, in milliseconds; default 0. */
   readonly finalDelayMs?: number;
 }
@@ -33,6 +31,8 @@ export interface StreamedEars {
 }
 
 const BYTES_PER_MS = 32;
+/** Of sound for each interim word. */
+const MS_PER_WORD = 150;
 /** Louder is sound: the codec leaves noise in silence. */
 const SOUND = 0.02;
 
@@ -59,9 +59,9 @@ export function createStreamedEars(): StreamedEars {
       connection.audioBytes += pcm.length;
       if (loudness(new Int16Array(new Uint8Array(pcm).buffer)) < SOUND) return;
       turn ??= { script: scripts.shift() ?? { text: '' }, soundMs: 0 };
-      const { text, msPerWord = 150 } = turn.script;
+      const { text } = turn.script;
       const all = text.split(' ');
-      const known = (): number => Math.min(all.length, Math.floor(turn!.soundMs / msPerWord));
+      const known = (): number => Math.min(all.length, Math.floor(turn!.soundMs / MS_PER_WORD));
       const before = known();
       turn.soundMs += pcm.length / BYTES_PER_MS;
       if (known() > before) answer(all.slice(0, known()).join(' '), { is_final: false });

@@ -53,6 +53,7 @@ export class TestCaller {
   readonly room = new Room();
   readonly heard: Heard[] = [];
   #source: AudioSource | undefined;
+  #microphone: LocalTrackPublication | undefined;
   #toSay: { readonly samples: Int16Array; readonly said: () => void } | undefined;
   readonly #hearsAgent = Promise.withResolvers<void>();
   #open = true;
@@ -89,35 +90,23 @@ export class TestCaller {
     if (this.#open) await this.publish();
   }
 
+  /** A microphone; the one before is taken away. */
   async publish(): Promise<void> {
+    if (this.#microphone?.sid !== undefined) await this.room.localParticipant!.unpublishTrack(this.#microphone.sid);
     const source = new AudioSource(rate, 1, longestSpeechMs + aheadMs);
     this.#source = source;
     const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
     const microphone = await this.room.localParticipant!.publishTrack(LocalAudioTrack.createAudioTrack('microphone', source), options);
+    this.#microphone = microphone;
     void this.#keepSpeaking(source, microphone);
   }
 
   /**
-   * Says something that is taken for speech. Resolves when it is said. Each part has a mark of its own, from `mark` on: see `marks` of what a
-   * provider is asked.
-   * @param parts.mark default: 0
-   * @param parts.thenMs what follows, each part after a pause that is as long in the sound as is asked for
+   * Says something that is taken for speech. Resolves when it is said.
+   * @param options.mark what it can be known by: see `marks` of what a provider is asked
    */
-  async speak(
-    ms = 900,
-    {
-      mark: firstMark = 0,
-      pauseMs = 0,
-      thenMs = [],
-    }: { readonly mark?: number; readonly pauseMs?: number; readonly thenMs?: readonly number[] } = {},
-  ): Promise<void> {
-    const inAllMs = thenMs.reduce((sum, part) => sum + pauseMs + part, ms);
-    const speech = new Int16Array((rate * inAllMs) / 1000);
-    let fromMs = 0;
-    for (const [index, part] of [ms, ...thenMs].entries()) {
-      speech.set(syntheticSpeech({ sampleRate: rate, ms: part, mark: firstMark + index }), (rate * fromMs) / 1000);
-      fromMs += part + pauseMs;
-    }
+  async speak(ms = 900, { mark = 0 }: { readonly mark?: number } = {}): Promise<void> {
+    const speech = syntheticSpeech({ sampleRate: rate, ms, mark });
     if (!this.#open) throw new Error('the caller has left the room: it cannot be heard');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onDisconnected = (): void => reject(new Error('the call ended while the user was speaking'));
@@ -134,11 +123,6 @@ export class TestCaller {
         throw new Error(`"${text}" (${frequencyOf(text)} Hz) was not heard, but ${JSON.stringify(this.tones(since))}`);
       return found.at;
     }, 50);
-  }
-
-  /** When the text was heard last, by `performance.now()`. */
-  lastHeard(text: string): number | undefined {
-    return this.heard.findLast(({ frequency }) => frequency === frequencyOf(text))?.at;
   }
 
   /** How long the text was heard, in milliseconds. @param since by `performance.now()` */
@@ -183,7 +167,7 @@ export class TestCaller {
     let onceSaid: { readonly at: number; readonly said: () => void } | undefined;
     const send = (samples: Int16Array): Promise<unknown> =>
       source.captureFrame(new AudioFrame(samples, rate, 1, samples.length)).catch(() => (this.#open = false));
-    while (this.#open) {
+    while (this.#open && this.#source === source) {
       const missingMs = aheadMs - source.queuedDuration;
       if (listenedTo && this.#toSay !== undefined) {
         const { samples, said } = this.#toSay;
@@ -197,7 +181,7 @@ export class TestCaller {
         onceSaid = undefined;
       }
     }
-    if (this.#source === source) await source.close().catch(() => undefined);
+    await source.close().catch(() => undefined);
   }
 
   async #listen(track: RemoteTrack, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Calls that end because it is time: silence, the longest duration, and a user who can't be heard. When is in `timers.timed.test.ts`. */
+/** Calls that end because nobody is there, or can be heard. When a silence or the longest duration ends a call is in test/simulated-calls. */
 import { spawn, type ChildProcess } from 'node:child_process';
 
 import { dispose } from '@livekit/rtc-node';
@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
-import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage } from './stage.ts';
 
@@ -26,27 +25,6 @@ function callerProcess({ url, token }: { readonly url: string; readonly token: s
 }
 
 describe.concurrent('time', () => {
-  it('ends a silent call, and asks before', async () => {
-    const call = await stage.joined({ spec: { language: 'de-DE', welcomeMessage: 'Hello.', call: { endAfterSilence: '10s' } } });
-    await call.caller.hears('Hello.');
-    await call.caller.hears('Sind Sie noch da?');
-    await call.becomes({ status: 'ended', finishReason: 'inactivity_timeout' });
-    // The caller is sent out, and hears nothing in the meantime.
-    await eventually(() => expect(call.caller.room.isConnected).toBe(false));
-    const said = await call.messages();
-    expect(said.map(({ role, content }) => [role, content])).toEqual([
-      ['agent', 'Hello.'],
-      ['agent', 'Sind Sie noch da?'],
-    ]);
-    // The line comes when everything is written down.
-    await eventually(() =>
-      expect(call.lines().find(({ msg }) => msg === 'the call is over')).toMatchObject({
-        reason: 'inactivity_timeout',
-        agent: 'receptionist',
-      }),
-    );
-  });
-
   it('ends a silent call whose user listens to nobody', async () => {
     const call = await stage.call({ spec: { welcomeMessage: 'Hello.', call: { endAfterSilence: '10s' } } });
     const { url, token } = await call.open();
@@ -64,13 +42,6 @@ describe.concurrent('time', () => {
     await call.caller.leave();
     await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
     expect(call.lines().filter(({ level }) => level === 'warn')).toEqual([]);
-  });
-
-  it('ends the longest call, in the middle of a word', async () => {
-    const call = await stage.joined({ spec: { welcomeMessage: 'And so on.', call: { maxDuration: '30s', endAfterSilence: '600s' } } });
-    call.provider.speech(() => ({ msPerCharacter: 6_000 }));
-    await call.becomes({ status: 'ended', finishReason: 'maximum_duration_exceeded' });
-    expect(await call.messages()).toMatchObject([{ role: 'agent', interrupted: true }]);
   });
 
   it('ends a call that no user joins, before the media server closes its room', async () => {

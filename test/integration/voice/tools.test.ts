@@ -1,4 +1,4 @@
-/** Tools in real calls: what their servers get, what the model gets, what the caller hears. */
+/** Tools in real calls: what their servers get, and what the model gets. When they run, and what is heard meanwhile, is in test/simulated-calls. */
 import { randomBytes } from 'node:crypto';
 
 import { dispose } from '@livekit/rtc-node';
@@ -11,7 +11,6 @@ import { Servers, sendJson, startEndpoint, type TestEndpoint } from '../../suppo
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aKnowledgeBase } from '../../support/knowledge-base.ts';
-import { called, chunk, events, finish } from '../../support/model-answers.ts';
 import type { ReceivedChat, ToolCallScript } from '../../support/provider-server.ts';
 import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
@@ -157,132 +156,6 @@ describe.concurrent('tools', () => {
     await eventually(async () => expect(await said(call)).toEqual(['user: hello', 'agent: That is done.']));
     const everything = JSON.stringify([call.provider.requests(), await call.messages(), await call.record(), stage.role.output()]);
     expect(everything).not.toContain('0815');
-  });
-
-  it('say that they start, that they take long, and that they are done', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { price: 900 })));
-    const messages = { start: 'One moment, {{caller}}.', delayed: 'Still looking.', complete: 'Found it.', failed: 'No luck.' };
-    const call = await stage.joined({
-      dynamicData: { caller: 'Ada' },
-      tools: [custom('look_up', { url: `${endpoint.url}/{id}`, timeout: '120s' }, messages)],
-    });
-    calls(call, [{ name: 'look_up', arguments: { id: '7' } }], 'It costs nine hundred.');
-    await call.becomes({ status: 'ongoing' });
-    await call.says('hello');
-    await call.caller.hears('Still looking.');
-    resolve();
-    await call.caller.hears('It costs nine hundred.');
-    await eventually(async () =>
-      expect(await said(call)).toEqual([
-        'user: hello',
-        'agent: One moment, Ada.',
-        'agent: Still looking.',
-        'agent: Found it.',
-        'agent: It costs nine hundred.',
-      ]),
-    );
-    expect(endpoint.requests.map(({ url }) => url)).toEqual(['/7']);
-  });
-
-  it('of one turn run side by side, and each speaks for itself', async () => {
-    const together: (() => void)[] = [];
-    const endpoint = await startEndpoint(servers, (response, { url }) => {
-      together.push(() => (url.startsWith('/bad') ? sendJson(response, { detail: 'broken' }, 500) : sendJson(response, { ok: true })));
-      if (together.length === 2) together.forEach((answer) => answer());
-    });
-    const call = await stage.joined({
-      tools: [
-        custom('good', { url: `${endpoint.url}/good` }, { start: 'First begins.', complete: 'First is done.', failed: 'First failed.' }),
-        custom('bad', { url: `${endpoint.url}/bad` }, { start: 'Second begins.', complete: 'Second is done.', failed: 'Second failed.' }),
-      ],
-    });
-    calls(call, [
-      { name: 'good', arguments: { id: '1' } },
-      { name: 'bad', arguments: { id: '2' } },
-    ]);
-    await call.becomes({ status: 'ongoing' });
-    await call.says('hello');
-    await call.caller.hears('That is done.');
-    const results = contents(call.provider.requests('chat').at(-1));
-    expect(results?.toSorted((a, b) => a.length - b.length)).toEqual(['{"ok":true}', expect.stringMatching(/has a problem.*500/)]);
-    await eventually(async () => {
-      const [first, ...rest] = await said(call);
-      expect(first).toBe('user: hello');
-      expect(rest.slice(0, 2)).toEqual(['agent: First begins.', 'agent: Second begins.']);
-      expect(rest.slice(2, 4).toSorted((a, b) => a.localeCompare(b))).toEqual(['agent: First is done.', 'agent: Second failed.']);
-      expect(rest.slice(4)).toEqual(['agent: That is done.']);
-    });
-  });
-
-  it('whose calls come in odd shapes run once each, and half a call never', async () => {
-    const endpoint = await startEndpoint(servers, (response) => sendJson(response, { ok: true }));
-    const names = ['slow', 'fast', 'refund'];
-    const call = await stage.joined({ tools: names.map((name) => custom(name, { url: `${endpoint.url}/${name}` })) });
-    const made = names.map((name) => called(0, name, name, name === 'refund' ? '{"id": "12' : '{"id":"12","note":null}'));
-    call.provider.chat(({ toolResults }) =>
-      toolResults.length === 0
-        ? { raw: events(chunk({ content: 'One moment.', tool_calls: made }), finish('tool_calls')) }
-        : 'That is done.',
-    );
-    await call.becomes({ status: 'ongoing' });
-    await call.says('do it all');
-    await call.caller.hears('One moment.');
-    await call.caller.hears('That is done.');
-    expect(endpoint.requests.map(({ url }) => url).toSorted()).toEqual(['/fast?id=12', '/slow?id=12']);
-    const results = call.provider.requests('chat').at(-1)!.toolResults;
-    expect(results.map(({ tool_call_id: id }) => id)).toEqual(names);
-    expect(results[2]?.content).toContain('nothing was done');
-    await eventually(async () => expect(await call.toolCalls()).toHaveLength(3));
-    expect((await call.toolCalls()).find(({ name }) => name === 'refund')).toMatchObject({
-      failed: true,
-      arguments: { unreadable_arguments: '{"id": "12' },
-    });
-  });
-
-  it('that the user interrupts come to their end, and the next turn knows of it', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { booked: 'table 7' })));
-    const call = await stage.joined({ tools: [custom('book', { url: `${endpoint.url}/{id}`, method: 'POST' })] });
-    // While the model still speaks, its tool runs already.
-    call.provider.speech(({ input }) => ({ msPerCharacter: input.startsWith('Let me') ? 500 : 40 }));
-    call.provider.chat(({ lastUser, messages }) => {
-      if (lastUser.includes('hello'))
-        return { text: 'Let me book that for you right away.', toolCalls: [{ name: 'book', arguments: { id: '7' } }] };
-      return messages.some(({ content }) => content?.includes('table 7')) ? 'It is table seven.' : 'I am still at it.';
-    });
-    await call.becomes({ status: 'ongoing' });
-    await call.says('hello');
-    await eventually(() => expect(endpoint.requests).toHaveLength(1));
-    await call.caller.hears('Let me book that for you right away.');
-    await call.says('wait', 1_500);
-    await call.caller.hears('I am still at it.');
-    resolve();
-    await eventually(() => expect(call.lines().some(({ msg, tool }) => msg === 'a tool was run' && tool === 'book')).toBe(true));
-    await call.says('and now', 1_000);
-    await call.caller.hears('It is table seven.');
-    expect(endpoint.requests).toHaveLength(1);
-  });
-
-  it('that take long let the conversation go on, and are answered for when they are done', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { booked: 'table 7' })));
-    const call = await stage.joined({
-      tools: [custom('book', { url: `${endpoint.url}/{id}`, method: 'POST' }, { complete: 'It is booked.' })],
-    });
-    call.provider.chat(({ lastUser, messages }) => {
-      if (messages.some(({ content }) => content?.includes('table 7'))) return 'It is table seven.';
-      return lastUser.includes('hello') ? { toolCalls: [{ name: 'book', arguments: { id: '7' } }] } : 'I am still at it.';
-    });
-    await call.becomes({ status: 'ongoing' });
-    await call.says('hello');
-    await eventually(() => expect(endpoint.requests).toHaveLength(1));
-    await call.says('are you there', 1_000);
-    await call.caller.hears('I am still at it.');
-    resolve();
-    const booked = await call.caller.hears('It is booked.');
-    await call.caller.hears('It is table seven.', { since: booked });
-    expect(endpoint.requests).toHaveLength(1);
   });
 
   it('are reported to the model when they fail, and the call goes on', async () => {
