@@ -17,7 +17,14 @@ import type { PreparedCall } from './prepare.ts';
 import type { Services } from './services.ts';
 
 /** Longest waits, in milliseconds. */
-const TIMEOUTS = { conversation: 15_000, conversationAtStop: 5_000, leave: 2_000, tools: 10_000, transcript: 30_000, state: 60_000 } as const;
+const TIMEOUTS = {
+  conversation: 15_000,
+  conversationAtStop: 5_000,
+  leave: 2_000,
+  tools: 10_000,
+  transcript: 30_000,
+  state: 60_000,
+} as const;
 
 export interface CallEndOptions {
   readonly services: Pick<Services, 'store' | 'lifecycle' | 'clock'>;
