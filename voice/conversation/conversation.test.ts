@@ -2,10 +2,11 @@ import { expect, it } from 'vitest';
 
 import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { aTool } from '../../test/support/scripted-tool.ts';
 import { ProviderError } from '../calls/provider-access/index.ts';
 import type { AnswerEvent } from '../providers/index.ts';
 import type { AnswerRequest, HistoryItem } from '../providers/llm/history.ts';
-import type { ToolDefinition, ToolResult } from '../tools/tool-result.ts';
+import type { ToolDefinition } from '../tools/tool-result.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import type { CreateEars, CreateVoice, EarEvent, Voice, VoiceEvent } from './ports.ts';
@@ -18,21 +19,6 @@ const ALLOWED = { enabled: true, minSpeechMs: 500, minWords: 0 };
 type Script = string | Error | readonly (string | Error | AnswerEvent)[];
 
 const call = (name: string, id: string = name): AnswerEvent => ({ type: 'call', call: { id, name, arguments: '{}' }, complete: true });
-
-/** Its result comes when the test says so. */
-function aTool(name: string, more: Partial<ToolDefinition> = {}) {
-  const { promise, resolve } = Promise.withResolvers<ToolResult>();
-  const definition: ToolDefinition = {
-    name,
-    description: '',
-    parameters: { type: 'object' },
-    messages: {},
-    refuse: () => undefined,
-    run: () => promise,
-    ...more,
-  };
-  return { definition, gives: (forModel: string) => resolve({ succeeded: true, forModel }) };
-}
 
 /** Until it is stopped. */
 const { definition: waits } = aTool('wait', {
