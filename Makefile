@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 STAMP := node_modules/.parley-installed
 BUNDLE := dist/parley.mjs
-SOURCES := $(shell find agent-tests api cli crds events knowledge kube local-stack operator platform store voice webhooks workflows -name '*.ts' -o -name '*.sql' 2>/dev/null)
+SOURCES := $(shell find agent-tests api calls cli crds events knowledge kube local-stack operator platform store voice webhooks workflows -name '*.ts' -o -name '*.sql' 2>/dev/null)
 
 $(STAMP): package.json package-lock.json .npmrc
 	npm ci --no-audit --no-fund --loglevel=error

@@ -15,6 +15,7 @@ const source = [
   'agent-tests',
   'api',
   'test/bench',
+  'calls',
   'cli',
   'crds',
   'events',

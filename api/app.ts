@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { CallLifecycle } from '../voice/calls/lifecycle.ts';
+import { CallLifecycle } from '../calls/lifecycle.ts';
 import { agentResource, agentsOfKnowledgeBase } from './agents/agent-service.ts';
 import { agentTestResource } from './agent-tests/agent-test-service.ts';
 import { registerAgentTests } from './agent-tests/routes.ts';

@@ -1,8 +1,8 @@
 /** What the facade needs from the outside. */
 import type { Registry } from 'prom-client';
 
-import type { AddressChecks } from '../voice/calls/address-checks.ts';
-import type { MediaServer } from '../voice/calls/media-server.ts';
+import type { AddressChecks } from '../calls/address-checks.ts';
+import type { MediaServer } from '../calls/media-server.ts';
 import type { KnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import type { Search } from '../knowledge/search/search.ts';
 import type { FileStorage } from '../knowledge/storage/file-storage.ts';

@@ -1,8 +1,8 @@
 /** The role `api`: the REST facade as a process. */
 import type { AddressInfo } from 'node:net';
 
-import { createAddressChecks } from '../voice/calls/address-checks.ts';
-import { mediaServerOf } from '../voice/calls/media-server.ts';
+import { createAddressChecks } from '../calls/address-checks.ts';
+import { mediaServerOf } from '../calls/media-server.ts';
 import { prepareJsonSchemas } from '../crds/json-schema.ts';
 import { openKnowledge } from '../knowledge/open-knowledge.ts';
 import { createTransport, kubeConfigOf, type Transport } from '../kube/index.ts';

@@ -42,10 +42,10 @@ export function forbiddenImports(imports: readonly Import[], layers: Layers): re
   });
 }
 
-/** The innermost folder of the table that holds a file. */
+/** The row of the table that a file belongs to. */
 function layerOf(file: string, layers: Layers): string | undefined {
-  for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) if (layers.has(folder)) return folder;
-  return undefined;
+  const [folder = ''] = file.split('/');
+  return layers.has(folder) ? folder : undefined;
 }
 
 /**

@@ -6,7 +6,7 @@
  * when the job is lost or the user never comes in calls/stale-call-sweeper.ts.
  */
 import type { FinishReason } from '../store/index.ts';
-import type { ProviderError, ProviderErrorKind } from './calls/provider-access/index.ts';
+import type { ProviderError, ProviderErrorKind } from '../calls/provider-access/index.ts';
 
 /** `elsewhere`: the call was ended by others, and this job has nothing to record. */
 export type EndReason = FinishReason | 'elsewhere';

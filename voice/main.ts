@@ -13,11 +13,11 @@ import { createGenAiMetrics } from '../platform/telemetry/gen-ai/gen-ai-metrics.
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { openStore } from '../store/index.ts';
 import { AcceptedJobs } from './accepted-jobs.ts';
-import { CallLifecycle } from './calls/lifecycle.ts';
-import { mediaServerOf } from './calls/media-server.ts';
-import { createProviderKeyReader } from './calls/provider-access/index.ts';
-import { loadTokenizer } from './calls/usage/count-tokens.ts';
-import { usageMetrics } from './calls/usage/usage-metrics.ts';
+import { CallLifecycle } from '../calls/lifecycle.ts';
+import { mediaServerOf } from '../calls/media-server.ts';
+import { createProviderKeyReader } from '../calls/provider-access/index.ts';
+import { loadTokenizer } from '../calls/usage/count-tokens.ts';
+import { usageMetrics } from '../calls/usage/usage-metrics.ts';
 import { drainCalls } from './drain.ts';
 import { freePlaces, type FreePlaces } from './free-places.ts';
 import { lazyTransport } from './job/lazy-transport.ts';

@@ -5,14 +5,14 @@ import { setFlagsFromString } from 'node:v8';
 
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
-import { analysisQueue } from '../voice/calls/analysis/names.ts';
-import { CallDeletion } from '../voice/calls/call-deletion.ts';
-import { CallLifecycle } from '../voice/calls/lifecycle.ts';
-import { mediaServerOf } from '../voice/calls/media-server.ts';
-import { AgentRedispatcher } from '../voice/calls/agent-redispatcher.ts';
-import { OVERDUE_LIMITS, StaleCallSweeper } from '../voice/calls/stale-call-sweeper.ts';
-import { ToolListRefresher } from '../voice/calls/mcp/tool-list-refresher.ts';
-import { createRooms } from '../voice/calls/rooms.ts';
+import { analysisQueue } from '../calls/analysis/names.ts';
+import { CallDeletion } from '../calls/call-deletion.ts';
+import { CallLifecycle } from '../calls/lifecycle.ts';
+import { mediaServerOf } from '../calls/media-server.ts';
+import { AgentRedispatcher } from '../calls/agent-redispatcher.ts';
+import { OVERDUE_LIMITS, StaleCallSweeper } from '../calls/stale-call-sweeper.ts';
+import { ToolListRefresher } from '../calls/mcp/tool-list-refresher.ts';
+import { createRooms } from '../calls/rooms.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import { every } from '../platform/every.ts';
 import { readyGauge } from '../platform/ready-gauge.ts';

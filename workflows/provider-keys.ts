@@ -3,7 +3,7 @@ import { createTransport, kubeConfigOf } from '../kube/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Logger } from '../platform/logging.ts';
-import { createProviderKeyReader, ProviderKeyError, type ProviderKeyReader } from '../voice/calls/provider-access/index.ts';
+import { createProviderKeyReader, ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
 
 export interface ProviderKeys {
   readonly keys: ProviderKeyReader;

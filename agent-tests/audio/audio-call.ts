@@ -4,13 +4,13 @@
  * A turn is over when the agent has listened for a moment. What it said and which tools it called is read from the call's rows, which the voice
  * process writes: the same that are shown of any call.
  */
-import { accessTokenOf, TOKEN_TTL_MS } from '../../voice/calls/access-token.ts';
-import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
-import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import type { SpokenLine } from '../../voice/calls/live-transcript.ts';
-import type { MediaServer } from '../../voice/calls/media-server.ts';
-import { roomOf } from '../../voice/calls/names.ts';
-import type { Rooms } from '../../voice/calls/rooms.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../calls/access-token.ts';
+import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { SpokenLine } from '../../calls/live-transcript.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
+import { roomOf } from '../../calls/names.ts';
+import type { Rooms } from '../../calls/rooms.ts';
 import { OutgoingAudio } from '../../voice/caller/outgoing-audio.ts';
 import { joinCall, type RoomCall } from '../../voice/caller/room-call.ts';
 import { TurnTaking } from '../../voice/caller/turn-taking.ts';

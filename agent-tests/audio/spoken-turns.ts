@@ -1,7 +1,7 @@
 /** What an agent said and did in the turns of a call with sound, from the rows that its voice process writes. */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { CallLogRows, CallRef, CallStore } from '../../store/index.ts';
-import type { SpokenLine } from '../../voice/calls/live-transcript.ts';
+import type { SpokenLine } from '../../calls/live-transcript.ts';
 import type { AgentTurn } from '../driver.ts';
 import { recordOf } from '../text/text-call.ts';
 

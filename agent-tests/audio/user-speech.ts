@@ -3,7 +3,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { readWav, type Sound } from '../../platform/wav.ts';
-import type { ProviderDefaults, ProviderKeyReader, WantedTts } from '../../voice/calls/provider-access/index.ts';
+import type { ProviderDefaults, ProviderKeyReader, WantedTts } from '../../calls/provider-access/index.ts';
 import { createSpeechSource, voiceSettingsOf } from '../../voice/providers/create-speech-source.ts';
 import { SAMPLE_RATE } from '../../voice/providers/tts/tts-protocols.ts';
 import { DriverError } from '../driver.ts';

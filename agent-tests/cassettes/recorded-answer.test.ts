@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { modelAnswers } from '../../test/support/model-answers.ts';
-import { ModelStreamReader, type ModelEvent } from '../../voice/calls/model-stream/index.ts';
+import { ModelStreamReader, type ModelEvent } from '../../calls/model-stream/index.ts';
 import { AnswerRecording, replayAnswer, type RecordedAnswer } from './recorded-answer.ts';
 
 function recorded(body: string): RecordedAnswer | undefined {

@@ -1,7 +1,7 @@
 /** An answer of a chat completion, as a server sent it and as a replay sends it again. */
 import { isObject, parseJson } from '../../platform/json.ts';
-import type { OptionalParameter, ProviderError } from '../../voice/calls/provider-access/index.ts';
-import { ModelStreamReader, SseDecoder, type ModelEvent } from '../../voice/calls/model-stream/index.ts';
+import type { OptionalParameter, ProviderError } from '../../calls/provider-access/index.ts';
+import { ModelStreamReader, SseDecoder, type ModelEvent } from '../../calls/model-stream/index.ts';
 
 interface ToolCallShown {
   readonly name: string;

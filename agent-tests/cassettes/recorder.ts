@@ -5,7 +5,7 @@ import {
   type FetchInterceptor,
   type ProviderEndpoint,
   type ProviderFetch,
-} from '../../voice/calls/provider-access/index.ts';
+} from '../../calls/provider-access/index.ts';
 import type { Cassette, RecordedRequest } from './cassette.ts';
 import { differenceFromNearest } from './difference.ts';
 import { AnswerRecording, replayAnswer, type RecordedAnswer, type RecordedFailure } from './recorded-answer.ts';

@@ -7,7 +7,7 @@ import { runTest, testError } from '../run-test.ts';
 import { TextCall, type TextServices } from '../text/text-call.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
-import type { ProviderUsage } from '../../voice/calls/usage/counted-requests.ts';
+import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { RequestedTest, TestRunRecord } from '../../store/index.ts';

@@ -1,8 +1,8 @@
 /** Asks a model for an object with certain fields, and asks again where it answers something else. */
-import type { AgentModels } from '../../voice/calls/analysis/agent-models.ts';
-import { readAnswer, type Reading } from '../../voice/calls/analysis/answer.ts';
-import { answerSchema, askAgain, type AnalysisQuestion, type ChatMessage } from '../../voice/calls/analysis/questions.ts';
-import { ProviderError } from '../../voice/calls/provider-access/index.ts';
+import type { AgentModels } from '../../calls/analysis/agent-models.ts';
+import { readAnswer, type Reading } from '../../calls/analysis/answer.ts';
+import { answerSchema, askAgain, type AnalysisQuestion, type ChatMessage } from '../../calls/analysis/questions.ts';
+import { ProviderError } from '../../calls/provider-access/index.ts';
 
 export type AskedModel = Pick<AgentModels, 'ask'>;
 

@@ -1,5 +1,5 @@
 /** Decides what the other checks can't: by a model that reads the conversation. */
-import type { AnalysisQuestion, ChatMessage } from '../../voice/calls/analysis/questions.ts';
+import type { AnalysisQuestion, ChatMessage } from '../../calls/analysis/questions.ts';
 import type { TranscriptLine } from '../result.ts';
 import { askFor, type AskedModel } from './ask.ts';
 import { linesOf } from './lines.ts';

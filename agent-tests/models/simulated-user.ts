@@ -1,6 +1,6 @@
 /** A user that a model plays. */
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
-import type { AnalysisQuestion, ChatMessage } from '../../voice/calls/analysis/questions.ts';
+import type { AnalysisQuestion, ChatMessage } from '../../calls/analysis/questions.ts';
 import type { TranscriptLine } from '../result.ts';
 import { askFor, type AskedModel } from './ask.ts';
 import { linesOf } from './lines.ts';

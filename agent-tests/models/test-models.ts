@@ -1,16 +1,16 @@
 /** The models of a test besides the agent's own: the judge, the simulated user, and the analysis after the call. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
-import { AgentModels } from '../../voice/calls/analysis/agent-models.ts';
+import { AgentModels } from '../../calls/analysis/agent-models.ts';
 import { observedBy, observeModelRequests } from '../../platform/telemetry/gen-ai/model-requests.ts';
-import { Model } from '../../voice/calls/analysis/model.ts';
-import { llmEndpointOf, type FetchInterceptor } from '../../voice/calls/provider-access/index.ts';
+import { Model } from '../../calls/analysis/model.ts';
+import { llmEndpointOf, type FetchInterceptor } from '../../calls/provider-access/index.ts';
 import type { TextServices } from '../text/text-call.ts';
-import { countTokens } from '../../voice/calls/usage/count-tokens.ts';
-import { countedRequests, type ProviderUsage } from '../../voice/calls/usage/counted-requests.ts';
-import { PriceTable } from '../../voice/calls/usage/price-table.ts';
-import type { UsageOf } from '../../voice/calls/usage/usage-line.ts';
-import { UsageMeter } from '../../voice/calls/usage/usage-meter.ts';
+import { countTokens } from '../../calls/usage/count-tokens.ts';
+import { countedRequests, type ProviderUsage } from '../../calls/usage/counted-requests.ts';
+import { PriceTable } from '../../calls/usage/price-table.ts';
+import type { UsageOf } from '../../calls/usage/usage-line.ts';
+import { UsageMeter } from '../../calls/usage/usage-meter.ts';
 import type { AskedModel } from './ask.ts';
 
 export interface TestModels {

@@ -8,7 +8,7 @@ import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
-import { agentTestAddressProblems } from '../../voice/calls/address-problems.ts';
+import { agentTestAddressProblems } from '../../calls/address-problems.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';

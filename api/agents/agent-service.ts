@@ -2,7 +2,7 @@
 import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
-import { companionAddressProblems, providerAddressProblems } from '../../voice/calls/address-problems.ts';
+import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, type KeyRef } from '../codec/secrets.ts';
 import { ValidationError } from '../http/api-error.ts';

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 
-import { dynamicDataToBring } from '../../voice/calls/call-settings.ts';
+import { dynamicDataToBring } from '../../calls/call-settings.ts';
 import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, routesOf } from '../http/route.ts';

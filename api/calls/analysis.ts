@@ -1,8 +1,8 @@
 /** What was found out of a call after its end. */
 import { z } from 'zod';
 
-import { questionsOf } from '../../voice/calls/analysis/analyse-call.ts';
-import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
+import { questionsOf } from '../../calls/analysis/analyse-call.ts';
+import { talkingAgentOf } from '../../calls/lifecycle.ts';
 import { isTerminal, type AnalysisRecord, type CallRecord, type CallStore, type Store } from '../../store/index.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 

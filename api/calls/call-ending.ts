@@ -1,6 +1,6 @@
 /** Ends calls on request. */
-import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import type { Rooms } from '../../voice/calls/rooms.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { Rooms } from '../../calls/rooms.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { isTerminal, StoreError, type CallRecord, type CallStore } from '../../store/index.ts';
 import { ApiError, notFound } from '../http/api-error.ts';

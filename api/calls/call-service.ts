@@ -1,6 +1,6 @@
 /** Calls over REST: registered, looked at and listed. All of it lives in Postgres. */
-import { accessTokenOf, TOKEN_TTL_MS } from '../../voice/calls/access-token.ts';
-import type { MediaServer } from '../../voice/calls/media-server.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../calls/access-token.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
 import type { CallRecord, CallStore } from '../../store/index.ts';
 import { notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';

@@ -1,6 +1,6 @@
 /** Calls as REST shows them. */
 import { costShown, usageShown } from '../../events/call-usage.ts';
-import { durationOf } from '../../voice/calls/lifecycle.ts';
+import { durationOf } from '../../calls/lifecycle.ts';
 import type { CallLogRows, CallRecord, UsageLine } from '../../store/index.ts';
 import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';

@@ -1,9 +1,9 @@
 /** Registers the calls that clients of REST ask for. */
-import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
-import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import { roomOf } from '../../voice/calls/names.ts';
-import type { Rooms } from '../../voice/calls/rooms.ts';
-import { servedBudget, storedBudget, type DailyBudget } from '../../voice/calls/usage/budget.ts';
+import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import { roomOf } from '../../calls/names.ts';
+import type { Rooms } from '../../calls/rooms.ts';
+import { servedBudget, storedBudget, type DailyBudget } from '../../calls/usage/budget.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallRef, type CallStore, type NewCall } from '../../store/index.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';

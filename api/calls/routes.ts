@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
-import { CallDeletion } from '../../voice/calls/call-deletion.ts';
-import { createRooms } from '../../voice/calls/rooms.ts';
-import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import { CallDeletion } from '../../calls/call-deletion.ts';
+import { createRooms } from '../../calls/rooms.ts';
+import { CallLifecycle } from '../../calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';

@@ -2,8 +2,8 @@
  * Calls whose agent has gone from their room. A killed job reports nothing; the media server notices. Its event is a hint to look:
  * the call ends only if its agent is not in the room now, and its job has sent no heartbeat for longer than a job ever waits.
  */
-import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import type { Rooms } from '../../voice/calls/rooms.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { Rooms } from '../../calls/rooms.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';

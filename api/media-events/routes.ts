@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { WebhookReceiver, type WebhookEvent } from 'livekit-server-sdk';
 import { Counter, type Registry } from 'prom-client';
 
-import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import type { MediaServer } from '../../voice/calls/media-server.ts';
-import { userIdentityOf } from '../../voice/calls/names.ts';
-import { createRooms, isAgent } from '../../voice/calls/rooms.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
+import { userIdentityOf } from '../../calls/names.ts';
+import { createRooms, isAgent } from '../../calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { phoneNumberKind, phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
-import { sipOriginOf } from '../../voice/calls/sip/termination.ts';
+import { sipOriginOf } from '../../calls/sip/termination.ts';
 import { reference, secret } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import { named, text } from '../codec/schemas.ts';

@@ -1,5 +1,5 @@
 /** What writing and reading a resource takes, whatever its kind. */
-import type { AddressChecks } from '../../voice/calls/address-checks.ts';
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../crds/index.ts';
 import { parameterTypes } from '../../crds/tool.ts';
 import type { Stored } from '../../kube/types.ts';
-import { isSip, sipOriginOf } from '../../voice/calls/sip/termination.ts';
+import { isSip, sipOriginOf } from '../../calls/sip/termination.ts';
 import { choice, secret } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import {

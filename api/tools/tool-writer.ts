@@ -2,7 +2,7 @@
 import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
-import { toolAddressProblems } from '../../voice/calls/address-problems.ts';
+import { toolAddressProblems } from '../../calls/address-problems.ts';
 import type { Draft } from '../codec/present.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import type { Caller } from '../http/caller.ts';

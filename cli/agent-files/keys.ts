@@ -2,8 +2,8 @@
 import { MISSING_KEY } from '../../agent-tests/cassettes/recorder.ts';
 import { llmProviders } from '../../crds/providers.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
-import type { ProviderDefaults, ProviderKeyReader, SecretKeyRef } from '../../voice/calls/provider-access/index.ts';
-import { ProviderKeyError } from '../../voice/calls/provider-access/index.ts';
+import type { ProviderDefaults, ProviderKeyReader, SecretKeyRef } from '../../calls/provider-access/index.ts';
+import { ProviderKeyError } from '../../calls/provider-access/index.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,9 +4,9 @@ import type { Tool } from '../../crds/index.ts';
 import type { ServerTool } from '../../crds/mcp-tools.ts';
 import { awakeClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
-import { listMcpTools } from '../../voice/calls/mcp/list-mcp-tools.ts';
-import { OAuthTokens } from '../../voice/calls/mcp/oauth-tokens.ts';
-import type { ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import { listMcpTools } from '../../calls/mcp/list-mcp-tools.ts';
+import { OAuthTokens } from '../../calls/mcp/oauth-tokens.ts';
+import type { ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { keepList, keptListFile, readKeptList } from './kept-tool-lists.ts';
 import { NO_TOOL_LIST, type ToolListView } from '../../operator/references/tool-list-view.ts';
 

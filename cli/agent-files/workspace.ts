@@ -6,7 +6,7 @@ import { memorySnapshot, type DataEntry } from '../../operator/references/memory
 import { compileRevision, type CompiledRevision } from '../../operator/agent/revision.ts';
 import { withinLimits } from '../../operator/agent/plan.ts';
 import { offeredTools } from '../../operator/tool/attachment.ts';
-import type { SecretKeyRef } from '../../voice/calls/provider-access/index.ts';
+import type { SecretKeyRef } from '../../calls/provider-access/index.ts';
 import { checkSpec, testedKinds } from './check-object.ts';
 import { fileKeys } from './keys.ts';
 import { listToolsOf, viewIn, type Kept } from './tool-lists.ts';

@@ -8,7 +8,7 @@ import { offeredTools } from '../../operator/tool/attachment.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { createProviderKeyReader, type ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import { createProviderKeyReader, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
 import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
 import { listToolsOf, viewIn } from '../agent-files/tool-lists.ts';

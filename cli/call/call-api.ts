@@ -1,5 +1,5 @@
 /** A call over REST: made, waited for, and its recording fetched. Every refusal names what it is about and what to do. */
-import type { TurnLatencies } from '../../voice/calls/turn-latencies.ts';
+import type { TurnLatencies } from '../../calls/turn-latencies.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { RestError, type RestClient } from '../../api/client/rest-client.ts';

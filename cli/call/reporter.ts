@@ -1,6 +1,6 @@
 /** Output of a call for a terminal, or for a script with `--json`. */
-import type { SpokenLine } from '../../voice/calls/live-transcript.ts';
-import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../voice/calls/turn-latencies.ts';
+import type { SpokenLine } from '../../calls/live-transcript.ts';
+import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../calls/turn-latencies.ts';
 import { printable } from '../printable.ts';
 import { table } from '../table.ts';
 import type { CallView } from './call-api.ts';

@@ -4,7 +4,7 @@ import { promises as dns } from 'node:dns';
 
 import type { Config } from '../../platform/config/config.ts';
 import type { Temporal } from '../../platform/temporal/access.ts';
-import { httpUrlOf, mediaServerOf } from '../../voice/calls/media-server.ts';
+import { httpUrlOf, mediaServerOf } from '../../calls/media-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../knowledge/jobs/names.ts';
 import { deliverySearchAttributes } from '../../webhooks/temporal-retries/names.ts';
 import { type Finding, findingsOf } from './finding.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { askAll, answerSchema, type AnalysisQuestion } from '../../voice/calls/analysis/questions.ts';
-import { transcriptText } from '../../voice/calls/analysis/transcript.ts';
+import { askAll, answerSchema, type AnalysisQuestion } from '../../calls/analysis/questions.ts';
+import { transcriptText } from '../../calls/analysis/transcript.ts';
 import { analysed, saidIn } from './analysis.ts';
 
 const questions: readonly AnalysisQuestion[] = [

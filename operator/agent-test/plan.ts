@@ -1,7 +1,7 @@
 import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import type { AgentTest, AgentTestStatus } from '../../crds/index.ts';
 import type { AgentResult } from '../../store/index.ts';
-import { agentTestAddressProblems } from '../../voice/calls/address-problems.ts';
+import { agentTestAddressProblems } from '../../calls/address-problems.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentTestReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';

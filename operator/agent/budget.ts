@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { dateIn, isTimeZone } from '../../platform/local-time.ts';
-import { budgetOf } from '../../voice/calls/usage/budget.ts';
+import { budgetOf } from '../../calls/usage/budget.ts';
 import type { Agent } from '../../crds/index.ts';
 import type { ServingBudget } from '../../store/index.ts';
 import type { Notice } from '../runtime/reconciler.ts';

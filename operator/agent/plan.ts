@@ -1,7 +1,7 @@
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems, agentRemarks } from '../../crds/limits.ts';
-import { companionAddressProblems, providerAddressProblems } from '../../voice/calls/address-problems.ts';
+import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
 import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { RequestedTest, TestEvidence } from '../../store/index.ts';

@@ -7,7 +7,7 @@ import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapsh
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { Sweep } from '../runtime/sweep.ts';
 import type { KnownTests } from '../agent-test/known-tests.ts';
-import { budgetOf } from '../../voice/calls/usage/budget.ts';
+import { budgetOf } from '../../calls/usage/budget.ts';
 import type { Store, WatchReleasesOptions } from '../../store/index.ts';
 import { attachments, offeredTools } from '../tool/attachment.ts';
 import type { ToolListCache } from '../tool/tool-list-cache.ts';

@@ -1,8 +1,8 @@
 /** The trunks and the rule that a number needs at the media server. Pure. */
 import { isIP } from 'node:net';
 
-import { terminationOf, type Termination } from '../../voice/calls/sip/termination.ts';
-import type { SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
+import { terminationOf, type Termination } from '../../calls/sip/termination.ts';
+import type { SipSpec } from '../../calls/sip/trunk-specs.ts';
 import type { PhoneNumber } from '../../crds/index.ts';
 
 /** Settings of the deployment for trunks. */

@@ -1,5 +1,5 @@
-import type { SipKind, SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
-import type { SipThing } from '../../voice/calls/sip/trunks.ts';
+import type { SipKind, SipSpec } from '../../calls/sip/trunk-specs.ts';
+import type { SipThing } from '../../calls/sip/trunks.ts';
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberStatus } from '../../crds/index.ts';
 import type { NumberPool } from '../../platform/config/phone-numbers.ts';
 import type { PhoneRoute } from '../../store/index.ts';

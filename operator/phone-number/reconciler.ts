@@ -1,5 +1,5 @@
-import type { Ownership } from '../../voice/calls/sip/trunk-specs.ts';
-import type { SipTrunks } from '../../voice/calls/sip/trunks.ts';
+import type { Ownership } from '../../calls/sip/trunk-specs.ts';
+import type { SipTrunks } from '../../calls/sip/trunks.ts';
 import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
 import { keyOf, type Informer, type Stored } from '../../kube/index.ts';
 import type { NumberAssignments, NumberPool } from '../../platform/config/phone-numbers.ts';

@@ -2,9 +2,9 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { SipError } from '../../voice/calls/sip/sip-error.ts';
-import type { SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
-import type { SipThing, SipTrunks } from '../../voice/calls/sip/trunks.ts';
+import { SipError } from '../../calls/sip/sip-error.ts';
+import type { SipSpec } from '../../calls/sip/trunk-specs.ts';
+import type { SipThing, SipTrunks } from '../../calls/sip/trunks.ts';
 import { TrunkCache } from './trunk-cache.ts';
 
 const number = '+15550100';

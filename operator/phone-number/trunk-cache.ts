@@ -1,7 +1,7 @@
 /** The trunks and rules that the media server has, listed as a whole at intervals. */
-import { SipError } from '../../voice/calls/sip/sip-error.ts';
-import type { Ownership, SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
-import type { SipThing, SipTrunks } from '../../voice/calls/sip/trunks.ts';
+import { SipError } from '../../calls/sip/sip-error.ts';
+import type { Ownership, SipSpec } from '../../calls/sip/trunk-specs.ts';
+import type { SipThing, SipTrunks } from '../../calls/sip/trunks.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { SipView } from './view.ts';

@@ -1,5 +1,5 @@
 /** What the media server and Postgres have of a number. */
-import type { SipThing } from '../../voice/calls/sip/trunks.ts';
+import type { SipThing } from '../../calls/sip/trunks.ts';
 import type { PhoneRoute } from '../../store/index.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
 

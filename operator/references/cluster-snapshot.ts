@@ -1,5 +1,5 @@
 /** What a plan reads: a consistent, synchronous view of everything around one object. */
-import type { AddressChecks } from '../../voice/calls/address-checks.ts';
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { ToolListView } from './tool-list-view.ts';
 import { isDeleting } from '../status/common.ts';

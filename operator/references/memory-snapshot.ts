@@ -1,5 +1,5 @@
 /** A snapshot of plain lists: for `parley explain`, which reads one namespace once, and for tests. */
-import type { AddressChecks } from '../../voice/calls/address-checks.ts';
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import {
   subscriptionNameOf,
   type Agent,

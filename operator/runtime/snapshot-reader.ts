@@ -1,5 +1,5 @@
 /** Takes snapshots of the cluster: what the informers know, and the keys of the Secrets and ConfigMaps that one object refers to. */
-import type { AddressChecks } from '../../voice/calls/address-checks.ts';
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { KubeObject, Stored } from '../../kube/index.ts';
 import type { ClusterSnapshot, DataObject, ObjectLookups } from '../references/cluster-snapshot.ts';
 import { referenceKey, type Reference } from '../references/references-of.ts';

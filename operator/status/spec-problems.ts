@@ -19,7 +19,7 @@ export function specProblems(found: readonly SpecProblem[]): readonly Problem[] 
   }));
 }
 
-/** Of `voice/calls/address-problems.ts`, whose messages begin with the address. */
+/** Of `calls/address-problems.ts`, whose messages begin with the address. */
 export function forbiddenAddresses(found: readonly SpecProblem[]): readonly Problem[] {
   return found.map(({ path, message }) => ({ reason: 'AddressForbidden', message: `${path}: ${message}` }));
 }

@@ -1,4 +1,4 @@
-import { toolAddressProblems } from '../../voice/calls/address-problems.ts';
+import { toolAddressProblems } from '../../calls/address-problems.ts';
 import type { Tool, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';

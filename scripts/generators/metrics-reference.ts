@@ -10,9 +10,9 @@ import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts
 import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { createManager } from '../../operator/create-manager.ts';
 import { createMetrics } from '../../operator/runtime/metrics.ts';
-import { CallDeletion } from '../../voice/calls/call-deletion.ts';
-import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import { StaleCallSweeper } from '../../voice/calls/stale-call-sweeper.ts';
+import { CallDeletion } from '../../calls/call-deletion.ts';
+import { CallLifecycle } from '../../calls/lifecycle.ts';
+import { StaleCallSweeper } from '../../calls/stale-call-sweeper.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
@@ -27,8 +27,8 @@ import { createAgentTestActivities } from '../../workflows/agent-tests/activitie
 import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
-import { PriceTable } from '../../voice/calls/usage/price-table.ts';
-import { usageMetrics } from '../../voice/calls/usage/usage-metrics.ts';
+import { PriceTable } from '../../calls/usage/price-table.ts';
+import { usageMetrics } from '../../calls/usage/usage-metrics.ts';
 import { freePlacesGauge, liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from '../../voice/metrics.ts';
 import { code, table } from './markdown.ts';
 

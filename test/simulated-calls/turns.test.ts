@@ -1,7 +1,7 @@
 /** When a turn of the user is over, and what is answered: one answer, to all that was said, however they pause and however late its words are known. */
 import { describe, expect, it } from 'vitest';
 
-import { failureOf } from '../../voice/calls/provider-access/index.ts';
+import { failureOf } from '../../calls/provider-access/index.ts';
 import type { RecognizerScript } from '../support/scripted-recognizer.ts';
 import { SimulatedCall, type SimulatedCallOptions } from '../support/simulated-call.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { MediaServer } from '../../voice/calls/media-server.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
 import type { LivekitAddress } from '../../local-stack/components/livekit.ts';
 import { askForServer } from './servers.ts';
 

@@ -1,5 +1,5 @@
 /** Answers of language models as servers stream them, odd ones above all, each with what has to be read from it. */
-import type { ModelEvent } from '../../voice/calls/model-stream/index.ts';
+import type { ModelEvent } from '../../calls/model-stream/index.ts';
 
 export interface ModelAnswerCase {
   readonly name: string;

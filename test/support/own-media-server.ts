@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { MediaServer } from '../../voice/calls/media-server.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
 import { livekitAddress, livekitComponent, type LivekitOptions } from '../../local-stack/components/livekit.ts';
 import { freePorts } from '../../local-stack/ports.ts';
 import { Supervisor } from '../../local-stack/supervisor.ts';

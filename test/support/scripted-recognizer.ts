@@ -2,7 +2,7 @@
 import { Response } from 'undici';
 
 import { sleep, type Timer } from '../../platform/clock.ts';
-import type { ProviderError, ProviderSocket } from '../../voice/calls/provider-access/index.ts';
+import type { ProviderError, ProviderSocket } from '../../calls/provider-access/index.ts';
 import type { SpeechRecognizer } from '../../voice/providers/index.ts';
 import { deepgramStreaming } from '../../voice/providers/stt/streaming/deepgram.ts';
 import { connectToWholeTurns, wholeTurns } from '../../voice/providers/stt/streaming/whole-turns.ts';

@@ -11,7 +11,7 @@ import { initialState, isQuiet, isSaid, type ConversationState, type Speech } fr
 import { step } from '../../voice/conversation/step.ts';
 import { chatMessagesOf } from '../../voice/providers/llm/chat-messages.ts';
 import type { HistoryItem } from '../../voice/providers/llm/history.ts';
-import type { ModelCall } from '../../voice/calls/model-stream/index.ts';
+import type { ModelCall } from '../../calls/model-stream/index.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { mulberry } from '../../platform/mulberry.ts';
 

@@ -12,7 +12,7 @@ import type { KnowledgeView, KnownCollection, SourceDocument } from '../../opera
 import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
 import type { RouteView } from '../../operator/phone-number/view.ts';
-import type { SipThing } from '../../voice/calls/sip/trunks.ts';
+import type { SipThing } from '../../calls/sip/trunks.ts';
 import type { CollectionSpec, NumberClaim, PhoneRoute, TestEvidence } from '../../store/index.ts';
 import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';

@@ -8,8 +8,8 @@ import { randomUUID } from 'node:crypto';
 
 import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, RoomServiceClient } from 'livekit-server-sdk';
 
-import type { MediaServer } from '../../voice/calls/media-server.ts';
-import { INBOUND_DISPATCH_METADATA } from '../../voice/calls/names.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
+import { INBOUND_DISPATCH_METADATA } from '../../calls/names.ts';
 import { allLeave, TestCaller } from './test-caller.ts';
 
 /** What the media server is asked to dial, as its protocol has it. */

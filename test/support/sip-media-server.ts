@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { MediaServer } from '../../voice/calls/media-server.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
 import { livekitSipComponent, RTP_PORTS } from '../../local-stack/components/livekit-sip.ts';
 import { livekitAddress, livekitComponent } from '../../local-stack/components/livekit.ts';
 import { redisAddress, redisCommand, redisComponent } from '../../local-stack/components/redis.ts';

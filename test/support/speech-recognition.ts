@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 
 import type { Clock } from '../../platform/clock.ts';
-import { ProviderOrder } from '../../voice/calls/fallback/provider-order.ts';
+import { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { providerFailureOf, type SpeechRecognizer } from '../../voice/providers/index.ts';
 import { StreamingRecognizer } from '../../voice/providers/stt/streaming-recognizer.ts';
 import type { SttProvider } from '../../voice/providers/stt/streaming/streamed-recognition.ts';

@@ -3,7 +3,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 
 import type { Clock } from '../../platform/clock.ts';
-import { ProviderOrder } from '../../voice/calls/fallback/provider-order.ts';
+import { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { joinSamples } from '../../voice/sound/join-samples.ts';
 import { providerFailureOf, type SpeechSynthesizer } from '../../voice/providers/index.ts';
 import { SentenceSynthesizer } from '../../voice/providers/tts/sentence-synthesizer.ts';

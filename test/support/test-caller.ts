@@ -16,7 +16,7 @@ import {
   type RemoteTrackPublication,
 } from '@livekit/rtc-node';
 
-import { AGENT_HEARD_WITHIN_MS } from '../../voice/calls/microphone.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
 import { ignoreSound } from '../../voice/livekit-patches/room-events.ts';
 import { eventually } from './eventually.ts';
 import { syntheticSpeech } from './synthetic-speech.ts';

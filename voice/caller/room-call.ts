@@ -12,9 +12,9 @@ import {
   type RemoteTrack,
 } from '@livekit/rtc-node';
 
-import { followTranscript, type SpokenLine } from '../calls/live-transcript.ts';
-import { AGENT_HEARD_WITHIN_MS } from '../calls/microphone.ts';
-import { userIdentityOf, WELCOMED_ATTRIBUTE } from '../calls/names.ts';
+import { followTranscript, type SpokenLine } from '../../calls/live-transcript.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
+import { userIdentityOf, WELCOMED_ATTRIBUTE } from '../../calls/names.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { CALLER_RATE } from './caller-rate.ts';

@@ -1,5 +1,5 @@
 /** What becomes of an answer of the model. */
-import { argumentsToPass, rawArguments, type ModelCall } from '../calls/model-stream/index.ts';
+import { argumentsToPass, rawArguments, type ModelCall } from '../../calls/model-stream/index.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { aTool } from '../../test/support/scripted-tool.ts';
-import { ProviderError } from '../calls/provider-access/index.ts';
+import { ProviderError } from '../../calls/provider-access/index.ts';
 import type { AnswerEvent } from '../providers/index.ts';
 import type { AnswerRequest, HistoryItem } from '../providers/llm/history.ts';
 import type { ToolDefinition } from '../tools/tool-result.ts';

@@ -1,8 +1,8 @@
 /** What happens to a conversation, and what it has done: plain data that can be printed and replayed. */
 import type { JsonObject } from '../../platform/json.ts';
 import type { CallToolCall, FinishReason } from '../../store/index.ts';
-import type { ModelCall } from '../calls/model-stream/index.ts';
-import type { ProviderError } from '../calls/provider-access/index.ts';
+import type { ModelCall } from '../../calls/model-stream/index.ts';
+import type { ProviderError } from '../../calls/provider-access/index.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Entry } from './records.ts';

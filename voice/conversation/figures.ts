@@ -1,7 +1,7 @@
 /** The figures of a conversation, for the log line of its call. */
 import { CHAT, TEXT_TO_SPEECH } from '../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelRequestObserver } from '../../platform/telemetry/gen-ai/model-requests.ts';
-import type { ProviderError } from '../calls/provider-access/index.ts';
+import type { ProviderError } from '../../calls/provider-access/index.ts';
 import type { Entry } from './records.ts';
 
 export interface ConversationFigures {

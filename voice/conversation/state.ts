@@ -1,7 +1,7 @@
 /** Where a conversation stands. */
 import type { JsonObject } from '../../platform/json.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
-import type { ModelCall } from '../calls/model-stream/index.ts';
+import type { ModelCall } from '../../calls/model-stream/index.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
 import type { OpenTurn, SpokenTurn } from './records.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { ProviderKeyError } from '../calls/provider-access/index.ts';
+import { ProviderKeyError } from '../../calls/provider-access/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openEgress } from '../../test/support/open-egress.ts';
 import { Servers, sendJson, startEndpoint, type ReceivedRequest } from '../../test/support/http-servers.ts';

@@ -2,8 +2,8 @@
  * The data of a call before it begins: what it was given, and what its agent looks up. Lookups run in parallel, each within its own timeout; the names
  * of a failed lookup are missing, and the call begins without them.
  */
-import { ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
-import { fillTemplate, textOf, type DynamicData } from '../calls/template.ts';
+import { ProviderKeyError, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
+import { fillTemplate, textOf, type DynamicData } from '../../calls/template.ts';
 import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

@@ -1,8 +1,8 @@
 /** The conversation of a call: the machine of `voice/conversation`, with ears and a voice in a room. */
 import type { Room } from '@livekit/rtc-node';
 
-import { AGENT_HEARD_WITHIN_MS } from '../calls/microphone.ts';
-import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
+import { WELCOMED_ATTRIBUTE } from '../../calls/names.ts';
 import type { Timer } from '../../platform/clock.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { Conversation } from '../conversation/conversation.ts';

@@ -5,7 +5,7 @@ import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
-import type { Rooms } from '../calls/rooms.ts';
+import type { Rooms } from '../../calls/rooms.ts';
 import type { EndReason, Finish } from '../finish-reason.ts';
 import type { ConversationFigures } from '../conversation/figures.ts';
 import { leaveRoom } from '../job-processes/leave-room.ts';

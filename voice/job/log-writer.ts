@@ -4,7 +4,7 @@ import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
-import type { UsageMeter } from '../calls/usage/usage-meter.ts';
+import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
 import type { Entry } from '../conversation/records.ts';
 
 /** More than is said in the longest call. */

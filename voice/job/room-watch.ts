@@ -10,7 +10,7 @@ import {
   type Room,
 } from '@livekit/rtc-node';
 
-import { END_TOPIC } from '../calls/names.ts';
+import { END_TOPIC } from '../../calls/names.ts';
 import { withTimeout, type Clock, type Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 

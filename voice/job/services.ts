@@ -1,11 +1,11 @@
 /** The connections of a job process, which its calls share: opened once, connected on first use. */
 import { Registry } from 'prom-client';
 
-import { countTokens } from '../calls/usage/count-tokens.ts';
-import { PriceTable } from '../calls/usage/price-table.ts';
-import type { ProviderUsage } from '../calls/usage/counted-requests.ts';
-import { UsageMeter } from '../calls/usage/usage-meter.ts';
-import { CallLifecycle, talkingAgentOf } from '../calls/lifecycle.ts';
+import { countTokens } from '../../calls/usage/count-tokens.ts';
+import { PriceTable } from '../../calls/usage/price-table.ts';
+import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
+import { UsageMeter } from '../../calls/usage/usage-meter.ts';
+import { CallLifecycle, talkingAgentOf } from '../../calls/lifecycle.ts';
 import { openSearch } from '../../knowledge/open-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';

@@ -1,10 +1,10 @@
 /** Inbound phone calls: the job registers each when it meets the caller. */
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
-import { callSettingsOf, missingDynamicData } from '../calls/call-settings.ts';
-import { servedBudget, storedBudget } from '../calls/usage/budget.ts';
-import type { CallLifecycle } from '../calls/lifecycle.ts';
-import type { SipGateway } from '../calls/sip/gateway.ts';
+import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import { servedBudget, storedBudget } from '../../calls/usage/budget.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { SipGateway } from '../../calls/sip/gateway.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';

@@ -1,6 +1,6 @@
 /** Outbound phone calls: the job dials when everything is ready to speak. */
-import { userIdentityOf } from '../calls/names.ts';
-import type { DialFailure, SipGateway } from '../calls/sip/gateway.ts';
+import { userIdentityOf } from '../../calls/names.ts';
+import type { DialFailure, SipGateway } from '../../calls/sip/gateway.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import type { CallRecord, PhoneRoute, Store } from '../../store/index.ts';

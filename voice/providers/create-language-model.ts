@@ -8,8 +8,8 @@ import {
   type ProviderKeyReader,
   type ProviderPart,
   type WantedLlm,
-} from '../calls/provider-access/index.ts';
-import { ProviderOrder, type Named } from '../calls/fallback/provider-order.ts';
+} from '../../calls/provider-access/index.ts';
+import { ProviderOrder, type Named } from '../../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

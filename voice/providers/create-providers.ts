@@ -7,10 +7,10 @@ import {
   type ProviderFetch,
   type WantedStt,
   type WantedTts,
-} from '../calls/provider-access/index.ts';
-import { heardMeter, type HeardMeter } from '../calls/usage/heard-meter.ts';
-import type { UsageMeter } from '../calls/usage/usage-meter.ts';
-import { LATE_MS } from '../calls/fallback/provider-order.ts';
+} from '../../calls/provider-access/index.ts';
+import { heardMeter, type HeardMeter } from '../../calls/usage/heard-meter.ts';
+import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
+import { LATE_MS } from '../../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

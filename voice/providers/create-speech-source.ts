@@ -1,7 +1,7 @@
 /** How a provider's voice is heard: over one WebSocket where the provider has one, else in a request for each sentence. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
-import { createProviderConnect, createProviderFetch, ttsEndpointOf, type WantedTts } from '../calls/provider-access/index.ts';
+import { createProviderConnect, createProviderFetch, ttsEndpointOf, type WantedTts } from '../../calls/provider-access/index.ts';
 import type { ProviderOptions } from './create-language-model.ts';
 import { ttsProtocolOf, ttsStreamingOf, voicesOf } from './provider-table.ts';
 import { HttpSpeech } from './tts/http-speech.ts';

@@ -5,7 +5,7 @@ export {
   type ProviderKeyReader,
   type ProviderDefaults,
   type ProviderPart,
-} from '../calls/provider-access/index.ts';
+} from '../../calls/provider-access/index.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
 export type { SpeechRecognizer } from './stt/recognition.ts';
 export { providerFailureOf } from './provider-errors.ts';

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 import { afterEach, expect, it } from 'vitest';
 
-import { ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
+import { ProviderKeyError, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { keysFromCache, reportMeasurements, reportTakeover, serveKeyCache, type KeyCacheServer } from './key-cache.ts';
 
 const ref = { name: 'keys', key: 'llm' };

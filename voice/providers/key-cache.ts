@@ -17,10 +17,10 @@ import {
   type ProviderKeyErrorReason,
   type ProviderPart,
   type SecretKeyRef,
-} from '../calls/provider-access/index.ts';
-import { countTokens as count } from '../calls/usage/count-tokens.ts';
-import type { CountTokens } from '../calls/usage/token-usage.ts';
-import type { UsageReport } from '../calls/usage/usage-metrics.ts';
+} from '../../calls/provider-access/index.ts';
+import { countTokens as count } from '../../calls/usage/count-tokens.ts';
+import type { CountTokens } from '../../calls/usage/token-usage.ts';
+import type { UsageReport } from '../../calls/usage/usage-metrics.ts';
 
 /** Path of the role's socket, in the environment that its jobs inherit. */
 export const KEY_CACHE_VARIABLE = 'PARLEY_VOICE_KEY_CACHE';

@@ -1,6 +1,6 @@
 /** What the STT and TTS protocols and the lists of voices share. */
 import { parseJson } from '../../platform/json.ts';
-import { failureOf, keyOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
+import { failureOf, keyOf, type ProviderEndpoint, type ProviderError } from '../../calls/provider-access/index.ts';
 
 /** `de` of `de-AT`. */
 export const baseLanguage = (language: string): string => language.split('-')[0]!.toLowerCase();

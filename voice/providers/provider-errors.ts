@@ -1,5 +1,5 @@
 /** Failures of providers: which are tried again, and what stands behind an error. */
-import { PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from '../calls/provider-access/index.ts';
+import { PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from '../../calls/provider-access/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 
 const TRANSIENT: ReadonlySet<ProviderErrorKind> = new Set(['connection_lost', 'runtime', 'unreachable', 'payload']);

@@ -1,7 +1,7 @@
 /** What each provider is sent, as its documentation has it. */
 import { expect, it } from 'vitest';
 
-import type { ProviderEndpoint } from '../calls/provider-access/index.ts';
+import type { ProviderEndpoint } from '../../calls/provider-access/index.ts';
 import { temperatureProviders, ttsProviders } from '../../crds/providers.ts';
 import { sttProtocolOf, sttStreamingOf, ttsProtocolOf, ttsStreamingOf } from './provider-table.ts';
 

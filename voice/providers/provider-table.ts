@@ -1,5 +1,5 @@
 /** Every speech provider with a protocol of its own; all others speak OpenAI's. CONTRIBUTING.md says how to add one. */
-import { failureOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
+import { failureOf, type ProviderEndpoint, type ProviderError } from '../../calls/provider-access/index.ts';
 import type { speechProviders } from '../../crds/providers.ts';
 import * as stt from './stt/stt-protocols.ts';
 import { cartesiaStreaming } from './stt/streaming/cartesia.ts';

@@ -3,8 +3,8 @@ import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
-import type { CallLifecycle } from '../calls/lifecycle.ts';
-import { recordingKey } from '../calls/names.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import { recordingKey } from '../../calls/names.ts';
 import { type FileStorage, StorageError } from '../../knowledge/storage/file-storage.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';

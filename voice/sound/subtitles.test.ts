@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import { createLogger } from '../../platform/logging.ts';
 import { settle } from '../../test/support/fake-clock.ts';
-import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE } from '../calls/live-transcript.ts';
+import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE } from '../../calls/live-transcript.ts';
 import { Subtitles } from './subtitles.ts';
 
 /** @returns each stream, as it was opened and closed */

@@ -5,7 +5,7 @@
 import type { Room, TextStreamWriter } from '@livekit/rtc-node';
 
 import type { Logger } from '../../platform/logging.ts';
-import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE, TRANSCRIPT_TOPIC } from '../calls/live-transcript.ts';
+import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE, TRANSCRIPT_TOPIC } from '../../calls/live-transcript.ts';
 
 export interface SubtitlesOptions {
   readonly room: Room;

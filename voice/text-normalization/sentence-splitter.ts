@@ -2,7 +2,7 @@
  * Splits streamed text into the pieces that a voice is asked for, each as soon as it is known to be complete. The pieces joined are the text: white
  * space stays at their ends. Markup is no concern here, so that no sign without its counterpart holds anything back.
  */
-import { hasWords } from '../calls/model-stream/index.ts';
+import { hasWords } from '../../calls/model-stream/index.ts';
 import { meaningOfStop } from './abbreviations.ts';
 
 /** Shorter sentences go with the next, except the first, which the listener waits for: many short requests sound choppy. See `widthOf`. */

@@ -2,7 +2,7 @@
  * What the voice says of what the model writes: sentence by sentence as the text comes, with a map back to the model's own words. Knows neither sound nor
  * LiveKit.
  */
-import { hasWords } from '../calls/model-stream/index.ts';
+import { hasWords } from '../../calls/model-stream/index.ts';
 import { editsOfEmoji } from './emoji.ts';
 import { MappedText, type Edit, type Sentence } from './mapped-text.ts';
 import { MarkupReader } from './markup.ts';

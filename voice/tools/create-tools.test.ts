@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
-import { ProviderKeyError } from '../calls/provider-access/index.ts';
+import { OAuthTokens } from '../../calls/mcp/oauth-tokens.ts';
+import { ProviderKeyError } from '../../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
 import { builtinFunctionNames, callFunctionNames } from '../../crds/index.ts';
 import { toolsOf } from '../../crds/mcp-tools.ts';

@@ -1,13 +1,13 @@
 /** The tools of the model in one call. */
-import { fillTemplate, type DynamicData } from '../calls/template.ts';
+import { fillTemplate, type DynamicData } from '../../calls/template.ts';
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import { functionNames } from '../../crds/mcp-tools.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
-import type { ProviderKeyReader } from '../calls/provider-access/index.ts';
+import type { OAuthTokens } from '../../calls/mcp/oauth-tokens.ts';
+import type { ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
 import { createEndCall } from './builtin/end-call.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { argumentsToPass } from '../calls/model-stream/index.ts';
-import { ProviderKeyError } from '../calls/provider-access/index.ts';
+import { argumentsToPass } from '../../calls/model-stream/index.ts';
+import { ProviderKeyError } from '../../calls/provider-access/index.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createArgumentCheck } from './arguments.ts';

@@ -1,7 +1,7 @@
 /** Runs a call of the model, with its tool's messages. */
-import { describeProblem, rawArgumentsIn } from '../calls/model-stream/index.ts';
-import { ProviderKeyError } from '../calls/provider-access/index.ts';
-import { type DynamicData, fillTemplate } from '../calls/template.ts';
+import { describeProblem, rawArgumentsIn } from '../../calls/model-stream/index.ts';
+import { ProviderKeyError } from '../../calls/provider-access/index.ts';
+import { type DynamicData, fillTemplate } from '../../calls/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallToolCall } from '../../store/index.ts';

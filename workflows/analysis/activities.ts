@@ -1,18 +1,18 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, type Registry } from 'prom-client';
 
-import { AgentModels } from '../../voice/calls/analysis/agent-models.ts';
-import { analyseCall, failedOutcome, questionsOf } from '../../voice/calls/analysis/analyse-call.ts';
-import { Model } from '../../voice/calls/analysis/model.ts';
-import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
-import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
+import { AgentModels } from '../../calls/analysis/agent-models.ts';
+import { analyseCall, failedOutcome, questionsOf } from '../../calls/analysis/analyse-call.ts';
+import { Model } from '../../calls/analysis/model.ts';
+import type { AnalysisJob } from '../../calls/analysis/names.ts';
+import { talkingAgentOf } from '../../calls/lifecycle.ts';
 import {
   llmEndpointOf,
   ModelQuirks,
   ProviderError,
   type ProviderKeyReader,
   type ProviderDefaults,
-} from '../../voice/calls/provider-access/index.ts';
+} from '../../calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EgressGuard } from '../../platform/egress/egress.ts';
@@ -22,11 +22,11 @@ import { observedBy, observeModelRequests, type Measurement } from '../../platfo
 import type { AnalysisOutcome, CallRecord, NewEvent, Store, UsageLine } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
 import { usageShown } from '../../events/call-usage.ts';
-import { countTokens } from '../../voice/calls/usage/count-tokens.ts';
-import { countedRequests } from '../../voice/calls/usage/counted-requests.ts';
-import type { PriceTable } from '../../voice/calls/usage/price-table.ts';
-import { UsageMeter } from '../../voice/calls/usage/usage-meter.ts';
-import { usageMetrics } from '../../voice/calls/usage/usage-metrics.ts';
+import { countTokens } from '../../calls/usage/count-tokens.ts';
+import { countedRequests } from '../../calls/usage/counted-requests.ts';
+import type { PriceTable } from '../../calls/usage/price-table.ts';
+import { UsageMeter } from '../../calls/usage/usage-meter.ts';
+import { usageMetrics } from '../../calls/usage/usage-metrics.ts';
 import { whileAlive } from '../while-alive.ts';
 import { MODEL_FAILURE, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 

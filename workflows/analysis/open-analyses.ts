@@ -6,9 +6,9 @@
  */
 import type { Registry } from 'prom-client';
 
-import { analysisQueue, analysisWorkflowId, type AnalysisJob } from '../../voice/calls/analysis/names.ts';
-import { PriceTable } from '../../voice/calls/usage/price-table.ts';
-import type { ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import { analysisQueue, analysisWorkflowId, type AnalysisJob } from '../../calls/analysis/names.ts';
+import { PriceTable } from '../../calls/usage/price-table.ts';
+import type { ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { EgressGuard } from '../../platform/egress/egress.ts';

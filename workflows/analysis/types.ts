@@ -1,4 +1,4 @@
-import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
+import type { AnalysisJob } from '../../calls/analysis/names.ts';
 
 /** How the analysis of a call ended. `gone`: there is nothing to be done for it any more. */
 export type AnalysisEnd = 'completed' | 'failed' | 'gone';

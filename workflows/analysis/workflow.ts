@@ -1,7 +1,7 @@
 /** Post-call analysis: asks the agent's model, stores the results and their event. Runs in Temporal's sandbox. */
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 
-import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
+import type { AnalysisJob } from '../../calls/analysis/names.ts';
 import { MODEL_FAILURE, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 
 const { analyse } = proxyActivities<Pick<AnalysisActivities, 'analyse'>>({

@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
 import { StoreError, type KeepDays, type Store } from '../../store/index.ts';
-import type { CallDeletion } from '../../voice/calls/call-deletion.ts';
+import type { CallDeletion } from '../../calls/call-deletion.ts';
 import type { HousekeepingActivities, Tidied } from './types.ts';
 
 export interface HousekeepingActivitiesOptions {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import type { SpokenLine } from '../../../calls/live-transcript.ts';
 import { withLine } from './live-lines.ts';
 
 const line = (id: string, role: SpokenLine['role'], text: string, final = false): SpokenLine => ({ id, role, text, final });

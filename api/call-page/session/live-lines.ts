@@ -1,5 +1,5 @@
 /** The live transcript: lines stand in the order in which they were begun, whichever is completed first. */
-import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import type { SpokenLine } from '../../../calls/live-transcript.ts';
 
 /** A line replaces the one with its id, unless that is final; interim words of the user that no final ones followed go with the user's next line. */
 export function withLine(lines: readonly SpokenLine[], line: SpokenLine): readonly SpokenLine[] {

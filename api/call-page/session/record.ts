@@ -1,5 +1,5 @@
 /** A call as REST has it, as far as the pages show it. */
-import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
+import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
 
 export interface Source {
   readonly knowledge_base: string;

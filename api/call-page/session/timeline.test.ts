@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import type { SpokenLine } from '../../../calls/live-transcript.ts';
 import type { ShownCall, Message, ToolCall } from './record.ts';
 import { liveTimeline, recordedTimeline, type TimelineEntry } from './timeline.ts';
 

@@ -1,5 +1,5 @@
 /** What happened in a call, in one order: from its record, and while it goes on also from the live transcript, which is ahead of the record. */
-import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import type { SpokenLine } from '../../../calls/live-transcript.ts';
 import { startOf, type ShownCall, type Message, type Source, type ToolCall, type Turn } from './record.ts';
 
 export interface SpokenEntry {

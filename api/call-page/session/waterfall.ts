@@ -1,5 +1,5 @@
 /** The latencies of one answer as bars on a common axis, which begins when the user has stopped speaking. */
-import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
+import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
 
 export interface Bar {
   readonly stage: keyof TurnLatencies;

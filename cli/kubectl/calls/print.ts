@@ -1,5 +1,5 @@
 import { shortRevision } from '../../../crds/agent-revision.ts';
-import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
+import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../calls/turn-latencies.ts';
 import { table } from '../../table.ts';
 import { ageOf, span } from '../../age.ts';
 import type { Style } from '../style.ts';

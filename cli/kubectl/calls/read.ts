@@ -1,5 +1,5 @@
 /** Calls as REST has them. */
-import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
+import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { RestError } from '../../../api/client/rest-client.ts';
 import type { CallStatus } from '../../../store/calls/call-state.ts';

@@ -10,10 +10,10 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
-import { roomOf } from '../../../voice/calls/names.ts';
-import { createRooms } from '../../../voice/calls/rooms.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../../calls/access-token.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
+import { roomOf } from '../../../calls/names.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
 import { migrate, newCallId, openStore, type Store } from '../../../store/index.ts';
 import { revisionOf } from '../../integration/store/support.ts';

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 
 import { systemClock } from '../../../platform/clock.ts';
 import { openEgress } from '../../support/open-egress.ts';
-import { createProviderFetch, type ProviderEndpoint } from '../../../voice/calls/provider-access/index.ts';
+import { createProviderFetch, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import { createSpeechSource } from '../../../voice/providers/create-speech-source.ts';
 import { createProviders, type CreateProvidersOptions, type SpeechSynthesizer } from '../../../voice/providers/index.ts';
 import { ttsProtocolOf } from '../../../voice/providers/provider-table.ts';

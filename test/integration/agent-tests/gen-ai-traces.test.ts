@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import { systemClock } from '../../../platform/clock.ts';
 import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
-import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';
 import { isGenAi, messagesIn, violationsOf } from '../../support/gen-ai-conventions.ts';
 import { startOtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';

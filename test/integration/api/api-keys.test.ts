@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
-import { recordingKey } from '../../../voice/calls/names.ts';
+import { recordingKey } from '../../../calls/names.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import type { Permission } from '../../../store/index.ts';
 import { suiteFolder } from '../../support/folders.ts';

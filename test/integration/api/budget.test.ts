@@ -1,7 +1,7 @@
 /** The daily budget of an agent: what it refuses, and what it lets through. */
 import { describe, expect, it } from 'vitest';
 
-import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { UsageLine } from '../../../store/index.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';

@@ -1,5 +1,5 @@
 /** Agents in service without an operator, for the facade's calls. */
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Store } from '../../../store/index.ts';

@@ -1,7 +1,7 @@
 import { AgentDispatchClient, RoomServiceClient, TokenVerifier } from 'livekit-server-sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { roomOf } from '../../../voice/calls/names.ts';
+import { roomOf } from '../../../calls/names.ts';
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config/config.ts';

@@ -13,7 +13,7 @@ import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
 import { createContext, type KindContext } from '../../../api/kinds/context.ts';
 import { SigningKeys } from '../../../api/signing/signing-keys.ts';
 import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
-import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
+import { createAddressChecks } from '../../../calls/address-checks.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import type { KubernetesTimeouts } from '../../../api/resources/kubernetes-timeouts.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';

@@ -2,7 +2,7 @@
 import { RoomServiceClient } from 'livekit-server-sdk';
 import { describe, expect, it } from 'vitest';
 
-import { dispatchMetadata, roomOf } from '../../../voice/calls/names.ts';
+import { dispatchMetadata, roomOf } from '../../../calls/names.ts';
 import type { PhoneRoute } from '../../../store/index.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { recordingKey } from '../../../voice/calls/names.ts';
+import { recordingKey } from '../../../calls/names.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { suiteFolder } from '../../support/folders.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';

@@ -1,7 +1,7 @@
 /** What calls have used and what it costs, over REST. */
 import { describe, expect, it } from 'vitest';
 
-import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { NewCall, UsageLine } from '../../../store/index.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';

@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { runApi } from '../../../api/main.ts';
 import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
-import { recordingKey } from '../../../voice/calls/names.ts';
+import { recordingKey } from '../../../calls/names.ts';
 import { kinds } from '../../../crds/index.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';

@@ -13,10 +13,10 @@ import {
 import { AgentDispatchClient, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { accessTokenOf } from '../../../voice/calls/access-token.ts';
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
-import { roomOf, userIdentityOf } from '../../../voice/calls/names.ts';
-import { createRooms } from '../../../voice/calls/rooms.ts';
+import { accessTokenOf } from '../../../calls/access-token.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
+import { roomOf, userIdentityOf } from '../../../calls/names.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { newCallId } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mediaServer } from '../../support/media-server.ts';

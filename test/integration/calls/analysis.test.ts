@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { analysisWorkflowId } from '../../../voice/calls/analysis/names.ts';
-import type { AnalysisQuestion } from '../../../voice/calls/analysis/questions.ts';
-import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { analysisWorkflowId } from '../../../calls/analysis/names.ts';
+import type { AnalysisQuestion } from '../../../calls/analysis/questions.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import type { CallMessage, FinishReason } from '../../../store/index.ts';

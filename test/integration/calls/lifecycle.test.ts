@@ -2,8 +2,8 @@ import type { Room } from '@livekit/rtc-node';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
-import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
+import { StaleCallSweeper } from '../../../calls/stale-call-sweeper.ts';
 import { CallEnd } from '../../../voice/job/call-end.ts';
 import type { Transfers } from '../../../voice/phone/index.ts';
 import { LogWriter } from '../../../voice/job/log-writer.ts';

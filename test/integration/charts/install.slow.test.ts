@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 
 import { runApi } from '../../../api/main.ts';
 import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
-import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
+import { createAddressChecks } from '../../../calls/address-checks.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import { createSweeper } from '../../../api/app.ts';
 import { checkCluster } from '../../../cli/doctor/cluster.ts';

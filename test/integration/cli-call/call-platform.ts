@@ -8,7 +8,7 @@ import { wavOf } from '../../../platform/wav.ts';
 import { ownMediaServer } from '../../support/own-media-server.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
 import { serveAgent } from '../api/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
 import { startRole } from '../voice/stage.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 import { OutgoingAudio } from '../../../voice/caller/outgoing-audio.ts';
 import { joinCall, type RoomCall } from '../../../voice/caller/room-call.ts';
-import { userIdentityOf } from '../../../voice/calls/names.ts';
+import { userIdentityOf } from '../../../calls/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { ownMediaServer } from '../../support/own-media-server.ts';

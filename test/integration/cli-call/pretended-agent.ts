@@ -11,7 +11,7 @@ import {
 import { AccessToken } from 'livekit-server-sdk';
 import { onTestFinished } from 'vitest';
 
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
 
 export interface PretendedAgent {
   readonly room: Room;

@@ -1,7 +1,7 @@
 /** When `parley call` publishes its microphone. */
 import { expect, it } from 'vitest';
 
-import { AGENT_HEARD_WITHIN_MS } from '../../../voice/calls/microphone.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../../calls/microphone.ts';
 import { eventually } from '../../support/eventually.ts';
 import { joined } from './joined-call.ts';
 

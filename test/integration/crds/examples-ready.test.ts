@@ -8,8 +8,8 @@ import { exampleOrdersHost } from '../../../local-stack/speech/example-orders.ts
 import { systemClock } from '../../../platform/clock.ts';
 import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { createProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
-import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.ts';
+import { createProviderKeyReader } from '../../../calls/provider-access/index.ts';
+import { ToolListRefresher } from '../../../calls/mcp/tool-list-refresher.ts';
 import type { TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers } from '../../support/http-servers.ts';

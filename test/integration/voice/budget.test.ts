@@ -5,7 +5,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { CallRecord } from '../../../store/index.ts';
-import { budgetOf } from '../../../voice/calls/usage/budget.ts';
+import { budgetOf } from '../../../calls/usage/budget.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
 import type { SipGatewayDouble } from '../../support/sip-gateway.ts';

@@ -7,10 +7,10 @@ import { RoomServiceClient } from 'livekit-server-sdk';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
-import { roomOf, userIdentityOf } from '../../../voice/calls/names.ts';
-import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
-import { createRooms } from '../../../voice/calls/rooms.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
+import { roomOf, userIdentityOf } from '../../../calls/names.ts';
+import { StaleCallSweeper } from '../../../calls/stale-call-sweeper.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { CallEnding } from '../../../api/calls/call-ending.ts';

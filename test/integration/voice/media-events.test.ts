@@ -7,9 +7,9 @@ import { AccessToken, ParticipantInfo_State, RoomServiceClient } from 'livekit-s
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { MEDIA_EVENTS_PATH } from '../../../api/media-events/routes.ts';
-import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
-import { roomOf, userIdentityOf } from '../../../voice/calls/names.ts';
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../../calls/access-token.ts';
+import { roomOf, userIdentityOf } from '../../../calls/names.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import type { CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,8 +2,8 @@
 import { dispose, RoomEvent } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { createRooms } from '../../../voice/calls/rooms.ts';
-import { roomOf } from '../../../voice/calls/names.ts';
+import { createRooms } from '../../../calls/rooms.ts';
+import { roomOf } from '../../../calls/names.ts';
 import type { RevisionTool } from '../../../crds/agent-revision.ts';
 import { newCallId, type CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';

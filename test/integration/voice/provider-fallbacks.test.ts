@@ -6,8 +6,8 @@ import { aMessage, aQuestion, aTool, heardOf } from '../../support/answers.ts';
 import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { observeModelRequests, type Measurement } from '../../../platform/telemetry/gen-ai/model-requests.ts';
-import { ProviderKeyError } from '../../../voice/calls/provider-access/index.ts';
-import { LATE_MS } from '../../../voice/calls/fallback/provider-order.ts';
+import { ProviderKeyError } from '../../../calls/provider-access/index.ts';
+import { LATE_MS } from '../../../calls/fallback/provider-order.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import {
   createProviders,

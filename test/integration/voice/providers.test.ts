@@ -2,13 +2,13 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
+import { ProviderKeyError, type ProviderKeyReader } from '../../../calls/provider-access/index.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
-import { countTokens } from '../../../voice/calls/usage/count-tokens.ts';
-import { countedRequests } from '../../../voice/calls/usage/counted-requests.ts';
-import { PriceTable } from '../../../voice/calls/usage/price-table.ts';
-import { UsageMeter } from '../../../voice/calls/usage/usage-meter.ts';
+import { countTokens } from '../../../calls/usage/count-tokens.ts';
+import { countedRequests } from '../../../calls/usage/counted-requests.ts';
+import { PriceTable } from '../../../calls/usage/price-table.ts';
+import { UsageMeter } from '../../../calls/usage/usage-meter.ts';
 import {
   createProviders,
   ProviderError,

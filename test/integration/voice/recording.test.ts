@@ -7,7 +7,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../../platform/clock.ts';
-import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFolder } from '../../support/folders.ts';
 import { decodeOgg } from '../../support/ogg.ts';

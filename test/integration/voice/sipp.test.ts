@@ -8,10 +8,10 @@ import { buffer } from 'node:stream/consumers';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createRooms } from '../../../voice/calls/rooms.ts';
-import { roomOf } from '../../../voice/calls/names.ts';
-import type { SipSpec } from '../../../voice/calls/sip/trunk-specs.ts';
-import { createSipTrunks } from '../../../voice/calls/sip/trunks.ts';
+import { createRooms } from '../../../calls/rooms.ts';
+import { roomOf } from '../../../calls/names.ts';
+import type { SipSpec } from '../../../calls/sip/trunk-specs.ts';
+import { createSipTrunks } from '../../../calls/sip/trunks.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { newCallId, type CallRecord, type FinishReason } from '../../../store/index.ts';
 import { runSipp, type Parties, type SippRun } from '../../sipp/run-sipp.ts';

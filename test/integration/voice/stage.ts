@@ -10,12 +10,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { aroundEach, expect } from 'vitest';
 
-import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
-import { AgentRedispatcher } from '../../../voice/calls/agent-redispatcher.ts';
-import { callSettingsOf } from '../../../voice/calls/call-settings.ts';
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
-import { roomOf } from '../../../voice/calls/names.ts';
-import { createRooms } from '../../../voice/calls/rooms.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../../calls/access-token.ts';
+import { AgentRedispatcher } from '../../../calls/agent-redispatcher.ts';
+import { callSettingsOf } from '../../../calls/call-settings.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
+import { roomOf } from '../../../calls/names.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { agentKind } from '../../../crds/agent.ts';

@@ -2,7 +2,7 @@
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
-import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import { followTranscript, type SpokenLine } from '../../../calls/live-transcript.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { StagedCall } from './stage.ts';
 import { openStreamingStage } from './streaming-stage.ts';

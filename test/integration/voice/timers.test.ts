@@ -5,7 +5,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
-import { createRooms } from '../../../voice/calls/rooms.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage } from './stage.ts';
 

@@ -2,8 +2,8 @@
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
-import { createRooms } from '../../../voice/calls/rooms.ts';
-import { dispatchMetadata, roomOf } from '../../../voice/calls/names.ts';
+import { createRooms } from '../../../calls/rooms.ts';
+import { dispatchMetadata, roomOf } from '../../../calls/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownMediaServer } from '../../support/own-media-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';

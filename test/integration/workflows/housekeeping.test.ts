@@ -8,7 +8,7 @@ import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
-import { CallDeletion } from '../../../voice/calls/call-deletion.ts';
+import { CallDeletion } from '../../../calls/call-deletion.ts';
 import { housekeeping } from '../../../workflows/catalogue.ts';
 import { createHousekeepingActivities } from '../../../workflows/housekeeping/activities.ts';
 import { ensureHousekeepingSchedule } from '../../../workflows/housekeeping/schedule.ts';

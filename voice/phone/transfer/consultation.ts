@@ -8,7 +8,7 @@
  */
 import { RoomEvent, TrackKind, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
-import type { SipGateway } from '../../calls/sip/gateway.ts';
+import type { SipGateway } from '../../../calls/sip/gateway.ts';
 import type { Logger } from '../../../platform/logging.ts';
 
 export interface ConsultationOptions {

@@ -1,8 +1,8 @@
 /** Transfers of phone calls: cold (by REFER), or warm (the agent speaks to the target first). */
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
-import type { SipGateway } from '../../calls/sip/gateway.ts';
-import { isSip } from '../../calls/sip/termination.ts';
+import type { SipGateway } from '../../../calls/sip/gateway.ts';
+import { isSip } from '../../../calls/sip/termination.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { CallRecord, PhoneRoutes } from '../../../store/index.ts';

@@ -1,5 +1,5 @@
 /** Which providers of a part can be used in a call: those that are ready little later than the first of them, which is waited for. */
-import type { ProviderPart } from '../../calls/provider-access/index.ts';
+import type { ProviderPart } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 

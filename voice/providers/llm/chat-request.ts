@@ -1,5 +1,5 @@
 /** The request that a conversation sends to a language model, in the form of OpenAI's `/chat/completions`. */
-import type { ProviderEndpoint } from '../../calls/provider-access/index.ts';
+import type { ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { chatMessagesOf } from './chat-messages.ts';
 import type { AnswerRequest, OfferedTool } from './history.ts';

@@ -3,14 +3,14 @@
  * late; without fallbacks the same one again. Only one answer is read, so no tool runs twice. Where an answer breaks off, the next model goes on.
  * Each gets of the conversation what it has room for.
  */
-import { failureOf, ProviderError, type CompletionRequest } from '../../calls/provider-access/index.ts';
+import { failureOf, ProviderError, type CompletionRequest } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { TokenUsage } from '../../../platform/telemetry/gen-ai/model-requests.ts';
-import { firstAnswer } from '../../calls/fallback/first-answer.ts';
-import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
-import { hasWords, type ModelCall, type ModelEvent } from '../../calls/model-stream/index.ts';
+import { firstAnswer } from '../../../calls/fallback/first-answer.ts';
+import { LATE_MS, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
+import { hasWords, type ModelCall, type ModelEvent } from '../../../calls/model-stream/index.ts';
 import { wholeWords } from '../fallback/whole-words.ts';
 import { withRetries } from '../provider-errors.ts';
 import { Continuation } from './continuation.ts';

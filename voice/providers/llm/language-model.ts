@@ -1,5 +1,5 @@
 /** A language model that speaks OpenAI's protocol. */
-import { CompletionRequest, type ModelQuirks, type ProviderEndpoint, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { CompletionRequest, type ModelQuirks, type ProviderEndpoint, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { unobserved, type ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { chatRequestOf } from './chat-request.ts';

@@ -1,6 +1,6 @@
 /** Summarises the oldest turns of a conversation before they have to be left out: in the background of a call, where no turn waits for it. */
-import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
-import type { CompletionRequest } from '../../calls/provider-access/index.ts';
+import type { ProviderOrder } from '../../../calls/fallback/provider-order.ts';
+import type { CompletionRequest } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import { providerFailureOf } from '../provider-errors.ts';

@@ -1,7 +1,7 @@
 /** What each provider's STT is sent for one turn of the user, and where its response has the transcript. */
 import { FormData } from 'undici';
 
-import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
+import { keyOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import { asText, at, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 import { deepgramLanguage } from './deepgram-language.ts';
 

@@ -1,6 +1,6 @@
 /** Each sentence in a request of its own, with the audio passed on as it arrives. */
 import { parseJson } from '../../../platform/json.ts';
-import { failureOf, type ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderError, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import type { SpokenSentence, SpeechSource } from './speech-source.ts';
 import type { TtsProtocol } from './tts-protocols.ts';
 

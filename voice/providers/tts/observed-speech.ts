@@ -3,7 +3,7 @@ import { capturesContent } from '../../../platform/telemetry/tracing.ts';
 import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/content.ts';
 import { INPUT_MESSAGES, OUTPUT_TYPE, TEXT_TO_SPEECH } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
-import { errorTypeOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
+import { errorTypeOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import type { SpokenSentence, SpeechSource } from './speech-source.ts';
 import { SAMPLE_RATE } from './tts-protocols.ts';
 

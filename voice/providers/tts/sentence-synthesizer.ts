@@ -1,10 +1,10 @@
 /** Text to speech, sentence by sentence: each is said by the first provider that has its sound; where that breaks off, the next one says the rest. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf } from '../../calls/provider-access/index.ts';
+import { failureOf } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
-import { firstAnswer } from '../../calls/fallback/first-answer.ts';
-import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
+import { firstAnswer } from '../../../calls/fallback/first-answer.ts';
+import { LATE_MS, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
 import { withRetries } from '../provider-errors.ts';
 import { restOf, SpeechRate } from './rest-of-sentence.ts';
 import type { SentenceRequest, SpeechSynthesizer } from './speech-synthesizer.ts';

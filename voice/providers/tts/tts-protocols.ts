@@ -1,5 +1,5 @@
 /** What each provider's TTS is sent for one sentence, and how its response carries the audio. */
-import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
+import { keyOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import { azureAddressMissing, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 
 export interface TtsRequest {

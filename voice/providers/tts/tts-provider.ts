@@ -1,7 +1,7 @@
 /** The voice of one provider: each sentence is asked for once, and its audio is passed on as it arrives. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf, type ProviderError } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderError } from '../../../calls/provider-access/index.ts';
 import { PcmReader } from './pcm-reader.ts';
 import type { SpeechSource } from './speech-source.ts';
 import type { SentenceRequest } from './speech-synthesizer.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import type { ProviderEndpoint } from '../../calls/provider-access/index.ts';
+import type { ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { voicesOf } from '../provider-table.ts';
 import { voiceIdOf } from './voices.ts';

@@ -2,7 +2,7 @@
  * ElevenLabs and Cartesia take voices by id only: a name is looked up in the account's voices.
  * https://elevenlabs.io/docs/api-reference/voices/search, https://docs.cartesia.ai/api-reference/voices/list
  */
-import { failureOf, type ProviderEndpoint, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderEndpoint, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { AccountMemory } from '../account-memory.ts';
 import { cartesiaApi, elevenLabsApi } from '../protocol-support.ts';

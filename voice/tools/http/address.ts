@@ -1,7 +1,7 @@
 /**
  * Fills the address of a request. A value stays inside of its part: it can't begin another path, another query or another host.
  */
-import { type DynamicData, fillTemplate, textOf } from '../../calls/template.ts';
+import { type DynamicData, fillTemplate, textOf } from '../../../calls/template.ts';
 import { closedHost } from '../../../crds/address.ts';
 
 export interface FilledAddress {

@@ -1,6 +1,6 @@
 /** The headers of a request, with values from Secrets. */
-import { type DynamicData, fillTemplate } from '../../calls/template.ts';
-import type { SecretKeyRef } from '../../calls/provider-access/index.ts';
+import { type DynamicData, fillTemplate } from '../../../calls/template.ts';
+import type { SecretKeyRef } from '../../../calls/provider-access/index.ts';
 import { Redaction } from './redaction.ts';
 
 export interface HeaderSpec {

@@ -1,5 +1,5 @@
 /** The latencies of an answer: one line, and what they consist of where that is opened. */
-import { LATENCY_NAMES, type TurnLatencies } from '../../../../voice/calls/turn-latencies.ts';
+import { LATENCY_NAMES, type TurnLatencies } from '../../../../calls/turn-latencies.ts';
 import { secondsText } from '../../session/texts.ts';
 import { isSlow, waterfallOf, type Bar } from '../../session/waterfall.ts';
 import { make, makeSvg } from './dom.ts';

@@ -1,5 +1,5 @@
 /** Parts of a call's record that both pages show. */
-import { medianLatencies } from '../../../../voice/calls/turn-latencies.ts';
+import { medianLatencies } from '../../../../calls/turn-latencies.ts';
 import type { Analysis, ShownCall } from '../../session/record.ts';
 import type { Outcome } from '../../session/outcome.ts';
 import { costText, plainName } from '../../session/texts.ts';

@@ -15,8 +15,8 @@ import {
   type RemoteTrack,
 } from 'livekit-client';
 
-import { followTranscript, type SpokenLine } from '../../../../voice/calls/live-transcript.ts';
-import { AGENT_HEARD_WITHIN_MS } from '../../../../voice/calls/microphone.ts';
+import { followTranscript, type SpokenLine } from '../../../../calls/live-transcript.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../../../calls/microphone.ts';
 import { rms } from '../../session/level.ts';
 import { pause } from '../shared/wait.ts';
 

@@ -1,6 +1,6 @@
 /** What happens on the page `/call`, from the key to the recording. */
-import type { SpokenLine } from '../../../../voice/calls/live-transcript.ts';
-import { userIdentityOf } from '../../../../voice/calls/names.ts';
+import type { SpokenLine } from '../../../../calls/live-transcript.ts';
+import { userIdentityOf } from '../../../../calls/names.ts';
 import { chosenAgent, type PageAgent } from '../../session/chosen-agent.ts';
 import { microphoneText } from '../../session/failure.ts';
 import { readFragment } from '../../session/fragment.ts';

@@ -1,5 +1,5 @@
 /** The WebSockets that text to speech knows, each with what its provider's own client is given for the same. */
-import type { ProviderEndpoint } from '../../../../voice/calls/provider-access/index.ts';
+import type { ProviderEndpoint } from '../../../../calls/provider-access/index.ts';
 import { KEY, RACHEL } from '../speech-apis.ts';
 import { sonic } from './cartesia-api.ts';
 import { multiContext } from './elevenlabs-api.ts';

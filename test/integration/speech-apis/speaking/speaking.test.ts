@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
-import { LATE_MS } from '../../../../voice/calls/fallback/provider-order.ts';
-import type { ProviderError } from '../../../../voice/calls/provider-access/index.ts';
+import { LATE_MS } from '../../../../calls/fallback/provider-order.ts';
+import type { ProviderError } from '../../../../calls/provider-access/index.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
 import { providerFailureOf, type SpeechSynthesizer } from '../../../../voice/providers/index.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

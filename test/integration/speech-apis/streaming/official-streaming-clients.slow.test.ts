@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { systemClock } from '../../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
-import { createProviderConnect } from '../../../../voice/calls/provider-access/index.ts';
+import { createProviderConnect } from '../../../../calls/provider-access/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { RECOGNITION_SAMPLE_RATE } from '../../../../voice/providers/stt/recognition.ts';
 import { eventually } from '../../../support/eventually.ts';

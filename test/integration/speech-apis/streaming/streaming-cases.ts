@@ -1,5 +1,5 @@
 /** The streaming APIs that speech-to-text knows, each with what its provider's own client is given for the same. */
-import type { ProviderEndpoint } from '../../../../voice/calls/provider-access/index.ts';
+import type { ProviderEndpoint } from '../../../../calls/provider-access/index.ts';
 import { KEY } from '../speech-apis.ts';
 import { ink } from './cartesia-api.ts';
 import { azure } from './azure-api.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
-import { createProviderConnect, type ProviderError } from '../../../../voice/calls/provider-access/index.ts';
+import { createProviderConnect, type ProviderError } from '../../../../calls/provider-access/index.ts';
 import { providerFailureOf, type SpeechRecognizer } from '../../../../voice/providers/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { RECOGNITION_SAMPLE_RATE as SAMPLE_RATE } from '../../../../voice/providers/stt/recognition.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ProviderEndpoint } from '../../../calls/provider-access/index.ts';
+import type { ProviderEndpoint } from '../../../../calls/provider-access/index.ts';
 import { sttProtocolOf, ttsProtocolOf } from '../../provider-table.ts';
 import { assemblyAiStreaming } from './assemblyai.ts';
 import type { SocketMessage } from './protocol.ts';

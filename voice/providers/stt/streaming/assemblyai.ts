@@ -1,5 +1,5 @@
 /** AssemblyAI's Universal-Streaming: https://www.assemblyai.com/docs/streaming/message-sequence */
-import { keyOf } from '../../../calls/provider-access/index.ts';
+import { keyOf } from '../../../../calls/provider-access/index.ts';
 import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { wavHeader } from '../../../../platform/wav.ts';
-import { keyOf } from '../../../calls/provider-access/index.ts';
+import { keyOf } from '../../../../calls/provider-access/index.ts';
 import { asNumber, asText, at, azureAddressMissing, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SocketMessage, SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';

@@ -1,5 +1,5 @@
 /** Cartesia's Ink models on the WebSocket that leaves the end of turns to its client: https://docs.cartesia.ai/api-reference/stt/websocket */
-import { failureOfStatus } from '../../../calls/provider-access/index.ts';
+import { failureOfStatus } from '../../../../calls/provider-access/index.ts';
 import { asText, at, baseLanguage, cartesiaApi, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';

@@ -1,5 +1,5 @@
 /** Deepgram's Nova and Flux models on its WebSockets. */
-import { keyOf } from '../../../calls/provider-access/index.ts';
+import { keyOf } from '../../../../calls/provider-access/index.ts';
 import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import { deepgramLanguage } from '../deepgram-language.ts';
 import type { SttSettings } from '../stt-protocols.ts';

@@ -1,5 +1,5 @@
 /** ElevenLabs' realtime Scribe models: https://elevenlabs.io/docs/api-reference/speech-to-text/v-1-speech-to-text-realtime */
-import type { ProviderErrorKind } from '../../../calls/provider-access/index.ts';
+import type { ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
 import { asText, at, baseLanguage, elevenLabsApi, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';

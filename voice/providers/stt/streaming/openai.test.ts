@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ProviderEndpoint } from '../../../calls/provider-access/index.ts';
+import type { ProviderEndpoint } from '../../../../calls/provider-access/index.ts';
 import { openAiStreaming } from './openai.ts';
 import type { SttStreamEvent, SttStreamSession } from './protocol.ts';
 

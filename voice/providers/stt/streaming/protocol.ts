@@ -2,7 +2,7 @@
  * What streaming speech-to-text of one provider looks like on its WebSocket. Pure: connecting, deadlines, keep-alives and what is sent again after a
  * lost connection are the same for all, in streamed-recognition.ts.
  */
-import type { ProviderErrorKind } from '../../../calls/provider-access/index.ts';
+import type { ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
 
 export type SocketMessage = string | Uint8Array;
 

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
 import { recognizerOf } from '../../../../test/support/speech-recognition.ts';
-import { failureOf, type ProviderConnect, type ProviderError, type ProviderSocket } from '../../../calls/provider-access/index.ts';
-import { LATE_MS } from '../../../calls/fallback/provider-order.ts';
+import { failureOf, type ProviderConnect, type ProviderError, type ProviderSocket } from '../../../../calls/provider-access/index.ts';
+import { LATE_MS } from '../../../../calls/fallback/provider-order.ts';
 import { providerFailureOf } from '../../provider-errors.ts';
 import type { Recognition, RecognitionEvent, SpeechRecognizer } from '../recognition.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';

@@ -4,7 +4,7 @@
  */
 import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
-import type { HeardMeter } from '../../../calls/usage/heard-meter.ts';
+import type { HeardMeter } from '../../../../calls/usage/heard-meter.ts';
 import type { Clock, Timer } from '../../../../platform/clock.ts';
 import { unobserved, type ModelRequestObserver } from '../../../../platform/telemetry/gen-ai/model-requests.ts';
 import {
@@ -14,9 +14,9 @@ import {
   type ProviderConnect,
   type ProviderErrorKind,
   type ProviderSocket,
-} from '../../../calls/provider-access/index.ts';
+} from '../../../../calls/provider-access/index.ts';
 import { parseMessage } from '../../protocol-support.ts';
-import { LATE_MS, type Named, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
+import { LATE_MS, type Named, type ProviderOrder } from '../../../../calls/fallback/provider-order.ts';
 import { isTransient, withRetries } from '../../provider-errors.ts';
 import { ObservedUtterances, type RecognizerName } from '../observed-utterances.ts';
 import { RECOGNITION_SAMPLE_RATE, type Recognition, type RecognitionEvent } from '../recognition.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { failureOf, type ProviderErrorKind } from '../../../calls/provider-access/index.ts';
+import { failureOf, type ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
 import { streamingSupport } from './streaming-support.ts';
 
 const failure = (kind: ProviderErrorKind, status?: number) =>

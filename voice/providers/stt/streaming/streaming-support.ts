@@ -1,5 +1,5 @@
 /** What an attempt to stream says about a server that may have no streaming ({@link SttStreaming.optional}). */
-import type { ProviderError } from '../../../calls/provider-access/index.ts';
+import type { ProviderError } from '../../../../calls/provider-access/index.ts';
 
 /** `unconfirmed`: connected, or still trying to, and the provider has not said that it takes audio. */
 export type StreamingAttempt = 'ready' | 'unconfirmed' | ProviderError;

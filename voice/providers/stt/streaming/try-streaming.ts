@@ -1,6 +1,6 @@
 /** Whether a server streams, where its protocol alone does not say: tried at the start of a call, and remembered. */
 import type { Clock } from '../../../../platform/clock.ts';
-import { failureOf, ProviderError, type ProviderConnect } from '../../../calls/provider-access/index.ts';
+import { failureOf, ProviderError, type ProviderConnect } from '../../../../calls/provider-access/index.ts';
 import { AccountMemory } from '../../account-memory.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import type { SttStreaming } from './protocol.ts';

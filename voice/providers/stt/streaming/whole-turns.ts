@@ -1,9 +1,9 @@
 /** A provider that takes whole turns, as one that streams. */
 import { EventEmitter, on } from 'node:events';
 
-import { failureOf, type ProviderConnect, type ProviderFetch } from '../../../calls/provider-access/index.ts';
+import { failureOf, type ProviderConnect, type ProviderFetch } from '../../../../calls/provider-access/index.ts';
 import { wavOf } from '../../../../platform/wav.ts';
-import { countedTurn, type HeardMeter } from '../../../calls/usage/heard-meter.ts';
+import { countedTurn, type HeardMeter } from '../../../../calls/usage/heard-meter.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import { RECOGNITION_SAMPLE_RATE } from '../recognition.ts';
 import type { SttProtocol } from '../stt-protocols.ts';

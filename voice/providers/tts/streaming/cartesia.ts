@@ -1,5 +1,5 @@
 /** Cartesia's contexts on a WebSocket: https://docs.cartesia.ai/api-reference/tts/websocket */
-import { failureOfStatus } from '../../../calls/provider-access/index.ts';
+import { failureOfStatus } from '../../../../calls/provider-access/index.ts';
 import { asText, at, baseLanguage, cartesiaApi, socketUrl } from '../../protocol-support.ts';
 import { SAMPLE_RATE, type TtsSettings } from '../tts-protocols.ts';
 import type { TtsContext, TtsStreaming, TtsStreamEvent } from './protocol.ts';

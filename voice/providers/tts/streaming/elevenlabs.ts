@@ -2,7 +2,7 @@
  * ElevenLabs' WebSocket with several contexts:
  * https://elevenlabs.io/docs/api-reference/text-to-speech/v-1-text-to-speech-voice-id-multi-stream-input
  */
-import { failureOfStatus, type ProviderErrorKind } from '../../../calls/provider-access/index.ts';
+import { failureOfStatus, type ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
 import { asText, at, elevenLabsApi, socketUrl } from '../../protocol-support.ts';
 import { elevenLabsVoice, SAMPLE_RATE, type TtsSettings } from '../tts-protocols.ts';
 import type { TtsContext, TtsStreaming, TtsStreamEvent } from './protocol.ts';

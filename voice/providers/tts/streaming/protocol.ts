@@ -2,7 +2,7 @@
  * What text-to-speech of one provider looks like on a WebSocket that serves all answers of a call. Pure: connecting, deadlines and which context an
  * answer has are the same for all, in socket-speech.ts and speech-context.ts.
  */
-import type { ProviderErrorKind } from '../../../calls/provider-access/index.ts';
+import type { ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
 
 export type TtsStreamEvent =
   /** Of the sentence that was asked for last. */

@@ -10,7 +10,7 @@ import {
   type ProviderConnect,
   type ProviderErrorKind,
   type ProviderSocket,
-} from '../../../calls/provider-access/index.ts';
+} from '../../../../calls/provider-access/index.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import type { SpokenAnswer, SpokenSentence, SpeechSource } from '../speech-source.ts';
 import type { TtsStreaming } from './protocol.ts';

@@ -9,7 +9,7 @@ import {
   STALL_TIMEOUT_MS,
   type Failures,
   type ProviderError,
-} from '../../../calls/provider-access/index.ts';
+} from '../../../../calls/provider-access/index.ts';
 import type { TtsContext, TtsStreamEvent } from './protocol.ts';
 
 export interface SpeechContextOptions {

@@ -1,0 +1,41 @@
+/** What the registration of a call reads from the agent's revision. */
+import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
+import type { AgentSpec } from '../crds/index.ts';
+import { millisecondsOf } from '../crds/duration.ts';
+
+export interface CallSettings {
+  readonly displayName: string;
+  readonly workspace: string | undefined;
+  readonly maxDurationMs: number;
+  readonly recordingEnabled: boolean;
+  /** Undefined: as long as the organisation keeps recordings. */
+  readonly recordingRetentionDays: number | undefined;
+  /** Names that the call must bring, without those that the agent looks up itself when the call begins. */
+  readonly requiredDynamicData: readonly string[];
+}
+
+/** @param config of a revision, as it was stored */
+export function callSettingsOf(config: unknown): CallSettings {
+  const { displayName, agent, versions } = config as AgentRevisionConfig;
+  // Revisions of former versions don't say.
+  const { enabled = true, retentionDays }: Partial<AgentSpec['recording']> = (agent as Partial<typeof agent>).recording ?? {};
+  return {
+    displayName,
+    workspace: versions.workspace,
+    maxDurationMs: millisecondsOf(agent.call.maxDuration),
+    recordingEnabled: enabled,
+    recordingRetentionDays: retentionDays,
+    requiredDynamicData: dynamicDataToBring(agent),
+  };
+}
+
+/** The required names that no lookup of the agent supplies. */
+export function dynamicDataToBring({ llm, dynamicData }: Pick<AgentSpec, 'llm' | 'dynamicData'>): readonly string[] {
+  const lookedUp = new Set((dynamicData ?? []).flatMap(({ response = [] }) => response.map(({ name }) => name)));
+  return (llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name));
+}
+
+/** The required names that a call doesn't bring; `null` counts as missing. */
+export function missingDynamicData({ requiredDynamicData }: CallSettings, given: Readonly<Record<string, unknown>>): readonly string[] {
+  return requiredDynamicData.filter((name) => !Object.hasOwn(given, name) || given[name] === null);
+}
