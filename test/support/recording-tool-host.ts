@@ -7,8 +7,6 @@ export class RecordingHost implements ToolHost {
   readonly transfers: TransferTarget[] = [];
   readonly sources: KnowledgeSource[] = [];
   ended = 0;
-  /** How many are pausing the user's silence now. */
-  pausing = 0;
   transferOutcome: TransferOutcome = { outcome: 'done' };
 
   say(text: string): void {
@@ -22,11 +20,6 @@ export class RecordingHost implements ToolHost {
   async transfer(target: TransferTarget): Promise<TransferOutcome> {
     this.transfers.push(target);
     return this.transferOutcome;
-  }
-
-  pauseSilence(): () => void {
-    this.pausing += 1;
-    return () => void (this.pausing -= 1);
   }
 
   startSpan(start: SpanStart): Span {

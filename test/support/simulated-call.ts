@@ -11,14 +11,11 @@ import type { Entry } from '../../voice/conversation/records.ts';
 import type { ConversationState } from '../../voice/conversation/state.ts';
 import type { AnswerEvent } from '../../voice/providers/index.ts';
 import type { AnswerRequest, HistoryItem } from '../../voice/providers/llm/history.ts';
-import { CallEars, EAR_SAMPLE_RATE } from '../../voice/sound/ears.ts';
+import { CallSound } from '../../voice/sound/call-sound.ts';
+import { EAR_SAMPLE_RATE } from '../../voice/sound/ears.ts';
 import { joinSamples } from '../../voice/sound/join-samples.ts';
-import { Playout } from '../../voice/sound/playout.ts';
-import { soundSettingsOf } from '../../voice/sound/settings.ts';
-import { SpokenVoice } from '../../voice/sound/spoken-voice.ts';
-import { TurnDetector } from '../../voice/sound/turn-detector.ts';
+import type { TurnModel } from '../../voice/sound/turn-detector.ts';
 import { WINDOW_MS } from '../../voice/sound/voice-activity.ts';
-import { TextNormalizer } from '../../voice/text-normalization/index.ts';
 import type { ToolHost } from '../../voice/tools/tool-host.ts';
 import type { ToolDefinition } from '../../voice/tools/tool-result.ts';
 import { agentKind } from '../../crds/agent.ts';
@@ -95,9 +92,7 @@ export class SimulatedCall {
   /** Until when it has. */
   #listenedMs = 0;
   #muted = false;
-  #playout!: Playout;
-  #voice!: SpokenVoice;
-  #ears!: CallEars;
+  readonly #call: CallSound;
   #state: ConversationState | undefined;
   #ended: { readonly reason: FinishReason; readonly at: number } | undefined;
   #closed: Promise<void> | undefined;
@@ -110,31 +105,21 @@ export class SimulatedCall {
     this.#voiceOf = new ScriptedVoice(voice, clock);
     const config = configOf(options.agent);
     const { agent } = config;
-    const sound = soundSettingsOf(agent);
+    this.#call = new CallSound({
+      agent,
+      recognizer: this.#recognizer.recognizer,
+      synthesizer: synthesizerOf([{ provider: 'openai', source: this.#voiceOf.source }], { clock }),
+      sink: this.#voiceOf.sink,
+      vad: { predict: async (window) => window.filter((sample) => sample !== 0).length / window.length },
+      turnModel: this.#turnModel(),
+      clock,
+      logger: this.#logger,
+    });
     this.conversation = new Conversation({
       model: this.#model(),
-      voice: (reports) => {
-        this.#voice = new SpokenVoice({
-          ...reports,
-          synthesizer: synthesizerOf([{ provider: 'openai', source: this.#voiceOf.source }], { clock }),
-          normalizer: new TextNormalizer({ language: agent.language, ...agent.speech }),
-          playout: (heard) => (this.#playout = new Playout({ ...heard, sink: this.#voiceOf.sink, clock })),
-          clock,
-        });
-        return this.#voice;
-      },
-      ears: (reports) => {
-        this.#ears = new CallEars({
-          ...reports,
-          settings: sound.activity,
-          model: { predict: async (window) => window.filter((sample) => sample !== 0).length / window.length },
-          recognizer: this.#recognizer.recognizer,
-          turnDetector: sound.endOfTurn && this.#turnDetector(sound.endOfTurn, agent.language),
-          clock,
-        });
-        return this.#ears;
-      },
-      turnEndMs: sound.turnEndMs,
+      voice: this.#call.createVoice,
+      ears: this.#call.createEars,
+      turnEndMs: this.#call.settings.turnEndMs,
       silence: { endAfterMs: millisecondsOf(agent.call.endAfterSilence), reminder: silenceReminderOf(config, data) },
       language: agent.language,
       instructions: instructionsOf({ config, data, contexts: [], now: clock.now() }),
@@ -156,7 +141,7 @@ export class SimulatedCall {
       onEnd: (reason, farewell) => this.#end(reason, farewell),
     });
     this.#listen();
-    this.#playout.open();
+    this.#call.open();
     this.conversation.listen();
     this.conversation.begin();
   }
@@ -183,7 +168,7 @@ export class SimulatedCall {
   /** Nothing comes of the microphone any more. */
   mute(): void {
     this.#muted = true;
-    this.#ears.hearNothing();
+    this.#call.ears?.hearNothing();
   }
 
   /** Leaves the call. */
@@ -283,7 +268,7 @@ export class SimulatedCall {
       window.set(this.#said.subarray(0, WINDOW_SAMPLES));
       this.#said = this.#said.subarray(WINDOW_SAMPLES);
       // Node.js takes it later than timers that are due.
-      if (!this.#muted) setImmediate(() => this.#ears.hear(window));
+      if (!this.#muted) setImmediate(() => this.#call.ears?.hear(window));
     }
     this.clock.after(this.#listenedMs + WINDOW_MS - this.now, () => this.#listen());
   }
@@ -311,13 +296,14 @@ export class SimulatedCall {
     return { answer: answer.bind(this) };
   }
 
-  #turnDetector(delays: NonNullable<ReturnType<typeof soundSettingsOf>['endOfTurn']>, language: string): TurnDetector {
+  #turnModel(): TurnModel {
     const { turnIsOver = () => 1 } = this.#options;
-    const doInference = async (_method: string, { pcm }: { readonly pcm: string }) => {
-      const bytes = new Uint8Array(Buffer.from(pcm, 'base64'));
-      return { probability: turnIsOver(this.#sound.wordsIn(new Int16Array(bytes.buffer)).join(' ')) };
+    return {
+      doInference: async (_method, { pcm }) => {
+        const bytes = new Uint8Array(Buffer.from(pcm, 'base64'));
+        return { probability: turnIsOver(this.#sound.wordsIn(new Int16Array(bytes.buffer)).join(' ')) };
+      },
     };
-    return new TurnDetector({ delays, language, model: { doInference }, logger: this.#logger });
   }
 
   // -- the end
@@ -331,7 +317,7 @@ export class SimulatedCall {
   async #close(farewell: (() => Promise<void>) | undefined): Promise<void> {
     await farewell?.();
     await this.conversation.close();
-    this.#voice.close();
+    this.#call.voice?.close();
   }
 }
 

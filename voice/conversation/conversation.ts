@@ -204,10 +204,6 @@ export class Conversation implements ToolHost {
     return this.#options.transfer(target);
   }
 
-  pauseSilence(): () => void {
-    return () => undefined;
-  }
-
   recordSources(sources: readonly KnowledgeSource[]): void {
     this.#happened({ type: 'found', sources });
   }

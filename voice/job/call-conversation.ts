@@ -8,7 +8,7 @@ import { millisecondsOf } from '../../crds/duration.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { createConversation, type CreateConversationOptions } from '../conversation/create-conversation.ts';
 import type { ConversationFigures, Figures } from '../conversation/figures.ts';
-import type { CreateEars, CreateVoice } from '../conversation/ports.ts';
+import type { CreateEars } from '../conversation/ports.ts';
 import { silenceReminderOf } from '../conversation/prompt.ts';
 import { agentStateOf, type ConversationState } from '../conversation/state.ts';
 import { Screening, summaryOf, type TransferVoice } from '../phone/index.ts';
@@ -16,16 +16,14 @@ import type { Providers } from '../providers/index.ts';
 import { Ambience } from '../ambience/ambience.ts';
 import { AgentTrack } from '../sound/agent-track.ts';
 import { CallRecorder, type CallRecorderOptions } from '../recording/call-recorder.ts';
-import { CallEars, EAR_SAMPLE_RATE } from '../sound/ears.ts';
+import { CallSound } from '../sound/call-sound.ts';
+import { EAR_SAMPLE_RATE } from '../sound/ears.ts';
 import { localInference } from '../sound/local-inference.ts';
-import { Playout, PLAYOUT_SAMPLE_RATE } from '../sound/playout.ts';
-import { soundSettingsOf, type SoundSettings } from '../sound/settings.ts';
-import { SpokenVoice } from '../sound/spoken-voice.ts';
+import { PLAYOUT_SAMPLE_RATE } from '../sound/playout.ts';
 import { Subtitles } from '../sound/subtitles.ts';
 import { playTones } from '../sound/tones.ts';
-import { TurnDetector, type TurnModel } from '../sound/turn-detector.ts';
+import type { TurnModel } from '../sound/turn-detector.ts';
 import { UserTrack } from '../sound/user-track.ts';
-import { TextNormalizer } from '../text-normalization/index.ts';
 
 /** Attribute of the agent in LiveKit's rooms: listening, thinking or speaking. */
 const STATE_ATTRIBUTE = 'lk.agent.state';
@@ -46,14 +44,11 @@ export interface CallConversationOptions extends Omit<
 
 export class CallConversation {
   readonly #options: CallConversationOptions;
-  readonly #sound: SoundSettings;
+  readonly #sound: CallSound;
   readonly #track = new AgentTrack();
   readonly #subtitles: Subtitles;
   readonly #ambience: Ambience | undefined;
   readonly #conversation: Conversation;
-  #playout!: Playout;
-  #voice!: SpokenVoice;
-  #ears: CallEars | undefined;
   #user: UserTrack | undefined;
   #recorder: CallRecorder | undefined;
   #screening: Screening | undefined;
@@ -67,18 +62,30 @@ export class CallConversation {
   #closed: Promise<void> | undefined;
 
   constructor(options: CallConversationOptions) {
-    const { room, userIdentity, providers, config, data, figures, log, logger } = options;
+    const { room, userIdentity, providers, config, data, turnModel, figures, log, clock, logger } = options;
     const { agent } = config;
     this.#options = options;
-    this.#sound = soundSettingsOf(agent);
     this.#subtitles = new Subtitles({ room, userIdentity, logger });
-    this.#ambience = this.#sound.ambient && new Ambience(this.#sound.ambient);
+    this.#sound = new CallSound({
+      agent,
+      recognizer: providers.stt,
+      synthesizer: providers.tts,
+      sink: this.#track.sink,
+      vad: localInference().createVad(),
+      turnModel,
+      clock,
+      logger,
+      onHeard: (number, text, final) => this.#subtitles.agent(number, text, final),
+      onSound: (samples, at) => this.#recorder?.agent({ samples, sampleRate: PLAYOUT_SAMPLE_RATE }, at),
+    });
+    const { ambient, turnEndMs } = this.#sound.settings;
+    this.#ambience = ambient && new Ambience(ambient);
     this.#conversation = createConversation({
       ...options,
       model: providers.llm,
-      voice: this.#createVoice,
+      voice: this.#sound.createVoice,
       ears: this.#createEars,
-      turnEndMs: this.#sound.turnEndMs,
+      turnEndMs,
       silence: { endAfterMs: millisecondsOf(agent.call.endAfterSilence), reminder: silenceReminderOf(config, data) },
       log: {
         add(entries) {
@@ -106,13 +113,13 @@ export class CallConversation {
       clock,
       onWindow: (samples, at) => {
         this.#recorder?.user({ samples, sampleRate: EAR_SAMPLE_RATE }, at);
-        this.#ears?.hear(samples);
+        this.#sound.ears?.hear(samples);
       },
-      onGone: () => this.#ears?.hearNothing(),
+      onGone: () => this.#sound.ears?.hearNothing(),
     });
     const { heard } = await this.#track.publish(room);
     void heard.then(
-      () => this.#playout.open(),
+      () => this.#sound.open(),
       () => undefined,
     );
   }
@@ -122,7 +129,7 @@ export class CallConversation {
     const { room, clock, logger } = this.#options;
     this.#conversation.begin();
     // A user who never listens would be in a call without an end.
-    this.#unheard = clock.after(AGENT_HEARD_WITHIN_MS, () => this.#playout.open());
+    this.#unheard = clock.after(AGENT_HEARD_WITHIN_MS, () => this.#sound.open());
     this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
   }
 
@@ -133,7 +140,7 @@ export class CallConversation {
 
   /** What the user pressed on the keypad is a turn, like words. On hold neither is heard. */
   pressed(keys: string): void {
-    if (this.#ears?.deaf === false) this.#conversation.pressed(keys);
+    if (this.#sound.ears?.deaf === false) this.#conversation.pressed(keys);
   }
 
   /** Nothing is said until it is clear who answered. @returns stops listening; idempotent */
@@ -151,10 +158,10 @@ export class CallConversation {
   get transferVoice(): TransferVoice {
     const { providers, clock, logger } = this.#options;
     return {
-      say: (text, signal) => this.#voice.tell(text, signal),
+      say: async (text, signal) => this.#sound.voice?.tell(text, signal),
       summary: () => summaryOf({ model: providers.llm, messages: this.#conversation.messages, clock, logger }),
       deafen: async () => {
-        const listen = this.#ears?.deafen();
+        const listen = this.#sound.ears?.deafen();
         this.#conversation.held();
         return () => listen?.();
       },
@@ -181,38 +188,13 @@ export class CallConversation {
     this.#user?.close();
     await this.#ambience?.close().catch(() => undefined);
     await this.#conversation.close();
-    this.#voice.close();
+    this.#sound.voice?.close();
     await this.#track.close();
     await this.#recorder?.close();
   }
 
-  readonly #createVoice: CreateVoice = (reports) => {
-    const { config, providers, clock } = this.#options;
-    const { language, speech } = config.agent;
-    this.#voice = new SpokenVoice({
-      ...reports,
-      synthesizer: providers.tts,
-      normalizer: new TextNormalizer({ language, ...speech }),
-      playout: (heard) => (this.#playout = new Playout({ ...heard, sink: this.#track.sink, clock, onSound: this.#onSound })),
-      clock,
-      onHeard: (number, text, final) => this.#subtitles.agent(number, text, final),
-    });
-    return this.#voice;
-  };
-
-  readonly #onSound = (samples: Int16Array, at: number): void => {
-    this.#recorder?.agent({ samples, sampleRate: PLAYOUT_SAMPLE_RATE }, at);
-  };
-
-  readonly #createEars: CreateEars = ({ report, fail }) => {
-    const { config, providers, turnModel, clock, logger } = this.#options;
-    const { activity, endOfTurn } = this.#sound;
-    const ears = new CallEars({
-      settings: activity,
-      model: localInference().createVad(),
-      recognizer: providers.stt,
-      turnDetector: endOfTurn && new TurnDetector({ delays: endOfTurn, language: config.agent.language, model: turnModel, logger }),
-      clock,
+  readonly #createEars: CreateEars = ({ report, fail }) =>
+    this.#sound.createEars({
       report: (event) => {
         if (event.type === 'interim' || event.type === 'understood') this.#subtitles.user(event.text, event.type === 'understood');
         report(event);
@@ -220,9 +202,6 @@ export class CallConversation {
       },
       fail,
     });
-    this.#ears = ears;
-    return ears;
-  };
 
   #show(state: ConversationState): void {
     if (!state.begun || state.closed) return;

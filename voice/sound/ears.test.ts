@@ -7,6 +7,8 @@ import { CallEars } from './ears.ts';
 import { WINDOW_MS } from './voice-activity.ts';
 
 const WINDOW = 512;
+/** The model of voice activity fails on it. */
+const BROKEN = 13;
 
 /** Ears, and a user whose windows say by their samples whether there is speech. */
 function someEars({
@@ -26,6 +28,7 @@ function someEars({
     model: {
       predict: async ([first]) => {
         if (slow) await new Promise<void>((resolve) => void looks.push(resolve));
+        if (first === BROKEN) throw new Error('no such tensor');
         return first === 0 ? 0 : 1;
       },
     },
@@ -216,6 +219,15 @@ describe('ears', () => {
       { type: 'pauses', spokenMs: 5 * WINDOW_MS },
       { type: 'understood', text: 'good bye', more: false },
     ]);
+  });
+
+  it('say that nothing is understood any more when voice activity breaks', async () => {
+    const { ears, events, failures, hears } = someEars();
+    ears.hear(new Int16Array(WINDOW).fill(BROKEN));
+    await hears(10, true);
+    await ears.caughtUp();
+    expect(failures).toEqual([new Error('no such tensor')]);
+    expect(events).toEqual([]);
   });
 
   it('say when nothing is understood any more, and nothing once they are closed', async () => {

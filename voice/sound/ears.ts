@@ -66,7 +66,7 @@ export class CallEars implements Ears {
       if (this.#closed) return;
       if (!this.#recognition.recognizes) this.#onKnown();
       if (event.type === 'failed') return fail(event.error);
-      if (event.type !== 'endOfTurn') this.#settled = event.type !== 'interim' && !this.#recognition.recognizes;
+      this.#settled = event.type !== 'interim' && !this.#recognition.recognizes;
       if (this.#deaf) return;
       if (event.type === 'interim') report({ type: 'interim', text: event.text });
       else if (event.type === 'final') report({ type: 'understood', text: event.text, more: this.#recognition.recognizes });
@@ -79,7 +79,7 @@ export class CallEars implements Ears {
     if (this.#closed || this.#finishing || this.#deaf) return;
     this.#recognition.push(window);
     this.#unread.push(window);
-    this.#reading ??= this.#read();
+    this.#reading ??= this.#read().catch((error: unknown) => this.#broken(error));
   }
 
   /** There is no track to listen to any more. */
@@ -132,6 +132,13 @@ export class CallEars implements Ears {
       this.#take(hearWindow(this.#voice, probability, this.#options.settings));
     }
     this.#reading = undefined;
+  }
+
+  /** Without voice activity nobody knows when the user speaks. */
+  #broken(error: unknown): void {
+    this.#finishing = true;
+    this.#unread.length = 0;
+    this.#options.fail(error);
   }
 
   #take({ now, changes }: ReturnType<typeof hearWindow>): void {

@@ -90,7 +90,6 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
     if (text !== '' && !signal.aborted) host.say(text, { answers });
   };
   const begin = clock.monotonic();
-  const resume = host.pauseSilence();
   const delayed = clock.after(DELAYED_AFTER_MS, () => say(messages.delayed));
   let result: ToolResult;
   try {
@@ -100,7 +99,6 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
     result = signal.aborted ? failure(STOPPED, {}, 'cancelled') : faultOf(err, name, logger);
   } finally {
     delayed.cancel();
-    resume();
   }
   const { succeeded, detail, reason } = result;
   logger.info({ tool: name, succeeded, detail, reason, durationMs: Math.round(clock.monotonic() - begin) }, 'a tool was run');

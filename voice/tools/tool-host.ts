@@ -34,8 +34,6 @@ export interface ToolHost {
   end(): void;
   /** Transfers the call; a web call never is. */
   transfer(target: TransferTarget): Promise<TransferOutcome>;
-  /** The user's silence doesn't count until the returned function is called. Calls nest. */
-  pauseSilence(): () => void;
   /** Of the answer that comes next. */
   recordSources(sources: readonly KnowledgeSource[]): void;
   /** Within the turn that is under way. */

@@ -9,15 +9,12 @@ import { AgentTurns } from '../../../voice/conversation/agent-turns.ts';
 import { Conversation } from '../../../voice/conversation/conversation.ts';
 import { interruptionRulesOf } from '../../../voice/conversation/interruption-rules.ts';
 import { createProviders } from '../../../voice/providers/index.ts';
-import { CallEars, EAR_SAMPLE_RATE } from '../../../voice/sound/ears.ts';
+import { CallSound } from '../../../voice/sound/call-sound.ts';
+import { EAR_SAMPLE_RATE } from '../../../voice/sound/ears.ts';
 import { localInference } from '../../../voice/sound/local-inference.ts';
-import { Playout, type SoundSink } from '../../../voice/sound/playout.ts';
-import { soundSettingsOf } from '../../../voice/sound/settings.ts';
+import type { SoundSink } from '../../../voice/sound/playout.ts';
 import { SharedTurnModel } from '../../../voice/sound/shared-turn-model.ts';
-import { SpokenVoice } from '../../../voice/sound/spoken-voice.ts';
-import { TurnDetector } from '../../../voice/sound/turn-detector.ts';
 import { WINDOW_MS } from '../../../voice/sound/voice-activity.ts';
-import { TextNormalizer } from '../../../voice/text-normalization/index.ts';
 import { openEgress } from '../../support/open-egress.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
@@ -65,7 +62,6 @@ process.stdout.write(JSON.stringify(results), () => process.exit());
 
 async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<CallResult> {
   const { agent } = benchAgent(baseURL, { mode: turnDetection });
-  const { activity, turnEndMs, endOfTurn } = soundSettingsOf(agent);
   const keys = { read: () => Promise.reject(new Error('there are no Secrets here')) };
   const turns = new AgentTurns({ agent: { name: 'bench', knowledgeBase: null }, llm: agent.llm });
   const clock = systemClock;
@@ -73,35 +69,25 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
   const sound = new CallerSound(EAR_SAMPLE_RATE, WINDOW_MS);
   const sink = new MemorySink((samples) => sound.heard(samples));
   const joins = now();
-  let ears!: CallEars;
+  const call = new CallSound({
+    agent,
+    recognizer: providers.stt,
+    synthesizer: providers.tts,
+    sink,
+    vad: localInference().createVad(),
+    turnModel,
+    clock,
+    logger,
+  });
   const conversation = new Conversation({
     model: providers.llm,
-    voice: (reports) =>
-      new SpokenVoice({
-        ...reports,
-        synthesizer: providers.tts,
-        normalizer: new TextNormalizer({ language: agent.language }),
-        playout(heard) {
-          const playout = new Playout({ ...heard, sink, clock });
-          playout.open();
-          return playout;
-        },
-        clock,
-      }),
-    ears: (reports) =>
-      (ears = new CallEars({
-        ...reports,
-        settings: activity,
-        model: localInference().createVad(),
-        recognizer: providers.stt,
-        turnDetector: endOfTurn && new TurnDetector({ delays: endOfTurn, language: agent.language, model: turnModel, logger }),
-        clock,
-      })),
+    voice: call.createVoice,
+    ears: call.createEars,
     language: agent.language,
     instructions: 'Be brief.',
     welcome,
     interruptions: interruptionRulesOf(agent),
-    turnEndMs,
+    turnEndMs: call.settings.turnEndMs,
     maxDurationMs: 3_600_000,
     tools: () => [],
     data: {},
@@ -112,12 +98,13 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
     logger,
     onEnd: (reason) => console.error(`the call has ended: ${reason}`),
   });
+  call.open();
   conversation.listen();
   let open = true;
   const startedAt = now();
   const ticking = (async () => {
     for (let sent = 0; open; sent += WINDOW_MS) {
-      ears.hear(sound.next(0));
+      call.ears?.hear(sound.next(0));
       sink.tick();
       const early = startedAt + sent - now();
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, early)));

@@ -10,8 +10,6 @@ export type RecognitionEvent =
   | { readonly type: 'final'; readonly text: string }
   /** All words of what was said before the last pause have come, or there were none; seconds late where a noise isn't answered. */
   | { readonly type: 'settled' }
-  /** The provider ends turns itself, and says that this one is over. */
-  | { readonly type: 'endOfTurn' }
   /** After all attempts and fallbacks; nothing follows. */
   | { readonly type: 'failed'; readonly error: unknown };
 

@@ -446,12 +446,6 @@ it('gives a request for a whole turn the time that it takes', async () => {
   expect(events).toEqual([{ type: 'final', text: 'one' }, { type: 'settled' }]);
 });
 
-it('passes on that the provider has ended a turn', async () => {
-  await listenTo();
-  await receive(sockets[0]!, { type: 'end_of_turn' });
-  expect(events).toEqual([{ type: 'endOfTurn' }]);
-});
-
 it('tells the provider that it is closed, and nobody else anything', async () => {
   await listenTo();
   await push(1_600);

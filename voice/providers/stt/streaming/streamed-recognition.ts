@@ -389,7 +389,6 @@ export class StreamedRecognition implements Recognition {
         break;
       case 'end_of_turn':
         this.#observed.settled();
-        this.#emit({ type: 'endOfTurn' });
         break;
       case 'failed':
         throw this.#failure(event.kind, event.message);

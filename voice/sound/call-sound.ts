@@ -1,0 +1,79 @@
+/** What is heard and said in a call, as its agent asks for: ears and voice for its conversation. */
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { CreateEars, CreateVoice } from '../conversation/ports.ts';
+import type { SpeechRecognizer } from '../providers/stt/recognition.ts';
+import { TextNormalizer } from '../text-normalization/index.ts';
+import { CallEars, type WindowModel } from './ears.ts';
+import { Playout, type PlayoutOptions, type SoundSink } from './playout.ts';
+import { soundSettingsOf, type SoundSettings } from './settings.ts';
+import { SpokenVoice, type SpokenVoiceOptions } from './spoken-voice.ts';
+import { TurnDetector, type TurnModel } from './turn-detector.ts';
+
+export interface CallSoundOptions extends Pick<SpokenVoiceOptions, 'synthesizer' | 'onHeard'>, Pick<PlayoutOptions, 'onSound'> {
+  readonly agent: AgentRevisionConfig['agent'];
+  readonly recognizer: Pick<SpeechRecognizer, 'listen'>;
+  readonly sink: SoundSink;
+  /** Tells speech from silence. */
+  readonly vad: WindowModel;
+  /** Absent in a process that has none. */
+  readonly turnModel: TurnModel | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class CallSound {
+  readonly settings: SoundSettings;
+  readonly #options: CallSoundOptions;
+  #playout: Playout | undefined;
+  #voice: SpokenVoice | undefined;
+  #ears: CallEars | undefined;
+
+  constructor(options: CallSoundOptions) {
+    this.#options = options;
+    this.settings = soundSettingsOf(options.agent);
+  }
+
+  readonly createVoice: CreateVoice = (reports) => {
+    const { agent, synthesizer, sink, clock, onHeard, onSound } = this.#options;
+    this.#voice = new SpokenVoice({
+      ...reports,
+      synthesizer,
+      normalizer: new TextNormalizer({ language: agent.language, ...agent.speech }),
+      playout: (heard) => (this.#playout = new Playout({ ...heard, sink, clock, onSound })),
+      clock,
+      onHeard,
+    });
+    return this.#voice;
+  };
+
+  readonly createEars: CreateEars = (reports) => {
+    const { agent, recognizer, vad, turnModel, clock, logger } = this.#options;
+    const { activity, endOfTurn } = this.settings;
+    this.#ears = new CallEars({
+      ...reports,
+      settings: activity,
+      model: vad,
+      recognizer,
+      turnDetector: endOfTurn && new TurnDetector({ delays: endOfTurn, language: agent.language, model: turnModel, logger }),
+      clock,
+    });
+    return this.#ears;
+  };
+
+  /** Undefined before the conversation listens. */
+  get ears(): CallEars | undefined {
+    return this.#ears;
+  }
+
+  /** Undefined before there is a conversation. */
+  get voice(): SpokenVoice | undefined {
+    return this.#voice;
+  }
+
+  /** Somebody listens: what was said until now is heard from its beginning. */
+  open(): void {
+    this.#playout?.open();
+  }
+}
