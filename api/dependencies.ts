@@ -64,6 +64,7 @@ export interface ResourceDependencies {
     Store,
     | 'apiKeys'
     | 'organizations'
+    | 'idempotentRequests'
     | 'rateLimits'
     | 'knowledge'
     | 'webhooks'

@@ -10,6 +10,7 @@ import { Authenticator, type Authentication } from './authenticator.ts';
 import { ChannelListener } from './channel-listener.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DynamicDataCacheRows } from './dynamic-data-cache.ts';
+import { IdempotentRequests } from './idempotent-requests.ts';
 import { registerStoreMetrics } from './metrics.ts';
 import { Organizations } from './organizations.ts';
 import { createCallStore, type CallStore } from './calls/index.ts';
@@ -48,6 +49,7 @@ export type { CallUsageRows, Cost, UsageLine } from './calls/usage.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
 export { callStatuses, finishReasons, isTerminal, terminalStatusOf, type FinishReason } from './calls/call-state.ts';
 export { newCallId } from './calls/calls.ts';
+export type { IdempotentRequest, IdempotentRequests } from './idempotent-requests.ts';
 export type { UnjoinedLimit } from './calls/unjoined-calls.ts';
 export type { CallStore } from './calls/index.ts';
 export type { Collection, CollectionSpec } from './knowledge/collections.ts';
@@ -126,6 +128,7 @@ export interface Store {
   readonly phoneRoutes: PhoneRoutes;
   readonly numberClaims: NumberClaims;
   readonly dynamicDataCache: DynamicDataCacheRows;
+  readonly idempotentRequests: IdempotentRequests;
   readonly toolLists: ToolLists;
   readonly voiceServers: VoiceServers;
   /** What the api signs with: 32 random bytes, made with the database. @throws StoreError */
@@ -171,6 +174,7 @@ export function openStore(options: StoreOptions): Store {
     webhooks: createWebhookStore(database),
     calls: createCallStore(database),
     dynamicDataCache: new DynamicDataCacheRows(database),
+    idempotentRequests: new IdempotentRequests(database),
     phoneRoutes: new PhoneRoutes(database),
     numberClaims: new NumberClaims(database),
     toolLists: new ToolLists(database, { clock, logger: options.logger }),

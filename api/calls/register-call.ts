@@ -8,6 +8,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallRef, type CallStore, type NewCall } from '../../store/index.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
+import { currentRequest } from '../http/request-state.ts';
 import { issues } from '../validation/issue.ts';
 import type { Admission } from './admission.ts';
 import { callLimitReached, unjoinedLimitReached } from './call-limit.ts';
@@ -55,7 +56,7 @@ export async function registerCall(
   { agentName, override, body, own }: AskedCall,
 ): Promise<CallRecord> {
   const rooms = requireMediaServer(server.rooms);
-  const id = newCallId();
+  const id = newCallId(currentRequest()?.newUuid());
   const asked = await agents.find(org, agentName, id);
   const talking = override === undefined ? asked : await agents.find(org, override, id);
   const settings = callSettingsOf(talking.config);

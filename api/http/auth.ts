@@ -80,7 +80,8 @@ export function mayUse({ permissions }: Caller, { permission, permissionForOwn }
   return permissionForOwn !== undefined && meets(permissions, permissionForOwn);
 }
 
-async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, request: FastifyRequest): Promise<Caller> {
+/** The API key as it was sent. @throws ApiError `unauthorized` */
+export function tokenOf(request: FastifyRequest): string {
   // A proxy in between may have checked the other one.
   if (timesSent(request, 'authorization') > 1) throw unauthorized('send one Authorization header, not several');
   const behindProxy = request.headers.authorization === undefined && timesSent(request, KEY_HEADER) === 1;
@@ -89,7 +90,11 @@ async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, req
   if (token === undefined || token.length > MAX_TOKEN_LENGTH) {
     throw unauthorized('send your API key in the header Authorization: Bearer <API_KEY>');
   }
-  const result = await apiKeys.authenticate(token);
+  return token;
+}
+
+async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, request: FastifyRequest): Promise<Caller> {
+  const result = await apiKeys.authenticate(tokenOf(request));
   switch (result.outcome) {
     case 'ok': {
       const { keyId, org, permissions, userId, expirationDate } = result.record;

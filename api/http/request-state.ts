@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
 
 import type { FastifyRequest } from 'fastify';
 
 import type { Clock } from '../../platform/clock.ts';
 import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
+import { uuidv7 } from '../../platform/uuid.ts';
 import type { RateLimitDecision } from '../limits/rate-limiter.ts';
 import type { Caller } from './caller.ts';
 import { ApiError } from './api-error.ts';
@@ -32,6 +34,9 @@ export class RequestState {
   entries: Readonly<Record<string, number>> | undefined;
   /** For the answer: what nothing read in the request. */
   readonly warnings: string[] = [];
+  /** For ids of what the request makes: the same ones again where it is carried out once more (see idempotency.ts). UUIDv7, and bytes. */
+  newUuid: () => string = uuidv7;
+  randomBytes: (size: number) => Buffer = randomBytes;
   readonly #clock: Clock;
   readonly #phases = new Map<string, Phase>();
   readonly #abort = new AbortController();

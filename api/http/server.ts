@@ -9,6 +9,7 @@ import { registerAuthentication } from './auth.ts';
 import { encodedBody, isEncoded } from './content-encoding.ts';
 import { registerDeadline } from './deadline.ts';
 import { registerForms } from './forms.ts';
+import { registerIdempotency } from './idempotency.ts';
 import { registerLargeBodies } from './large-bodies.ts';
 import { httpMetrics } from './metrics.ts';
 import { registerOriginCheck } from './origin.ts';
@@ -138,6 +139,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   registerOriginCheck(app, dependencies.calls.publicUrl);
   registerAuthentication(app, dependencies);
   registerProbes(app, dependencies);
+  registerIdempotency(app, { requests: dependencies.store.idempotentRequests, requestTimeoutMs: limits.requestTimeoutMs, logger });
   return app;
 }
 

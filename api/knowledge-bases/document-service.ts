@@ -16,6 +16,7 @@ import {
 import type { DocumentPosition } from '../../store/knowledge/documents.ts';
 import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
+import { currentRequest } from '../http/request-state.ts';
 import type { BaseCollections } from './base-collections.ts';
 import { readMetadata } from './metadata.ts';
 import type { WebsiteSubmission } from './schema.ts';
@@ -78,7 +79,8 @@ export class DocumentService {
     const read = readMetadata({ json: sent ?? {} });
     if (!read.ok) throw new ValidationError([read.issue]);
     const collection = await this.#bases.ensure(org, baseName);
-    return this.#takeOn(collection, { kind: 'website', filename: urls[0] ?? '', urls, metadata: read.metadata, createdBy: userId });
+    const id = newDocumentId(currentRequest()?.newUuid());
+    return this.#takeOn(collection, { id, kind: 'website', filename: urls[0] ?? '', urls, metadata: read.metadata, createdBy: userId });
   }
 
   /** Oldest first. */

@@ -1,6 +1,7 @@
 /** The OpenAPI document: what the descriptions of the routes say, in the words of OpenAPI 3.1. Pure. */
 import type { z } from 'zod';
 
+import { takesIdempotencyKey } from '../http/idempotency.ts';
 import type { AnswerDescription, RouteDescription, StreamedBody } from '../http/route.ts';
 import { warningsAnswer } from '../http/warnings.ts';
 import { failureRefs, failureResponses } from './failures.ts';
@@ -57,6 +58,15 @@ const ifMatchParameter = {
   examples: { any: { summary: 'Whatever state it is in', value: '*' }, state: { summary: 'As it was read', value: '"1234"' } },
 };
 
+const idempotencyKeyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'What you call this request, a random UUID for example: sent again with the same key and body within 24 hours, it is answered as the first time, with `Idempotency-Replayed: true`, and makes nothing twice.',
+  schema: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[!-~]+$' },
+};
+
 export interface DocumentOptions {
   /** See {@link SchemaCollection}. */
   readonly closed?: boolean;
@@ -101,7 +111,12 @@ export function documentedPath(pattern: string): string {
 }
 
 function operation(route: RouteDescription, all: readonly RouteDescription[], schemas: SchemaCollection): OpenApiObject {
-  const parameters = [...pathParameters(route), ...queryParameters(route.query, schemas), ...(route.ifMatch ? [ifMatchParameter] : [])];
+  const parameters = [
+    ...pathParameters(route),
+    ...queryParameters(route.query, schemas),
+    ...(route.ifMatch ? [ifMatchParameter] : []),
+    ...(takesIdempotencyKey(route) ? [idempotencyKeyParameter] : []),
+  ];
   const forOwn = route.permissionForOwn === undefined ? '' : `; for what the key itself has made, \`${route.permissionForOwn}\` is enough`;
   const permission = route.permission === 'public' ? 'Needs no key.' : `Needs the permission \`${route.permission}\`${forOwn}.`;
   return {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { errorStatus, type ErrorCode } from '../http/api-error.ts';
+import { takesIdempotencyKey } from '../http/idempotency.ts';
 import { refusesUnknownQuery } from '../http/read-request.ts';
 import type { RouteDescription } from '../http/route.ts';
 import { isWebhookPath, webhookFailureTypes, WEBHOOK_ROOT, type WebhookFailureCode } from '../http/webhook-failure.ts';
@@ -248,6 +249,7 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   if (refusesUnknownQuery(route) || route.body !== undefined || route.form !== undefined || route.streamed !== undefined)
     names.push('validation');
   if (route.ifMatch) names.push('precondition_failed');
+  if (takesIdempotencyKey(route)) names.push('conflict', 'validation');
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
   // There, all unusable input is one failure.
   const named = isWebhookPath(route.path) ? names.map((name) => (name === 'validation' ? 'bad_request' : name)) : names;

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
+import { currentRequest } from '../http/request-state.ts';
+
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** `length` random characters of RFC 4648's base32, lower case: 5 bits each. */
-export function randomId(length = 16): string {
-  return [...randomBytes(length)].map((byte) => BASE32[byte % 32]).join('');
+export function randomId(length = 16, random: (size: number) => Buffer = randomBytes): string {
+  return [...random(length)].map((byte) => BASE32[byte % 32]).join('');
 }
 
 /** Keeps names apart whose objects are called the same: 40 bits. */
@@ -12,7 +14,8 @@ const SUFFIX_LENGTH = 8;
 /** Longer names make tables of kubectl unreadable. */
 const READABLE_LENGTH = 40;
 
-export const newSuffix = (): string => randomId(SUFFIX_LENGTH);
+/** Random, and the same again where a request is carried out once more. */
+export const newSuffix = (): string => randomId(SUFFIX_LENGTH, currentRequest()?.randomBytes);
 
 /**
  * Name for an object made over REST: what people call it as far as a name can hold that, and a short suffix.

@@ -17,8 +17,8 @@ const ID_SHAPE = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Raised by the table itself: see the migration. */
 const LIMIT_REACHED = 'PCL01';
 
-export function newCallId(): string {
-  return `call_${uuidv7()}`;
+export function newCallId(uuid = uuidv7()): string {
+  return `call_${uuid}`;
 }
 
 /** The events of a change: written in its transaction, and only if it happens. */

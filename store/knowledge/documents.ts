@@ -99,8 +99,8 @@ const COLUMNS = `org, id, collection_id AS "collectionId", kind, filename, exten
 
 const ID_SHAPE = /^doc_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function newDocumentId(): string {
-  return `doc_${uuidv7()}`;
+export function newDocumentId(uuid = uuidv7()): string {
+  return `doc_${uuid}`;
 }
 
 export class Documents extends Repository {

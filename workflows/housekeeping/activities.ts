@@ -14,6 +14,7 @@ export interface HousekeepingActivitiesOptions {
     readonly apiKeys: Pick<Store['apiKeys'], 'purge'>;
     readonly webhooks: Pick<Store['webhooks'], 'maintainPartitions'>;
     readonly dynamicDataCache: Pick<Store['dynamicDataCache'], 'prune'>;
+    readonly idempotentRequests: Pick<Store['idempotentRequests'], 'prune'>;
     readonly knowledge: { readonly embeddingCache: Pick<Store['knowledge']['embeddingCache'], 'prune'> };
     readonly calls: { readonly usage: Pick<Store['calls']['usage'], 'pruneSpending'> };
   };
@@ -77,6 +78,7 @@ export function createHousekeepingActivities({ store, deletion, keep, registry }
         await all('test_runs', BATCH, (of) => store.testRuns.prune(of));
         // Calls clear away behind themselves; this is for organisations that have no more of them.
         await all('dynamic_data_answers', BATCH, (of) => store.dynamicDataCache.prune(of));
+        await all('idempotent_requests', BATCH, (of) => store.idempotentRequests.prune(of));
         await all('cached_embeddings', BATCH, (of) => store.knowledge.embeddingCache.prune(of));
         await all('agent_spending', BATCH, (of) => store.calls.usage.pruneSpending(of));
         // Last: these need the storage, too.

@@ -6,7 +6,7 @@ import { issues, MAX_ISSUES, type ValidationIssue } from '../../validation/issue
 import { validate } from '../../validation/validate.ts';
 import { EntryError, type SoundEntry } from './entry.ts';
 import { MAX_ENTRIES, MAX_LINE_BYTES } from './limits.ts';
-import { asEntryError, entryMetadata, idempotencyKey, metadataOf, parse } from './line-entries.ts';
+import { asEntryError, entryKey, entryMetadata, metadataOf, parse } from './line-entries.ts';
 import { readLines } from './read-lines.ts';
 
 /** Name of the manifest, at the top of the archive. */
@@ -15,7 +15,7 @@ export const MANIFEST = 'manifest.ndjson';
 const manifestEntry = z.object({
   name: z.string().min(1),
   metadata: entryMetadata,
-  idempotency_key: idempotencyKey,
+  idempotency_key: entryKey,
 });
 
 export type ManifestEntry = Pick<SoundEntry, 'metadata' | 'idempotencyKey'>;

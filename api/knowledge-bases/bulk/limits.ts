@@ -30,6 +30,3 @@ export const ENTRIES_PER_REQUEST = 25;
 
 /** Bytes of the body that do: to read and store as many takes as long as many requests. */
 export const BYTES_PER_REQUEST = 128 * 1024;
-
-/** Longest idempotency key, in characters. */
-export const MAX_KEY_CHARACTERS = 200;

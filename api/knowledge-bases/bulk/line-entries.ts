@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { hasMoreValues } from '../../http/large-bodies.ts';
+import { idempotencyKey } from '../../validation/idempotency-key.ts';
 import type { ValidationIssue } from '../../validation/issue.ts';
 import { unknownFields } from '../../validation/unknown-fields.ts';
 import { validate } from '../../validation/validate.ts';
@@ -9,16 +10,12 @@ import { unknownFieldWarnings } from '../../validation/warning.ts';
 import { readMetadata } from '../metadata.ts';
 import { documentMetadata, MAX_FILE_BYTES } from '../schema.ts';
 import { EntryError, requireFileName, tooLargeFile, type BulkEntry, type SoundEntry } from './entry.ts';
-import { MAX_BODY_BYTES, MAX_ENTRIES, MAX_KEY_CHARACTERS, MAX_LINE_BYTES, MAX_LINE_VALUES, MAX_UNREADABLE_IN_A_ROW } from './limits.ts';
+import { MAX_BODY_BYTES, MAX_ENTRIES, MAX_LINE_BYTES, MAX_LINE_VALUES, MAX_UNREADABLE_IN_A_ROW } from './limits.ts';
 import { readLines, type BodyLine } from './read-lines.ts';
 
 const MOST_WARNINGS = 10;
 
-export const idempotencyKey = z
-  .string()
-  .min(1)
-  .max(MAX_KEY_CHARACTERS)
-  .regex(/^[!-~]+$/)
+export const entryKey = idempotencyKey
   .nullish()
   .describe(
     'What you call this entry in this knowledge base: sent again with the same key, it is stored once, whatever its content. Its content (SHA-256) where absent.',
@@ -36,7 +33,7 @@ export const bulkEntry = z
       .meta({ contentEncoding: 'base64' })
       .describe('The bytes of the file in Base64 (RFC 4648, section 4).'),
     metadata: entryMetadata,
-    idempotency_key: idempotencyKey,
+    idempotency_key: entryKey,
   })
   .meta({ id: 'BulkDocument' });
 

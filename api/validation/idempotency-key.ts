@@ -1,0 +1,8 @@
+import { z } from 'zod';
+
+/** What a client calls something that is to be made once: 200 characters at most. */
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[!-~]+$/);
