@@ -63,38 +63,24 @@ export function registerIdempotency(app: FastifyInstance, { requests, requestTim
   const claims = new WeakMap<FastifyRequest, Claimed>();
 
   app.addHook('preHandler', async (request, reply) => {
-    const { description } = request.routeOptions.config;
-    const sent = request.headers[HEADER];
-    const { caller } = requestState(request);
-    if (sent === undefined || description === undefined || caller === undefined) return undefined;
-    if (isUpload(description))
-      throw new ApiError(
-        'bad_request',
-        'an upload takes no Idempotency-Key: send the file to …/documents/bulk with an idempotency_key of its own',
-      );
-    if (!takesIdempotencyKey(description) || isDryRun(request)) return undefined;
-    const read = validate(idempotencyKey, sent, LOC);
-    if (!read.ok) throw new ValidationError(read.issues);
-    const claimed = { org: caller.org, apiKeyId: caller.keyId, key: read.value, token: tokenOf(request) };
+    const claimed = claimedBy(request);
+    if (claimed === undefined) return undefined;
     const fingerprint = fingerprintOf(request);
     const claim = await requestState(request).timed('idempotency', () =>
       requests.claim(claimed, { fingerprint, forMs: requestTimeoutMs + MARGIN_MS }),
     );
-    switch (claim.outcome) {
-      case 'claimed':
-        claims.set(request, claimed);
-        return makeRepeatable(request, { ...claimed, fingerprint, madeAt: claim.madeAt });
-      case 'answered':
-        return replay(reply, open(claim.answer, claimed));
-      case 'running':
-        throw new ApiError('conflict', 'the first request with this Idempotency-Key is being carried out; try again', {
-          retryAfterSeconds: 1,
-        });
-      case 'other':
-        throw new ValidationError([
-          { type: 'value_error', loc: LOC, msg: 'Value error, another request was made with this key: take a new key for each request' },
-        ]);
-    }
+    if (claim.outcome === 'answered') return replay(reply, open(claim.answer, claimed));
+    if (claim.outcome === 'running')
+      throw new ApiError('conflict', 'the first request with this Idempotency-Key is being carried out; try again', {
+        retryAfterSeconds: 1,
+      });
+    if (claim.outcome === 'other')
+      throw new ValidationError([
+        { type: 'value_error', loc: LOC, msg: 'Value error, another request was made with this key: take a new key for each request' },
+      ]);
+    claims.set(request, claimed);
+    makeRepeatable(request, { ...claimed, fingerprint, madeAt: claim.madeAt });
+    return undefined;
   });
 
   app.addHook('onSend', async (request, reply, payload: unknown) => {
@@ -118,6 +104,23 @@ export function registerIdempotency(app: FastifyInstance, { requests, requestTim
     const headers = Object.fromEntries(KEPT_HEADERS.filter((name) => reply.hasHeader(name)).map((name) => [name, headerOf(reply, name)]));
     return requests.answered(claimed, seal({ status, headers, body: payload.toString() }, claimed));
   }
+}
+
+/** What is to be carried out once; undefined for a request like any other. @throws ApiError, ValidationError where the key can't be heeded */
+function claimedBy(request: FastifyRequest): Claimed | undefined {
+  const { description } = request.routeOptions.config;
+  const sent = request.headers[HEADER];
+  const { caller } = requestState(request);
+  if (sent === undefined || description === undefined || caller === undefined) return undefined;
+  if (isUpload(description))
+    throw new ApiError(
+      'bad_request',
+      'an upload takes no Idempotency-Key: send the file to …/documents/bulk with an idempotency_key of its own',
+    );
+  if (!takesIdempotencyKey(description) || isDryRun(request)) return undefined;
+  const read = validate(idempotencyKey, sent, LOC);
+  if (!read.ok) throw new ValidationError(read.issues);
+  return { org: caller.org, apiKeyId: caller.keyId, key: read.value, token: tokenOf(request) };
 }
 
 const isUpload = ({ form, streamed }: Pick<RouteDescription, 'form' | 'streamed'>): boolean => form !== undefined || streamed !== undefined;
@@ -152,7 +155,7 @@ function replay(reply: FastifyReply, { status, headers, body }: Answer): Fastify
 function makeRepeatable(
   request: FastifyRequest,
   { org, apiKeyId, key, fingerprint, madeAt }: IdempotentRequest & { readonly fingerprint: Buffer; readonly madeAt: Date },
-): undefined {
+): void {
   const seed = createHash('sha256')
     .update(JSON.stringify([org, apiKeyId, key, madeAt]))
     .update(fingerprint)

@@ -82,6 +82,7 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
       VALUES ('${org}', '${call}', '01234567-89ab-7cde-8f01-23456789abcd', 'rerank', 'conversation', 'cohere', 'm', 1, 0, 0, 0, 0, 0, 0, 0)`,
   },
   31: { tool_lists: `(org, tool_uid, tool_name, request, request_digest) VALUES ('${org}', 'uid', 'orders', '{}', '${sha256}')` },
+  41: { idempotent_requests: `(org, api_key_id, key, fingerprint, claimed_until) VALUES ('${org}', 'key', 'a', '\\x${sha256}', now())` },
 };
 
 it('every migration is applied to rows of every version before it, and keeps them', async () => {

@@ -35,6 +35,7 @@ async function twoOrganizations() {
     );
     await oneCompletedDocument(store, org);
     await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
+    await store.idempotentRequests.claim({ org, apiKeyId: 'key', key: 'canary' }, { fingerprint: Buffer.alloc(32), forMs: 60_000 });
     const call = await registerCall(store, org);
     await (await session(url)).query('INSERT INTO parley.deleted_calls (org, call_id) VALUES ($1, $2)', [org, `call_${org}`]);
     await (await session(url)).query('INSERT INTO parley.call_analyses (org, call_id) VALUES ($1, $2)', [org, call.id]);
@@ -149,6 +150,7 @@ const tenantTables = [
   'test_runs',
   'test_results',
   'tool_lists',
+  'idempotent_requests',
   ...knowledgeTables,
   ...vectorTables,
   ...deliveryTables,
