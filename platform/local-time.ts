@@ -39,10 +39,17 @@ export function dateIn(moment: number, timeZone: string): string {
   return wallTime(moment, timeZone).slice(0, 10);
 }
 
-/** Whether a text is an IANA name of a time zone, as `Europe/Berlin`. */
+/**
+ * What Intl takes and no other program understands alike: offsets like +01:00, which know no daylight saving time, the three letters of Java 1.1, which
+ * Postgres doesn't know or takes for another zone (IST: Israel's, not India's), those that Postgres takes for a fixed offset (CET), and SystemV/….
+ * Source: aliases of zones in ICU, `pg_timezone_abbrevs`.
+ */
+const AMBIGUOUS =
+  /^([+-]|SystemV\/|([CEMW]ET|ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST)$)/i;
+
+/** Whether a text is an IANA name of a time zone, as `Europe/Berlin`. Postgres knows all of them, by the same rules. */
 export function isTimeZone(text: string): boolean {
-  // Intl also takes offsets like +01:00, which know no daylight saving time.
-  if (/^[+-]/.test(text)) return false;
+  if (AMBIGUOUS.test(text)) return false;
   try {
     void new Intl.DateTimeFormat('en', { timeZone: text });
     return true;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import { StoreError, toStoreError } from './error.ts';
 
-function answer(code: string, detail?: string): DatabaseError {
-  return Object.assign(new DatabaseError('what the server said', 10, 'error'), { code, ...(detail === undefined ? {} : { detail }) });
+function answer(code: string, detail?: string, message = 'what the server said'): DatabaseError {
+  return Object.assign(new DatabaseError(message, 10, 'error'), { code, ...(detail === undefined ? {} : { detail }) });
 }
 
 describe('toStoreError', () => {
@@ -18,7 +18,7 @@ describe('toStoreError', () => {
     ['40P01', 'unavailable'],
     ['25006', 'unavailable'],
     ['42P01', 'schema'],
-    ['22023', 'schema'],
+    ['22023', 'invalid'],
     ['28P01', 'refused'],
     ['42501', 'refused'],
     ['3D000', 'refused'],
@@ -29,6 +29,10 @@ describe('toStoreError', () => {
   ])('calls %s %s', (code, kind) => {
     const error = toStoreError(answer(code));
     expect(error).toMatchObject({ kind, sqlState: code, retryable: kind === 'unavailable' });
+  });
+
+  it('tells a missing role from a value that Postgres cannot use', () => {
+    expect(toStoreError(answer('22023', undefined, 'role "parley_app" does not exist')).kind).toBe('schema');
   });
 
   it('calls a failed socket unavailable, also when Node tried several addresses', () => {

@@ -44,7 +44,6 @@ const kinds: readonly (readonly [prefix: string, kind: StoreErrorKind, message: 
   ['42883', 'schema', 'a function is missing: run `parley migrate`'],
   ['42703', 'schema', 'a column is missing: run `parley migrate`'],
   ['3F000', 'schema', 'the schema is missing: run `parley migrate`'],
-  ['22023', 'schema', 'a role is missing: run `parley migrate`'],
   ['28', 'refused', 'Postgres refused the user or the password in DATABASE_URL'],
   ['3D000', 'refused', 'the database named in DATABASE_URL does not exist'],
   ['42501', 'refused', 'the database user lacks a permission'],
@@ -56,12 +55,17 @@ const kinds: readonly (readonly [prefix: string, kind: StoreErrorKind, message: 
 
 const kindsByLength = kinds.toSorted(([a], [b]) => b.length - a.length);
 
+const MISSING_ROLE = ['22023', 'schema', 'a role is missing: run `parley migrate`'] as const;
+
+/** Postgres has one code for all parameters that it can't use: of `SET ROLE`, and of what a request brings. */
+const isMissingRole = ({ code, message }: DatabaseError): boolean => code === '22023' && /^role .* does not exist$/s.test(message);
+
 /** Turns whatever the driver threw into a {@link StoreError}; a StoreError stays what it is. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof DatabaseError && error.code !== undefined) {
     const sqlState = error.code;
-    const found = kindsByLength.find(([prefix]) => sqlState.startsWith(prefix));
+    const found = isMissingRole(error) ? MISSING_ROLE : kindsByLength.find(([prefix]) => sqlState.startsWith(prefix));
     // `detail` may hold values of the row, so that the driver's error is not passed on as the cause.
     return found === undefined
       ? new StoreError('internal', `Postgres: ${error.message}`, { sqlState })

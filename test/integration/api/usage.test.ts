@@ -189,6 +189,8 @@ describe('the usage of many calls', () => {
     ['to=0001-01-01T00:00:00%2b05:00', 'to'],
     ['to=0001-01-01', 'from'],
     ['time_zone=Mars', 'time_zone'],
+    ['group_by=day&time_zone=AET', 'time_zone'],
+    ['group_by=day&time_zone=IST', 'time_zone'],
     ['group_by=colour', 'group_by'],
   ])('is refused for %s', async (query, field) => {
     const { status, body } = await org.call('GET', `/v1/usage?${query}`);
