@@ -30,6 +30,7 @@ import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
 import { attachedTool, inlineTool, MAX_TOOLS } from '../tools/fields.ts';
+import { sentAs } from '../validation/unknown-fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { withRule } from '../validation/validate.ts';
@@ -124,7 +125,10 @@ const continuedFallbacks = (sent: readonly JsonObject[], stored: readonly JsonOb
 
 const llm = group(
   {
-    llm_id: field({ answer: z.string().describe('Id of the model of this agent; it stays the same.'), read: llmIdOf }),
+    llm_id: field({
+      answer: sentAs(z.string().describe('Id of the model of this agent; it stays the same.'), 'model_name'),
+      read: llmIdOf,
+    }),
     llm_type: field({ path: 'llm.type', create: z.literal('simple').nullish(), answer: z.string() }),
     model_provider: field({
       path: 'llm.provider',

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isUserId, permissions } from '../../store/index.ts';
 import { routesOf } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
+import { sentAs } from '../validation/unknown-fields.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
@@ -43,7 +44,7 @@ const apiKeyFields = z.object({
   key_id: z.string().describe('Id of the key; not the key itself.'),
   name: z.string().describe('What the key is for.'),
   permissions: z.array(z.string()).describe('What the key may do.'),
-  expiration_date: timestamp.describe('Until when the key is accepted.'),
+  expiration_date: sentAs(timestamp.describe('Until when the key is accepted.'), 'expiration_days'),
   created_at: timestamp.describe('When it was made.'),
   revoked: z.boolean().describe('Whether it was revoked: no replica accepts it any more.'),
   user_id: z.string().optional().describe('Whom the key acts for; absent where it is no user.'),
@@ -57,7 +58,7 @@ const apiKeyFields = z.object({
 const apiKeyAnswer = apiKeyFields.meta({ id: 'ApiKey' });
 const newApiKeyAnswer = apiKeyFields
   .extend({ api_key: z.string().describe('The key itself. It is shown here and never again.') })
-  .meta({ id: 'NewApiKey' });
+  .meta({ id: 'CreatedApiKey' });
 
 const apiKeyList = z
   .object({

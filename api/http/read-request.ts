@@ -35,11 +35,12 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
         ),
         body: request.body as Uint8Array | undefined,
       },
-      { answers: answersOf(request), lenient: true },
+      { answers: answersOf(request), made: request.method === 'POST', lenient: true },
     ),
   );
   if (!result.ok) throw new ValidationError(result.issues);
   state.warnings.push(...result.warnings);
+  state.answered.push(...result.answered);
   return result.value;
 }
 

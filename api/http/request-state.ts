@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../platform/clock.ts';
 import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
 import { uuidv7 } from '../../platform/uuid.ts';
+import type { AnsweredField } from '../validation/unknown-fields.ts';
 import type { RateLimitDecision } from '../limits/rate-limiter.ts';
 import type { Caller } from './caller.ts';
 import { ApiError } from './api-error.ts';
@@ -34,6 +35,8 @@ export class RequestState {
   entries: Readonly<Record<string, number>> | undefined;
   /** For the answer: what nothing read in the request. */
   readonly warnings: string[] = [];
+  /** What the request has of answers: without effect, whatever it says. */
+  readonly answered: AnsweredField[] = [];
   /** For ids of what the request makes: the same ones again where it is carried out once more (see idempotency.ts). UUIDv7, and bytes. */
   newUuid: () => string = uuidv7;
   randomBytes: (size: number) => Buffer = randomBytes;

@@ -2,8 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { isObject } from '../../platform/json.ts';
-import { warningHeader } from '../validation/warning.ts';
+import { isObject, sameJson } from '../../platform/json.ts';
+import type { AnsweredField } from '../validation/unknown-fields.ts';
+import { readOnlyWarning, warningHeader } from '../validation/warning.ts';
 import { requestState } from './request-state.ts';
 
 /** What is added to a good answer. */
@@ -14,10 +15,33 @@ export const warningsAnswer = z.object({
     .describe('Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same.'),
 });
 
+/** What changes by itself: the next answer may say something else, whatever was written. */
+const MOVING = new Set<unknown>([
+  'documents',
+  'functions',
+  'latest_digest',
+  'results',
+  'secret',
+  'state',
+  'status',
+  'total_documents',
+  'updated_at',
+  'used_digest',
+  'warnings',
+]);
+
+/** Whether a field that only answers have was meant to say something: it isn't as it is stored. */
+function differs({ path, value }: AnsweredField, answer: unknown): boolean {
+  if (MOVING.has(path[0])) return false;
+  const stored = path.reduce<unknown>((at, step) => (at as Readonly<Record<string | number, unknown>> | null | undefined)?.[step], answer);
+  return !sameJson(value ?? null, stored ?? null);
+}
+
 export function registerWarnings(app: FastifyInstance): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
-    const { warnings } = requestState(request);
+    const { warnings, answered } = requestState(request);
     const takesThem = isObject(payload) && reply.statusCode < 400;
+    if (takesThem) warnings.push(...answered.filter((field) => differs(field, payload)).map(({ path }) => readOnlyWarning(path)));
     return warnings.length > 0 && takesThem ? { ...payload, warnings } : payload;
   });
   app.addHook('onSend', async (request, reply, payload) => {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { issues, type ValidationIssue } from './issue.ts';
 import { parseJson } from './json.ts';
 import { normalize } from './normalize.ts';
-import { unknownFields } from './unknown-fields.ts';
+import { answeredFields, unknownFields, type AnsweredField } from './unknown-fields.ts';
 import { validate } from './validate.ts';
 import { unknownFieldWarnings } from './warning.ts';
 
@@ -32,20 +32,30 @@ export interface ReadRequest<S extends RequestSchemas> {
 }
 
 export type ValidatedRequest<S extends RequestSchemas> =
-  | { readonly ok: true; readonly value: ReadRequest<S>; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly value: ReadRequest<S>;
+      readonly warnings: readonly string[];
+      /** Nothing reads them: they say what is stored, or mean something that does not happen. */
+      readonly answered: readonly AnsweredField[];
+    }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
 /**
  * Reads every part and reports all failures in FastAPI's order: query, then body. As there, a body that is no JSON is
  * reported alone, and one that is absent is a missing field. Unknown fields are failures where they would narrow what is
  * asked for: in the query, and in a body that is a `z.strictObject`; elsewhere they are warnings.
- * @param options.answers what the route answers: its fields may be sent back without effect
+ * @param options.answers what the route answers: its fields may be sent back without effect, except where something is `made`, of which nothing is stored
  * @param options.lenient reads more spellings than pydantic does: see {@link normalize}
  */
 export function validateRequest<S extends RequestSchemas>(
   schemas: S,
   raw: RawRequest,
-  { answers = [], lenient = false }: { readonly answers?: readonly z.ZodType[]; readonly lenient?: boolean } = {},
+  {
+    answers = [],
+    made = false,
+    lenient = false,
+  }: { readonly answers?: readonly z.ZodType[]; readonly made?: boolean; readonly lenient?: boolean } = {},
 ): ValidatedRequest<S> {
   const found: ValidationIssue[] = [];
   let body: unknown;
@@ -72,6 +82,12 @@ export function validateRequest<S extends RequestSchemas>(
   const value = { query, body: part(schemas.body, body, 'body') };
   const unknown = schemas.body === undefined ? [] : unknownFields(schemas.body, body, answers, MOST_NAMED + 1);
   for (const { path, forbidden } of unknown) if (forbidden) found.push(issues.extra(['body', ...path]));
+  const answered = schemas.body === undefined ? [] : answeredFields(schemas.body, body, answers, MOST_NAMED);
+  if (made) found.push(...answered.map(answersOnly));
   if (found.length > 0) return { ok: false, issues: found };
-  return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, MOST_NAMED) };
+  return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, MOST_NAMED), answered };
 }
+
+/** Of a field that has no effect in a request. */
+export const answersOnly = ({ path, sentAs }: Pick<AnsweredField, 'path' | 'sentAs'>): ValidationIssue =>
+  issues.value(['body', ...path], `only answers have this field: ${sentAs === undefined ? 'leave it out' : `send ${sentAs}`}`);

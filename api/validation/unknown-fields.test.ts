@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { unknownFields } from './unknown-fields.ts';
+import { answeredFields, sentAs, unknownFields } from './unknown-fields.ts';
 import { unknownFieldWarnings, warningHeader } from './warning.ts';
 
 const schema = z.object({
@@ -46,6 +46,14 @@ describe('fields that no schema reads', () => {
     expect(warnings({ llm_id: '2', llm: { id: '1' } }, [answer])).toEqual([
       'unknown field "llm_id": did you mean "llm"?',
       'unknown field "llm.id"',
+    ]);
+  });
+
+  it('are told from those that only answers have, which name the field that sets them', () => {
+    const answer = z.object({ id: z.string(), llm: z.object({ llm_id: sentAs(z.string(), 'model_name') }) });
+    expect(answeredFields(schema, { id: '1', nonsense: 1, llm: { model_name: 'm', llm_id: '2' } }, [answer], 9)).toEqual([
+      { path: ['id'], value: '1', sentAs: undefined },
+      { path: ['llm', 'llm_id'], value: '2', sentAs: 'model_name' },
     ]);
   });
 

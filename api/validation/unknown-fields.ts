@@ -11,22 +11,50 @@ export interface UnknownField {
   readonly similar: string | undefined;
 }
 
+/** A field that only answers have. */
+export interface AnsweredField extends Pick<UnknownField, 'path'> {
+  readonly value: unknown;
+  /** The field of the same object that sets it, where there is one. */
+  readonly sentAs: string | undefined;
+}
+
+const requestNames = z.registry<{ readonly sentAs: string }>();
+
+/** For a field of an answer that has another name in requests. */
+export function sentAs<T extends z.ZodType>(answer: T, name: string): T {
+  requestNames.add(answer, { sentAs: name });
+  return answer;
+}
+
 type Schema = z.core.$ZodType;
 
+type Unread = { readonly unknown: UnknownField } | { readonly answered: AnsweredField };
+
 /**
- * @param answers what the route answers: a field that an answer has at the same place may be sent back without effect
+ * What neither the schema nor an answer has at the same place.
+ * @param answers what the route answers
  * @returns in the order of the input, `most` at most
  */
 export function unknownFields(schema: Schema, input: unknown, answers: readonly Schema[], most: number): readonly UnknownField[] {
-  const found: UnknownField[] = [];
-  for (const field of walk(schema, input, answers, [])) {
+  return take(walk(schema, input, answers, []), (field) => ('unknown' in field ? field.unknown : undefined), most);
+}
+
+/** What an answer has at the same place, and the schema doesn't. In the order of the input, `most` at most. */
+export function answeredFields(schema: Schema, input: unknown, answers: readonly Schema[], most: number): readonly AnsweredField[] {
+  return take(walk(schema, input, answers, []), (field) => ('answered' in field ? field.answered : undefined), most);
+}
+
+function take<T>(fields: Iterable<Unread>, wanted: (field: Unread) => T | undefined, most: number): readonly T[] {
+  const found: T[] = [];
+  for (const field of fields) {
     if (found.length === most) break;
-    found.push(field);
+    const one = wanted(field);
+    if (one !== undefined) found.push(one);
   }
   return found;
 }
 
-function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path: Loc): Generator<UnknownField> {
+function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path: Loc): Generator<Unread> {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (typeof input !== 'object' || input === null) return;
   switch (def.type) {
@@ -51,9 +79,10 @@ function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path:
         const known = inside(answers, name);
         const field = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
         if (field !== undefined) yield* walk(field, of(input, name), known, [...path, name]);
-        else if (known.length === 0) {
+        else if (known.length > 0) yield { answered: { path: [...path, name], value: of(input, name), sentAs: requestName(known) } };
+        else {
           const forbidden = (def.catchall as z.core.$ZodTypes | undefined)?._zod.def.type === 'never';
-          yield { path: [...path, name], forbidden, similar: similarName(name, Object.keys(def.shape)) };
+          yield { unknown: { path: [...path, name], forbidden, similar: similarName(name, Object.keys(def.shape)) } };
         }
       }
       return;
@@ -64,14 +93,18 @@ function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path:
 const of = (object: object, name: string): unknown => (object as Readonly<Record<string, unknown>>)[name];
 
 /** The object that the tag names, or else the one with the fewest unknown fields. */
-function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly Schema[], path: Loc): Generator<UnknownField> {
+function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly Schema[], path: Loc): Generator<Unread> {
   const objects = def.options.filter((option) => option instanceof z.ZodObject);
   const tag = 'discriminator' in def ? String(def.discriminator) : undefined;
   const sent = tag === undefined ? undefined : of(input, tag);
   const tagged = tag === undefined ? [] : objects.filter(({ shape }) => (shape[tag] as z.ZodType).safeParse(sent).success);
   const lists = (tagged.length > 0 ? tagged : objects).map((option) => Array.from(walk(option, input, answers, path)));
-  yield* lists.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  const unknown = (fields: readonly Unread[]): number => fields.filter((field) => 'unknown' in field).length;
+  yield* lists.toSorted((a, b) => unknown(a) - unknown(b))[0] ?? [];
 }
+
+const requestName = (answers: readonly Schema[]): string | undefined =>
+  answers.map((answer) => requestNames.get(answer as z.ZodType)?.sentAs).find((name) => name !== undefined);
 
 /** What the schemas say of a field or an item. */
 function inside(schemas: readonly Schema[], step: string | number): readonly Schema[] {

@@ -15,6 +15,9 @@ export function unknownFieldWarnings(fields: readonly UnknownField[], most: numb
   return fields.length > most ? [...named, 'there are more unknown fields'] : named;
 }
 
+/** Of a field that only answers have, with another value than the stored one. */
+export const readOnlyWarning = (path: Loc): string => `${JSON.stringify(pathText(path))} can't be changed: it stays as it is`;
+
 /** `llm.tools[0].nam` */
 function pathText(path: Loc): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');

@@ -33,6 +33,7 @@ import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
+import { sentAs } from '../validation/unknown-fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 import { isPlain } from './header-values.ts';
@@ -271,7 +272,7 @@ const fields = {
     update: retryPolicyBody,
   },
   signing_enabled: field({
-    answer: z.boolean().describe('Whether deliveries are signed.'),
+    answer: sentAs(z.boolean().describe('Whether deliveries are signed.'), 'enable_signed_webhooks'),
     read: ({ spec }: Subscription) => spec.signing !== undefined,
   }),
   state: field({ answer: resourceState, read: (_: Subscription, { state }: SubscriptionReading) => state }),

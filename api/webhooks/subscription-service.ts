@@ -8,6 +8,7 @@ import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { CURRENT_KEY_NAME } from '../../webhooks/signing/signing-secret.ts';
 import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import { currentRequest } from '../http/request-state.ts';
 import type { Draft } from '../codec/present.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { orUndefined } from '../resources/companions.ts';
@@ -18,6 +19,7 @@ import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { answersOnly } from '../validation/request.ts';
 import { subscriptionFromRest, webhookFieldNames, type SubscriptionCreate, type SubscriptionUpdate } from './fields.ts';
 import { headerRefs, shownHeaders } from './header-values.ts';
 import { signingSecretName, subscriptionSecretRefs } from './signing-secret.ts';
@@ -122,6 +124,7 @@ export class SubscriptionService {
       // What was allowed when it was written stays until it is changed.
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
       found.push(...(await this.#unknownAgents(org, body, stored)));
+      found.push(...misnamedSigning(body.enable_signed_webhooks ?? stored.spec.signing !== undefined));
       if (found.length > 0) throw new ValidationError(found);
       if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
       if (body.enable_signed_webhooks === true && stored.spec.signing === undefined) {
@@ -200,6 +203,11 @@ export class SubscriptionService {
       refusal: () => nameTaken(displayName),
     };
   }
+}
+
+/** Who sends what answers call `signing_enabled` wants signing switched on or off. @param signed as it will be */
+function misnamedSigning(signed: boolean): readonly ValidationIssue[] {
+  return (currentRequest()?.answered ?? []).filter(({ path, value }) => path[0] === 'signing_enabled' && value !== signed).map(answersOnly);
 }
 
 function textIssues(spec: Draft<WebhookSubscription['spec']>): readonly ValidationIssue[] {

@@ -104,6 +104,41 @@ describe.each(kinds)('$kind', ({ at, id, method, body, unread, warnings }) => {
   });
 });
 
+describe('a field that only answers have', () => {
+  const only = (name: string, cure: string) => ({
+    type: 'value_error',
+    loc: ['body', ...name.split('.')],
+    msg: expect.stringContaining(cure),
+  });
+
+  it.each([
+    ['/v2/ai-agents', { ...smallAgent, ai_agent_id: 'mine' }, only('ai_agent_id', 'leave it out')],
+    ['/v2/ai-agents', { ...smallAgent, llm: { ...smallAgent.llm, llm_id: 'gpt-5' } }, only('llm.llm_id', 'send model_name')],
+    [
+      '/v1/api-keys/',
+      { name: 'ci', permissions: ['agents:read'], expiration_date: '2027-01-01T00:00:00Z' },
+      only('expiration_date', 'send expiration_days'),
+    ],
+    ['/v1/phone-numbers', { phone_number: '+493055501', _id: 'mine' }, only('_id', 'leave it out')],
+  ])('is refused where something is made: %s', async (path, body, issue) => {
+    const { status, body: refused } = await org.call('POST', path, body);
+    expect([status, refused]).toEqual([422, { detail: [issue] }]);
+  });
+
+  it('may be sent back as it is; as something else it is refused where it would switch signing, and named elsewhere', async () => {
+    const { body: made } = await org.call('POST', '/v1/public/webhook/subscription', { ...subscription, name: 'Read only' });
+    const at = `/v1/public/webhook/subscription/${made.id}`;
+    expect((await org.call('PATCH', at, { signing_enabled: false })).status).toBe(200);
+    const refused = await org.call('PATCH', at, { signing_enabled: true });
+    expect([refused.status, refused.body.details]).toEqual([
+      400,
+      { signing_enabled: expect.stringContaining('send enable_signed_webhooks') },
+    ]);
+    const named = await org.call('PATCH', at, { created_at: '2020-01-01T00:00:00Z', updated_at: '2020-01-01T00:00:00Z' });
+    expect([named.status, named.body.warnings]).toEqual([200, [`"created_at" can't be changed: it stays as it is`]]);
+  });
+});
+
 it('keys, calls and uploads name them as well', async () => {
   const key = await org.call('POST', '/v1/api-keys/', { name: 'ci', permissions: ['agents:read'], expires_days: 1 });
   expect([key.status, key.body.warnings?.length]).toEqual([201, 1]);
