@@ -34,7 +34,8 @@ export class TotalsReporter implements Reporter {
     if (file === undefined) return;
     let passed = 0;
     const skipped: string[] = [];
-    const failures = unhandledErrors.map((error) => `outside of tests: ${String(error)}`);
+    // They come serialised: objects without a prototype, which have no text of their own.
+    const failures = unhandledErrors.map((error) => `outside of tests: ${gistOf([error as { readonly message: string }])}`);
     for (const module of modules) {
       const before = failures.length;
       for (const test of module.children.allTests()) {

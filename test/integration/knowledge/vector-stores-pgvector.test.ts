@@ -413,9 +413,16 @@ describe('the inverted index', () => {
     );
     await store.upsert(big, [record('small:0')]);
     await store.upsert(small, [record('doc:0')]);
-    // Holds the deletion up in its second part, behind 5,000 chunks.
+    // Holds the deletion up in its second part, behind 5,000 chunks, whichever Postgres takes first.
     const holder = await session(url);
-    await holder.query("BEGIN; SELECT FROM parley.vector_chunks WHERE chunk_id = 'big:5999' FOR UPDATE");
+    await holder.query(`
+      CREATE SEQUENCE parley.test_deleted;
+      CREATE FUNCTION parley.wait_for_test() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+        IF nextval('parley.test_deleted') > 5000 THEN PERFORM pg_advisory_xact_lock(4711); END IF;
+        RETURN OLD; END $$;
+      CREATE TRIGGER wait_for_test BEFORE DELETE ON parley.vector_chunks FOR EACH ROW WHEN (OLD.chunk_id LIKE 'big:%')
+        EXECUTE FUNCTION parley.wait_for_test()`);
+    await holder.query('BEGIN; SELECT pg_advisory_xact_lock(4711)');
     const deletion = store.deleteDocument(big, 'big');
     await eventually(async () => expect(await store.count(big, 'big')).toBeLessThanOrEqual(1_000));
     expect(idsOf(await store.search(small, { sparse: sparse({ 1: 1 }), topK: 1 }))).toEqual(['doc:0']);
@@ -423,6 +430,7 @@ describe('the inverted index', () => {
     expect(await store.count(big, 'big')).toBeGreaterThan(0);
     await holder.query('COMMIT');
     await deletion;
+    await holder.query('DROP FUNCTION parley.wait_for_test() CASCADE; DROP SEQUENCE parley.test_deleted');
     expect(await store.count(big, 'big')).toBe(0);
     expect(idsOf(await store.search(big, { sparse: sparse({ 1: 1 }), topK: 10 }))).toEqual(['small:0']);
   });
