@@ -1,19 +1,8 @@
 /** Which headers a subscriber may add to deliveries. One list for the resource, the facade and the delivery itself. */
+import { connectionHeaders } from '../platform/egress/request-head.ts';
 
 /** Lower case: HTTP or the delivery itself sets them. */
-export const reservedHeaders = [
-  'host',
-  'content-length',
-  'content-type',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'upgrade',
-  'expect',
-  'user-agent',
-] as const;
+export const reservedHeaders: readonly string[] = [...connectionHeaders, 'content-type', 'user-agent'];
 
 /** Lower case: nor may a name begin with one of these. */
 export const reservedHeaderPrefixes = ['proxy-', 'webhook-'] as const;

@@ -179,6 +179,23 @@ describe('language tags', () => {
   it.each(['', 'e', 'en_US', 'en-', 'en-US-US', 'english language'])('%j is none', (tag) => expect(languageTag(tag, 'p')).toHaveLength(1));
 });
 
+describe('headers that the connection has', () => {
+  const named = (name: string) => [{ name, value: 'x' }];
+  const paths = (name: string) =>
+    [
+      ...toolProblems(tool({}, { url: 'https://example.com', headers: named(name) })),
+      ...toolProblems(toolKind.spec.parse({ mcp: { url: 'https://example.com/mcp', headers: named(name) } })),
+      ...agentProblems(agent({ dynamicData: [{ name: 'a', url: 'https://example.com', headers: named(name) }] })),
+    ].map(({ path }) => path);
+
+  it.each(['Host', 'content-length', 'Transfer-Encoding', 'connection', 'te', 'upgrade', 'expect', 'Proxy-Authorization'])(
+    'can be set by no tool, lookup or MCP server: %s',
+    (name) =>
+      expect(paths(name)).toEqual(['spec.custom.http.headers[0].name', 'spec.mcp.headers[0].name', 'spec.dynamicData[0].headers[0].name']),
+  );
+  it('are no others', () => expect(paths('X-Host')).toEqual([]));
+});
+
 describe('a lookup', () => {
   const lookup = (fields: object) => agentProblems(agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] }));
 

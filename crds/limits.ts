@@ -2,6 +2,7 @@
  * What a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley explain`.
  * Problems are values: an unsound spec is an ordinary thing.
  */
+import { isConnectionHeader } from '../platform/egress/request-head.ts';
 import { isTimeZone } from '../platform/local-time.ts';
 import { closedHost, httpAddress } from './address.ts';
 import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
@@ -86,6 +87,7 @@ function lookupProblems({ url, headers, query = {}, body, response = [] }: Looku
   return [
     ...httpAddress(url, `${path}.url`),
     ...closedHost(url, headers, `${path}.url`),
+    ...unsendable(headers, `${path}.headers`),
     ...Object.entries(query).flatMap(([name, value]) => plainValue(name, value, `${path}.query`)),
     ...freeJson(body, `${path}.body`),
     ...response.flatMap((item, index) => {
@@ -113,6 +115,7 @@ export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
     ...(custom === undefined ? [] : parameters(custom.function.parameters, 'spec.custom.function.parameters')),
     ...httpAddress(custom?.http.url, 'spec.custom.http.url'),
     ...(custom === undefined ? [] : closedHost(custom.http.url, custom.http.headers, 'spec.custom.http.url')),
+    ...unsendable(custom?.http.headers, 'spec.custom.http.headers'),
     ...freeJson(custom?.http.fixedParams, 'spec.custom.http.fixedParams'),
     ...freeJson(custom?.http.runtimeParams, 'spec.custom.http.runtimeParams'),
     ...(['bookCalendar', 'checkCalendarAvailability'] as const).flatMap((variant) => {
@@ -136,6 +139,7 @@ function mcpProblems({ url, oauth, headers = [] }: NonNullable<ToolSpec['mcp']>)
     ...(oauth !== undefined && authorization >= 0
       ? [{ path: `spec.mcp.headers[${authorization}]`, message: 'is sent by oauth: remove this header, or oauth' }]
       : []),
+    ...unsendable(headers, 'spec.mcp.headers'),
     ...headers.flatMap(({ name }, index) =>
       TRANSPORT_HEADERS.test(name)
         ? [{ path: `spec.mcp.headers[${index}].name`, message: `${name} belongs to the protocol: remove this header` }]
@@ -144,8 +148,15 @@ function mcpProblems({ url, oauth, headers = [] }: NonNullable<ToolSpec['mcp']>)
   ];
 }
 
-/** Those that the client of the protocol sets, or the connection. */
-const TRANSPORT_HEADERS = /^(accept|content-type|content-length|host|connection|transfer-encoding|last-event-id|mcp-.*)$/i;
+/** Those that the client of the protocol sets. */
+const TRANSPORT_HEADERS = /^(accept|content-type|last-event-id|mcp-.*)$/i;
+
+/** Headers that no request of ours can have. */
+function unsendable(headers: readonly { readonly name: string }[] = [], path: string): readonly SpecProblem[] {
+  return headers.flatMap(({ name }, index) =>
+    isConnectionHeader(name) ? [{ path: `${path}[${index}].name`, message: `${name} belongs to the connection: remove this header` }] : [],
+  );
+}
 
 export function knowledgeBaseProblems(spec: KnowledgeBaseSpec): readonly SpecProblem[] {
   return [...languageTag(spec.documentLanguage, 'spec.documentLanguage'), ...unstorable(spec, 'spec')];

@@ -100,7 +100,11 @@ function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly S
   const tagged = tag === undefined ? [] : objects.filter(({ shape }) => (shape[tag] as z.ZodType).safeParse(sent).success);
   const lists = (tagged.length > 0 ? tagged : objects).map((option) => Array.from(walk(option, input, answers, path)));
   const unknown = (fields: readonly Unread[]): number => fields.filter((field) => 'unknown' in field).length;
-  yield* lists.toSorted((a, b) => unknown(a) - unknown(b))[0] ?? [];
+  const [best = []] = lists.toSorted((a, b) => unknown(a) - unknown(b));
+  // What another variant of the request has is that one's, not the answer's.
+  const ofAnother = ({ path: at }: AnsweredField): boolean =>
+    at.length === path.length + 1 && objects.some(({ shape }) => Object.hasOwn(shape, String(at.at(-1))));
+  yield* best.filter((field) => 'unknown' in field || !ofAnother(field.answered));
 }
 
 const requestName = (answers: readonly Schema[]): string | undefined =>

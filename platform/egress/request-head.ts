@@ -3,20 +3,34 @@ import { EgressError } from './egress-error.ts';
 import type { EgressRequest, EgressResponse } from './egress.ts';
 import type { Target } from './target.ts';
 
-/** Headers of the connection (RFC 9110, 7.6.1) and of the host: the guard sets them. */
-const ours = new Set(['host', 'connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+/** Headers of the connection (RFC 9110, 7.6.1) and of the host: the guard sets them. Lower case. */
+export const connectionHeaders: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
 
 /** What HTTP can carry (RFC 9110, 5.1 and 5.5). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Whether no request can bring the header: the connection has it, or a proxy in between reads it. In whatever case it is written. */
+export function isConnectionHeader(name: string): boolean {
+  const lower = name.toLowerCase();
+  return connectionHeaders.has(lower) || lower.startsWith('proxy-');
+}
+
 /** @throws EgressError `forbidden_header`, with the name and never the value */
 export function checkHeaders(headers: Readonly<Record<string, string>>, host: string): void {
   for (const name in headers) {
     if (!TOKEN.test(name)) throw forbidden(host, `${JSON.stringify(name)} is not a valid header name: use letters, digits and hyphens`);
-    const lower = name.toLowerCase();
-    if (ours.has(lower) || lower.startsWith('proxy-'))
-      throw forbidden(host, `the header ${name} cannot be set, because Parley sets it itself: remove it`);
+    if (isConnectionHeader(name)) throw forbidden(host, `the header ${name} cannot be set, because Parley sets it itself: remove it`);
     if (!FIELD_VALUE.test(headers[name] ?? '')) {
       throw forbidden(
         host,

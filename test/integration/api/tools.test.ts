@@ -151,6 +151,7 @@ describe('custom tools', () => {
     expect((await put({ authorization: second })).body.additional_tool_info.api.headers).toEqual({ authorization: '********' });
     expect(await secretValues(id)).toEqual([second]);
     expect(brief(await put({ Cookie: '********' }))).toEqual(['body.additional_tool_info.api.headers.Cookie value_error']);
+    expect(brief(await put({ Host: 'x' }))).toEqual(['body.additional_tool_info.api.headers.0.name value_error']);
     expect((await put({})).body.additional_tool_info.api.headers).toEqual({});
     expect(await secretValues(id)).toEqual([]);
     expect(facade.log()).not.toContain(first);
