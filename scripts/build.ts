@@ -18,6 +18,8 @@ import { namelessImports } from './nameless-imports.ts';
 
 /** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
 const LOADED_BY_LIVEKIT = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
+/** Read when the first text in a language of compounds is: its patterns are megabytes. */
+const LOADED_BY_LANGUAGE = ['hyphen'];
 /** Only its detector of hosts asks for the machine's id, and neither Parley nor LiveKit's server uses that one. */
 const UNREACHED = /node_modules\/@opentelemetry\/resources\/.*\/getMachineId\.js$/;
 /** The tokenizer takes 67 MB and half a second: a job process asks its role, and a search counts nothing. */
@@ -75,7 +77,10 @@ for (const name of PDF_ASSETS) await cp(join(pdfPackageFolder(), name), join(out
 for (const script of PAGE_SCRIPTS) await writeFile(`${outdir}/${script}`, await bundlePageScript(script));
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
-await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile, LOADED_BY_LIVEKIT), null, 1));
+await writeFile(
+  `${outdir}/${BUNDLE_CONTENTS}`,
+  JSON.stringify(bundleContents(result.metafile, [...LOADED_BY_LIVEKIT, ...LOADED_BY_LANGUAGE]), null, 1),
+);
 
 const bytes = modules.reduce((sum, [, output]) => sum + output.bytes, 0);
 process.stdout.write(`built ${outdir}/parley.mjs (${megabytes(bytes)} with its chunks)\n`);

@@ -6,7 +6,7 @@ import type { DocumentTerms } from '../../store/knowledge/ingestion.ts';
 import { chunkBlocks } from '../chunking/chunk-blocks.ts';
 import type { Chunk } from '../chunking/chunk.ts';
 import { IngestionError } from '../ingestion-failure.ts';
-import { termsOf } from '../lexical/terms.ts';
+import { allTerms, passageTerms, type PassageTerms } from '../lexical/passage.ts';
 import { dimensionsOf } from '../lexical/vectors.ts';
 import {
   PARSED_EXTENSIONS,
@@ -32,8 +32,8 @@ export interface ReadPart {
 
 export interface ReadChunk {
   readonly stored: StoredChunk;
-  /** Of its indexed text, repeated as often as they are there. */
-  readonly terms: readonly string[];
+  /** Of its indexed text. */
+  readonly terms: PassageTerms;
 }
 
 /** What is known of a document once all of its chunks have been read. */
@@ -73,7 +73,7 @@ export function chunkDocument(
         title: titleOf(document),
       });
       for await (const chunk of paced(chunks)) {
-        const terms = termsOf(chunk.indexedText, collection.language);
+        const terms = passageTerms(chunk.indexedText, collection.language);
         statistics.add(terms);
         chunkCount += 1;
         yield { stored: toStored(chunk), terms };
@@ -147,9 +147,9 @@ class TermStatistics {
   readonly #chunks = new Map<number, number>();
   total = 0;
 
-  add(terms: readonly string[]): void {
-    this.total += terms.length;
-    for (const dimension of dimensionsOf(terms)) this.#chunks.set(dimension, (this.#chunks.get(dimension) ?? 0) + 1);
+  add(terms: PassageTerms): void {
+    this.total += terms.words.length;
+    for (const dimension of dimensionsOf(allTerms(terms))) this.#chunks.set(dimension, (this.#chunks.get(dimension) ?? 0) + 1);
   }
 
   terms(): DocumentTerms {

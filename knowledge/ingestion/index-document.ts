@@ -1,6 +1,6 @@
 /** Puts a document's chunks into the vector store, in batches that may be repeated. */
 import type { Collection, StoredChunk } from '../../store/index.ts';
-import { termsOf } from '../lexical/terms.ts';
+import { passageTerms } from '../lexical/passage.ts';
 import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
@@ -60,5 +60,5 @@ export async function indexDocument(
 }
 
 export function sparseVectorOf(chunk: StoredChunk, collection: Collection, averageLength: number): VectorRecord['sparse'] {
-  return documentVector(termsOf(chunk.indexedText, collection.language), { referenceLength: averageLength });
+  return documentVector(passageTerms(chunk.indexedText, collection.language), { referenceLength: averageLength });
 }

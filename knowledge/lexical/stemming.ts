@@ -91,6 +91,21 @@ const UNSTEMMED: Partial<Readonly<Record<Script, ReadonlySet<string>>>> = {
 /** Scripts whose marks are left out as often as not. In the others a mark makes another word. */
 const MARKS_ARE_OPTIONAL: ReadonlySet<Script> = new Set(['latin', 'greek', 'cyrillic', 'hebrew', 'arabic']);
 
+type Respell = (word: string) => string;
+const norse: Respell = (word) => word.replaceAll('aa', 'å').replaceAll('ae', 'æ').replaceAll('oe', 'ø');
+/** What is typed for letters that a keyboard lacks, as Snowball's second stemmer of German has it, made the letter. Both spellings become one stem. */
+const RESPELL: Readonly<Record<string, Respell>> = {
+  da: norse,
+  de: (word) =>
+    word
+      .replaceAll('ae', 'ä')
+      .replaceAll('oe', 'ö')
+      .replaceAll(/(?<![aeqäö])ue/g, 'ü'),
+  nb: norse,
+  nn: norse,
+  no: norse,
+};
+
 /** Words a language's memory keeps: a stem takes microseconds, and most words of a text are met again. */
 const REMEMBERED = 50_000;
 
@@ -131,12 +146,13 @@ function createStem(language: string): Stem {
   byScript.set('bengali', banglaTerm);
   // Tones are marks in Vietnamese, and every one makes another word.
   const stripsLatin = language !== 'vi';
+  const respell = RESPELL[language] ?? same;
   const memory = new Map<string, string>();
   return (word) => {
     const before = memory.get(word);
     if (before !== undefined) return before;
     const script = scriptOf(word);
-    const stemmed = (byScript.get(script) ?? same)(word);
+    const stemmed = (byScript.get(script) ?? same)(script === 'latin' ? respell(word) : word);
     const term = MARKS_ARE_OPTIONAL.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(stemmed) : stemmed;
     if (memory.size >= REMEMBERED) memory.clear();
     memory.set(word, term === '' ? word : term);

@@ -1,52 +1,7 @@
 /** The terms by which a text is found: the same function for passages and for questions. */
-import { cutLongRuns } from './long-runs.ts';
+import { fold } from './folding.ts';
 import { type Stem, stemFor } from './stemming.ts';
 import { wordsOf } from './words.ts';
-
-/** ASCII digit of each decimal digit of Unicode. Built when the first one is met: going through all planes takes a few milliseconds. */
-let digits: ReadonlyMap<string, string> | undefined;
-
-function asciiDigits(): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  // Unicode keeps the ten digits of a set in a row, zero first, and sets that touch (the mathematical ones) are whole.
-  let before = -2;
-  let value = 0;
-  for (let code = 0x660; code <= 0x1fbff; code += 1) {
-    const character = String.fromCodePoint(code);
-    if (!/\p{Nd}/u.test(character)) continue;
-    value = code === before + 1 ? (value + 1) % 10 : 0;
-    before = code;
-    found.set(character, String(value));
-  }
-  return found;
-}
-
-// eslint-disable-next-line no-control-regex
-const PLAIN = /^[\x00-\x7f]*$/;
-
-/**
- * NFKC, lower case, every script's decimal digits as ASCII digits; joiners, soft hyphens and whatever else is
- * invisible gone, the zero-width space a space. Takes no notice of the language, so that a question and a passage agree whatever each says it is.
- */
-function fold(text: string): string {
-  if (PLAIN.test(text)) return text.toLowerCase();
-  const compatible = text
-    // Older texts write the Bangla letter khanda ta as ta, hasanta and a non-joiner.
-    .replaceAll('\u09a4\u09cd\u200c', '\u09ce')
-    .replaceAll('\u200b', ' ')
-    .replaceAll(/\p{Default_Ignorable_Code_Point}|\u0640/gu, '')
-    .replaceAll('\u2019', "'")
-    // Turkish İ would become an i with a dot above: two characters that no keyboard writes.
-    .replaceAll('\u0130', 'i')
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll('\u00df', 'ss')
-    .replaceAll('\u03c2', '\u03c3');
-  return compatible.replaceAll(/(?![0-9])\p{Nd}/gu, (digit) => {
-    digits ??= asciiDigits();
-    return digits.get(digit) ?? digit;
-  });
-}
 
 /** Longer than any word; what is longer (a key, a Base64 text) is still found as a whole. */
 const LONGEST_COMPOUND = 80;
@@ -67,7 +22,7 @@ const MAY_BE_UNSPACED = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\u
  */
 export function termsOf(text: string, language?: string): string[] {
   const stem = stemFor(language);
-  const folded = cutLongRuns(fold(text));
+  const folded = fold(text);
   const terms: string[] = [];
   for (const word of wordsOf(folded)) addWord(word, stem, terms);
   if (MAY_HOLD_COMPOUNDS.test(folded)) addCompounds(folded, stem, terms);

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { dimensionOf } from './dimension.ts';
 import { exactIndex } from '../../test/support/exact-index.ts';
 import { termsOf } from './terms.ts';
+import type { PassageTerms } from './passage.ts';
+import { readQuestion, type Question } from './question.ts';
 import { documentVector, queryVector, REFERENCE_LENGTH, relevance } from './vectors.ts';
+
+const passage = (words: readonly string[], more: readonly string[] = []): PassageTerms => ({ words, more });
+const question = (asked: readonly string[]): Question => ({ ...readQuestion('', 'en'), asked });
 
 const anyTerms = fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 60 });
 
@@ -35,8 +40,8 @@ describe('vectors', () => {
   it('is made of ascending dimensions and positive finite weights', () => {
     fc.assert(
       fc.property(anyTerms, fc.integer({ min: 1, max: 500 }), (terms, referenceLength) => {
-        const query = queryVector(terms, { documentCount: 10, frequencyOf: (dimension) => dimension % 14 });
-        for (const vector of [documentVector(terms, { referenceLength }), query]) {
+        const query = queryVector(question(terms), { documentCount: 10, frequencyOf: (dimension) => dimension % 14 });
+        for (const vector of [documentVector(passage(terms), { referenceLength }), query]) {
           expect(vector.indices).toEqual([...new Set(vector.indices)].toSorted((left, right) => left - right));
           expect(vector.values.every((value) => Number.isFinite(value) && value > 0)).toBe(true);
           expect(vector.values).toHaveLength(vector.indices.length);
@@ -65,17 +70,29 @@ describe('vectors', () => {
     expect(index.search('red apples', 3)).toHaveLength(3);
   });
 
-  it('gives function words of a question a tenth of their weight', () => {
+  it('gives function words of a question a tenth of their weight, and more the less else it asks', () => {
     const options = { documentCount: 10, frequencyOf: () => 1 };
-    const [light, heavy] = ['the', 'refund'].map((term) => queryVector([term], { ...options, language: 'en' }).values[0] ?? 0);
-    expect(light).toBeCloseTo((heavy ?? 0) / 10, 10);
-    const [german] = queryVector(['the'], { ...options, language: 'de' }).values;
-    expect(german).toBeCloseTo(heavy ?? 0, 10);
+    const weightOf = (term: string, text: string, language: string): number => {
+      const { indices, values } = queryVector(readQuestion(text, language), options);
+      return values[indices.indexOf(dimensionOf(term))] ?? Number.NaN;
+    };
+    const long = Array.from({ length: 12 }, (_, index) => `word${'abcdefghijkl'[index]}`).join(' ');
+    const heavy = weightOf('refund', 'refund', 'en');
+    expect(weightOf('the', `the refund ${long}`, 'en')).toBeCloseTo(heavy / 10, 10);
+    expect(weightOf('the', 'the refund', 'en')).toBeCloseTo(heavy * 0.3, 10);
+    expect(weightOf('the', 'the refund', 'de')).toBeCloseTo(heavy, 10);
+  });
+
+  it('counts what is found besides the words, and takes the passage for no longer', () => {
+    const bare = documentVector(passage(['apple', 'pie']));
+    const { indices, values } = documentVector(passage(['apple', 'pie'], ['~app']));
+    expect(values[indices.indexOf(dimensionOf('apple'))]).toBe(bare.values[bare.indices.indexOf(dimensionOf('apple'))]);
+    expect(indices).toHaveLength(3);
   });
 
   it('copes with an empty base, an empty passage and frequencies above the count', () => {
-    expect(documentVector([])).toEqual({ indices: [], values: [] });
-    expect(queryVector(['a', 'b'], { documentCount: 0, frequencyOf: () => 7 }).values.every((value) => value > 0)).toBe(true);
+    expect(documentVector(passage([]))).toEqual({ indices: [], values: [] });
+    expect(queryVector(question(['a', 'b']), { documentCount: 0, frequencyOf: () => 7 }).values.every((value) => value > 0)).toBe(true);
     expect(exactIndex([], 'en').search('anything', 5)).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { type Collection, type KnowledgeStore, StoreError } from '../../store/in
 import type { FoundChunk, Prepared } from '../../store/knowledge/lookup.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { EmbeddingError } from '../embedding/embedding-error.ts';
-import { termsOf } from '../lexical/terms.ts';
+import { readQuestion, termsInQuestion, type Question } from '../lexical/question.ts';
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
 import { type CollectionRef, type VectorHit, type VectorQuery, type VectorStore, VectorStoreError } from '../vector-stores/vector-store.ts';
 import type { Reranking } from '../reranking/create-reranking.ts';
@@ -77,8 +77,8 @@ type Asked =
 async function ask(before: Collection, request: SearchRequest, dependencies: SearchDependencies): Promise<Asked> {
   const { lookup } = dependencies.knowledge;
   const { org } = request;
-  const terms = termsOf(request.query, before.language);
-  const prepare = () => lookup.prepare({ org, name: before.name, terms: dimensionsOf(terms) });
+  const question = readQuestion(request.query, before.language);
+  const prepare = () => lookup.prepare({ org, name: before.name, terms: dimensionsOf(termsInQuestion(question)) });
   const embedding = embedQuery(() => dependencies.embedderOf(before), request);
   // Whether it was of any use is known only when Postgres has answered.
   embedding.catch(() => undefined);
@@ -86,7 +86,7 @@ async function ask(before: Collection, request: SearchRequest, dependencies: Sea
   for (let attempt = 1; ; attempt += 1) {
     if (prepared === undefined) return { outcome: 'gone' };
     if (!readsAlike(prepared.collection, before)) return { outcome: 'changed', collection: prepared.collection };
-    const { hits, dropped } = await rank({ request, terms, dense: await embedding, prepared }, dependencies);
+    const { hits, dropped } = await rank({ request, question, dense: await embedding, prepared }, dependencies);
     // A document replaced another one after the search had begun: neither of the two was found.
     const missed = (dropped && prepared.allHidden) || (await lookup.arrived({ org, ids: prepared.arriving }));
     if (!missed || attempt === ATTEMPTS) return { outcome: 'answered', hits };
@@ -103,12 +103,12 @@ function readsAlike(one: Collection, other: Collection): boolean {
 async function rank(
   {
     request,
-    terms,
+    question,
     dense,
     prepared,
   }: {
     readonly request: SearchRequest;
-    readonly terms: readonly string[];
+    readonly question: Question;
     readonly dense: Float32Array | undefined;
     readonly prepared: Prepared;
   },
@@ -116,10 +116,9 @@ async function rank(
 ): Promise<{ readonly hits: readonly SearchHit[]; readonly dropped: boolean }> {
   const { org } = request;
   const { collection, frequencies, hidden } = prepared;
-  const sparse = queryVector(terms, {
+  const sparse = queryVector(question, {
     documentCount: collection.chunkCount,
     frequencyOf: (dimension) => frequencies.get(dimension) ?? 0,
-    language: collection.language,
   });
   const query: Omit<VectorQuery, 'topK'> = {
     sparse,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { termsOf } from '../lexical/terms.ts';
+import { readQuestion } from '../lexical/question.ts';
 import { queryVector } from '../lexical/vectors.ts';
 import { snippetOf } from './snippet.ts';
 
@@ -13,7 +13,7 @@ interface Asked {
 }
 
 function snippet(text: string, { question, maxLength, language = 'en', isSheet = false }: Asked): string {
-  const query = queryVector(termsOf(question, language), { documentCount: 100, frequencyOf: () => 1, language });
+  const query = queryVector(readQuestion(question, language), { documentCount: 100, frequencyOf: () => 1 });
   return snippetOf({ text, query, language, isSheet, maxLength });
 }
 

@@ -3,7 +3,7 @@ import { graphemesOf, trim } from '../chunking/graphemes.ts';
 import { sentencesOf, wordSegmentsOf } from '../chunking/segments.ts';
 import { CELL_SEPARATOR } from '../chunking/table-text.ts';
 import { dimensionOf } from '../lexical/dimension.ts';
-import { termsOf } from '../lexical/terms.ts';
+import { allTerms, passageTerms } from '../lexical/passage.ts';
 import type { SparseVector } from '../lexical/vectors.ts';
 
 export interface SnippetOptions {
@@ -31,7 +31,7 @@ interface Unit {
 /** What another occurrence of a term adds to the first one's weight: sentences about it stay together. */
 const REPETITION = 0.5;
 /** Of the greatest weight of a term: those below say nothing of where the answer stands. */
-const LEAST_SHARE = 0.15;
+const LEAST_SHARE = 0.35;
 const ELLIPSIS = '…';
 /** One of these says about as much as three letters. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
@@ -61,7 +61,7 @@ interface Window {
 function bestWindow(units: readonly Unit[], { query, language, maxLength }: SnippetOptions): Window {
   const weights = weightsOf(query);
   const found = units.map(({ text }) =>
-    [...new Set(termsOf(text, language).map(dimensionOf))].filter((dimension) => weights.has(dimension)),
+    [...new Set(allTerms(passageTerms(text, language)).map(dimensionOf))].filter((dimension) => weights.has(dimension)),
   );
   let best: Window & { readonly score: number; readonly offset: number } = { from: 0, to: 1, score: -1, offset: 0 };
   for (let from = 0, to = 0, length = 0; from < units.length; from += 1) {

@@ -1,5 +1,6 @@
 /** Passages in memory, all of which are ranked: what tests and benchmarks compare stores with. */
-import { termsOf } from '../../knowledge/lexical/terms.ts';
+import { allTerms, passageTerms } from '../../knowledge/lexical/passage.ts';
+import { readQuestion } from '../../knowledge/lexical/question.ts';
 import { dimensionsOf, documentVector, queryVector, type SparseVector } from '../../knowledge/lexical/vectors.ts';
 
 export interface Passage {
@@ -21,11 +22,12 @@ export interface ExactIndex {
   readonly vectors: readonly SparseVector[];
 }
 
-/** @param language BCP 47, as for {@link termsOf} */
+/** @param language BCP 47, of the passages */
 export function exactIndex(passages: readonly Passage[], language?: string): ExactIndex {
-  const terms = passages.map((passage) => termsOf(passage.text, language));
+  const terms = passages.map((passage) => passageTerms(passage.text, language));
   const frequencies = new Map<number, number>();
-  for (const list of terms) for (const dimension of dimensionsOf(list)) frequencies.set(dimension, (frequencies.get(dimension) ?? 0) + 1);
+  for (const list of terms)
+    for (const dimension of dimensionsOf(allTerms(list))) frequencies.set(dimension, (frequencies.get(dimension) ?? 0) + 1);
   const vectors = terms.map((list) => documentVector(list));
   const postings = new Map<number, { readonly position: number; readonly weight: number }[]>();
   for (const [position, { indices, values }] of vectors.entries())
@@ -36,10 +38,9 @@ export function exactIndex(passages: readonly Passage[], language?: string): Exa
       else list.push(entry);
     }
   const toQuery = (query: string): SparseVector =>
-    queryVector(termsOf(query, language), {
+    queryVector(readQuestion(query, language), {
       documentCount: passages.length,
       frequencyOf: (dimension) => frequencies.get(dimension) ?? 0,
-      language,
     });
   return {
     vectors,

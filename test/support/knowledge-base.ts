@@ -1,5 +1,5 @@
 /** A knowledge base that calls can search, without the workflows that read documents. */
-import { termsOf } from '../../knowledge/lexical/terms.ts';
+import { allTerms, passageTerms } from '../../knowledge/lexical/passage.ts';
 import { dimensionsOf, documentVector } from '../../knowledge/lexical/vectors.ts';
 import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -36,12 +36,12 @@ export async function aKnowledgeBase(
   const { id: collectionId } = await knowledge.collections.ensure(base);
   const { id } = await knowledge.documents.create({ org, collectionId, kind: 'file', filename: `${name}.txt` });
   const place = { headingPath: [], page: null, sheet: null, url: null, firstRow: null, lastRow: null };
-  const terms = termsOf(text, 'en');
+  const terms = passageTerms(text, 'en');
   await knowledge.ingestion.addChunks({ org, id }, [{ ordinal: 0, text, indexedText: text, tokens: 10, ...place }]);
-  const dimensions = dimensionsOf(terms);
+  const dimensions = dimensionsOf(allTerms(terms));
   await knowledge.ingestion.parsed(
     { org, id },
-    { warnings: [], chunkCount: 1, termTotal: terms.length, terms: { terms: dimensions, chunks: dimensions.map(() => 1) } },
+    { warnings: [], chunkCount: 1, termTotal: terms.words.length, terms: { terms: dimensions, chunks: dimensions.map(() => 1) } },
   );
   await knowledge.ingestion.complete({ org, id }, 'done');
   const record = {

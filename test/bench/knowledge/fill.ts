@@ -1,7 +1,7 @@
 /** Documents of synthetic chunks, written by the very steps of an ingestion, without the workflow around them. */
 import { indexDocument } from '../../../knowledge/ingestion/index-document.ts';
 import { verifyDocument } from '../../../knowledge/ingestion/verify-document.ts';
-import { termsOf } from '../../../knowledge/lexical/terms.ts';
+import { allTerms, passageTerms } from '../../../knowledge/lexical/passage.ts';
 import { dimensionsOf } from '../../../knowledge/lexical/vectors.ts';
 import type { VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
 import type { Collection, DocumentRecord, Store, StoredChunk } from '../../../store/index.ts';
@@ -30,9 +30,9 @@ export async function readDocument({ store, collection, chunks: count, texts, me
   let batch: StoredChunk[] = [];
   for (let ordinal = 0; ordinal < count; ordinal += 1) {
     const text = texts.passage(wordsInChunk);
-    const terms = termsOf(text, collection.language);
-    termTotal += terms.length;
-    for (const term of dimensionsOf(terms)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+    const terms = passageTerms(text, collection.language);
+    termTotal += terms.words.length;
+    for (const term of dimensionsOf(allTerms(terms))) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
     batch.push({
       ordinal,
       text,

@@ -23,7 +23,7 @@ export const PUBLISHED: Readonly<Record<string, Published>> = {
   'miracl.bn': { ndcg: 0.5079, recall: 0.9088 },
 };
 
-/** All in the folder, by name: sub-folders with `corpus.jsonl`, and files `xquad.<language>.json`. */
+/** All in the folder, by name: sub-folders with `corpus.jsonl`, and files `xquad.<language>.json` and `spoken_test-v1.1.json`. */
 export async function readPublicSets(folder: string): Promise<readonly TestCollection[]> {
   const entries = (await readdir(folder, { withFileTypes: true })).toSorted((left, right) => (left.name < right.name ? -1 : 1));
   const found: TestCollection[] = [];
@@ -32,10 +32,15 @@ export async function readPublicSets(folder: string): Promise<readonly TestColle
     if (entry.isDirectory()) {
       const collection = await readBeir(path, entry.name);
       if (collection !== undefined) found.push(collection);
-    } else if (/^xquad\.[a-z]+\.json$/.test(entry.name)) found.push(await readXquad(path, entry.name.slice(0, -'.json'.length)));
+    } else if (/^xquad\.[a-z]+\.json$/.test(entry.name))
+      found.push(await readXquad(path, entry.name.slice(0, -'.json'.length), entry.name.slice('xquad.'.length, -'.json'.length)));
+    else if (entry.name === SPOKEN_SQUAD) found.push(await readXquad(path, 'Spoken-SQuAD', 'en'));
   }
   return found;
 }
+
+/** Passages as a recogniser heard them, of Chia-Hsuan-Lee/Spoken-SQuAD. */
+const SPOKEN_SQUAD = 'spoken_test-v1.1.json';
 
 const id = z.union([z.string(), z.int()]).transform(String);
 const corpusLine = z.object({ _id: id, title: z.string().nullish(), text: z.string() });
@@ -85,11 +90,11 @@ const squad = z.object({
   ),
 });
 
-async function readXquad(path: string, name: string): Promise<TestCollection> {
+async function readXquad(path: string, name: string, language: string): Promise<TestCollection> {
   const paragraphs = squad.parse(JSON.parse(await readFile(path, 'utf8'))).data.flatMap((article) => article.paragraphs);
   return {
     name,
-    language: name.slice('xquad.'.length),
+    language,
     passages: paragraphs.map(({ context }, position) => ({ id: String(position), text: context })),
     queries: paragraphs.flatMap(({ qas }, position) =>
       qas.map(({ id: query, question, answers }) => ({

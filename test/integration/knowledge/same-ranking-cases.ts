@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { clearDocument } from '../../../knowledge/ingestion/clear-document.ts';
 import { indexDocument } from '../../../knowledge/ingestion/index-document.ts';
-import { termsOf } from '../../../knowledge/lexical/terms.ts';
+import { allTerms, passageTerms } from '../../../knowledge/lexical/passage.ts';
 import { dimensionsOf } from '../../../knowledge/lexical/vectors.ts';
 import { createSearch } from '../../../knowledge/search/create-search.ts';
 import type { FileStorage } from '../../../knowledge/storage/file-storage.ts';
@@ -107,14 +107,14 @@ export function itRanksTheSame(tested: StoreUnderTest): void {
       ref,
       chunks.map((text, ordinal) => ({ ordinal, text, indexedText: text, tokens: 10, ...place })),
     );
-    const lists = chunks.map((text) => termsOf(text, 'en'));
+    const lists = chunks.map((text) => passageTerms(text, 'en'));
     const counts = new Map<number, number>();
-    for (const list of lists) for (const term of dimensionsOf(list)) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const list of lists) for (const term of dimensionsOf(allTerms(list))) counts.set(term, (counts.get(term) ?? 0) + 1);
     const sorted = [...counts].toSorted(([left], [right]) => left - right);
     await ingestion.parsed(ref, {
       warnings: [],
       chunkCount: chunks.length,
-      termTotal: lists.flat().length,
+      termTotal: lists.flatMap(({ words }) => words).length,
       terms: { terms: sorted.map(([term]) => term), chunks: sorted.map(([, count]) => count) },
     });
     const [document, collection] = await Promise.all([rows.get(ref), collections.get({ org, id: collectionId })]);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import type { Embedder } from '../../../knowledge/embedding/embedder.ts';
 import { EmbeddingError } from '../../../knowledge/embedding/embedding-error.ts';
-import { termsOf } from '../../../knowledge/lexical/terms.ts';
+import { readQuestion, termsInQuestion } from '../../../knowledge/lexical/question.ts';
 import { dimensionsOf } from '../../../knowledge/lexical/vectors.ts';
 import { createSearch } from '../../../knowledge/search/create-search.ts';
 import type { CollectionRef, VectorHit, VectorQuery, VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
@@ -46,7 +46,7 @@ it('analyses a question again when the knowledge base got another language or mo
   await collections.ensure({ ...spec, ...words, uid: 'first', language: 'vi' });
   expect(await ask()).toEqual([]);
   expect(asked.map(({ sparse }) => sparse.indices)).toEqual(
-    ['en', 'vi'].map((language) => dimensionsOf(termsOf('running dogs', language))),
+    ['en', 'vi'].map((language) => dimensionsOf(termsInQuestion(readQuestion('running dogs', language)))),
   );
   expect(asked[0]?.sparse.indices).not.toEqual(asked[1]?.sparse.indices);
 

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { termsOf } from '../../../knowledge/lexical/terms.ts';
+import { allTerms, passageTerms } from '../../../knowledge/lexical/passage.ts';
+import { readQuestion } from '../../../knowledge/lexical/question.ts';
 import { dimensionsOf, documentVector, queryVector } from '../../../knowledge/lexical/vectors.ts';
 import { type Scalar, type VectorHit, type VectorRecord, VectorStoreError } from '../../../knowledge/vector-stores/vector-store.ts';
 import { failureOf } from '../store/support.ts';
@@ -240,7 +241,7 @@ for (const tested of both) {
         'পণ্য ফেরত দেওয়ার শেষ সময় ক্রয়ের তারিখ থেকে চৌদ্দ দিন।',
         'ঢাকার ভিতরে পণ্য পৌঁছাতে দুই দিন লাগে, ঢাকার বাইরে পাঁচ দিন।',
         'ক্রয়ের রসিদ ছাড়া ওয়ারেন্টি পাওয়া যায় না।',
-      ].map((text) => termsOf(text, 'bn'));
+      ].map((text) => passageTerms(text, 'bn'));
       await store().upsert(
         collection,
         passages.map((terms, index): VectorRecord => ({
@@ -252,8 +253,9 @@ for (const tested of both) {
           metadata: {},
         })),
       );
-      const query = termsOf('পণ্য ফেরত দেওয়ার শেষ সময়', 'bn');
-      const frequencyOf = (dimension: number): number => passages.filter((terms) => dimensionsOf(terms).includes(dimension)).length;
+      const query = readQuestion('পণ্য ফেরত দেওয়ার শেষ সময়', 'bn');
+      const frequencyOf = (dimension: number): number =>
+        passages.filter((terms) => dimensionsOf(allTerms(terms)).includes(dimension)).length;
       const hits = await store().search(collection, { sparse: queryVector(query, { documentCount: 4, frequencyOf }), topK: 3 });
       expect(hits[0]?.chunkId).toBe('doc:1');
     });

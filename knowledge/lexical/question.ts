@@ -1,0 +1,57 @@
+/** What a question asks for, and how much each part of it counts. */
+import { halvesOf, hasCompounds, longWordsOf, otherForms, partTerm, type Halves } from './compounds.ts';
+import { dimensionOf } from './dimension.ts';
+import { splitFrame } from './frames.ts';
+import { stopDimensions } from './stop-words.ts';
+import { numbersIn } from './number-words.ts';
+import { termsOf } from './terms.ts';
+import { wordsOf } from './words.ts';
+import { fold } from './folding.ts';
+
+/** A word that may stand for others, of which the knowledge base has some. */
+export interface Alternatives {
+  readonly compound: readonly Halves[];
+  readonly forms: readonly string[];
+}
+
+export interface Question {
+  /** Terms of what is asked, each as often as it occurs. */
+  readonly asked: readonly string[];
+  /** Terms of what is said around it: greetings, "I wanted to ask". */
+  readonly frame: readonly string[];
+  readonly alternatives: readonly Alternatives[];
+  /** Dimensions of function words. */
+  readonly stops: ReadonlySet<number>;
+  /** Whether words are also looked for in compounds. */
+  readonly inCompounds: boolean;
+}
+
+/** @param language BCP 47, that of the knowledge base: the same as of its passages */
+export function readQuestion(text: string, language?: string): Question {
+  const stops = stopDimensions(language);
+  const saysSomething = (part: string): boolean => termsOf(part, language).some((term) => !stops.has(dimensionOf(term)));
+  const parted = splitFrame(text, language);
+  // A question of nothing but greetings asks about greetings.
+  const { asked, frame } = saysSomething(parted.asked) ? parted : { asked: text, frame: '' };
+  const inCompounds = hasCompounds(language);
+  return {
+    asked: [...termsOf(asked, language), ...numbersIn(wordsOf(fold(asked)), language)],
+    frame: termsOf(frame, language),
+    alternatives: inCompounds ? alternativesIn(asked, language ?? '') : [],
+    stops,
+    inCompounds,
+  };
+}
+
+function alternativesIn(text: string, language: string): readonly Alternatives[] {
+  const long = new Set(longWordsOf(text, language));
+  return [...new Set(wordsOf(fold(text)))]
+    .map((word) => ({ compound: long.has(word) ? halvesOf(word, language) : [], forms: otherForms(word, language) }))
+    .filter(({ compound, forms }) => compound.length > 0 || forms.length > 0);
+}
+
+/** Every term that the question may be found by: whose frequencies its weights need. */
+export function termsInQuestion({ asked, frame, alternatives, inCompounds }: Question): readonly string[] {
+  const words = [...asked, ...alternatives.flatMap(({ compound, forms }) => [...compound.flat(), ...forms])];
+  return [...words, ...frame, ...(inCompounds ? words.map(partTerm) : [])];
+}
