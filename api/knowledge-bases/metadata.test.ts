@@ -33,6 +33,8 @@ describe('the metadata of an upload', () => {
     ['{"a\\u0000": 1}', 'value_error'],
     ['{"a": "\\ud800"}', 'value_error'],
     ['{"\\ud800": 1}', 'value_error'],
+    // Filters mean the document's own id.
+    ['{"document_id": "x"}', 'value_error'],
     // No filter could name them.
     ['{"": 1}', 'value_error'],
     ['{"two words": 1}', 'value_error'],

@@ -1,7 +1,8 @@
 /** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
 import { isObject, parseJson } from '../../platform/json.ts';
+import { DOCUMENT_ID } from '../../knowledge/search/chunk-metadata.ts';
 import { FILTER_KEY } from '../../knowledge/search-filter.ts';
-import { MOST_FIELDS } from '../../knowledge/vector-stores/check-arguments.ts';
+import { MOST_OWN_FIELDS } from '../../knowledge/vector-stores/check-arguments.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
 import type { FieldValue } from '../http/forms.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -23,7 +24,7 @@ export function readMetadata(field: FieldValue): ReadMetadata {
   if (value === undefined) return { ok: false, issue: brokenMetadata };
   if (!isObject(value)) return { ok: false, issue: issues.notADictionary(loc) };
   const entries = Object.entries(value);
-  if (entries.length > MOST_FIELDS) return refused(`metadata may have ${MOST_FIELDS} fields, not ${entries.length}`);
+  if (entries.length > MOST_OWN_FIELDS) return refused(`metadata may have ${MOST_OWN_FIELDS} fields, not ${entries.length}`);
   for (const [key, item] of entries) {
     const fault = faultOf(key, item);
     if (fault !== undefined) return refused(`${JSON.stringify(key.slice(0, 64).toWellFormed())} ${fault}`);
@@ -40,6 +41,7 @@ function refused(reason: string): ReadMetadata {
 
 function faultOf(key: string, value: unknown): string | undefined {
   if (!FILTER_KEY.test(key)) return 'is no name that a filter could ask for: it has 1 to 64 letters, digits, and the characters _ . -';
+  if (key === DOCUMENT_ID) return 'is the id that Parley gives the document, which filters ask for: choose another name';
   if (typeof value === 'string')
     return isStorable(value) ? undefined : 'has a text that can not be kept: U+0000 and half characters can not';
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is too large';

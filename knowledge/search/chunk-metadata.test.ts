@@ -11,8 +11,12 @@ it('is what hits show, with the document, as far as it is a single value', () =>
 
 it('is what the owner says, where that has the same name, and never more than a store takes', () => {
   expect(filterableBy({ ...document, metadata: { page: 'iii', year: 2026 } }, chunk)).toMatchObject({ page: 'iii', year: 2026 });
-  const metadata = Object.fromEntries(Array.from({ length: 255 }, (_, index) => [`f${index}`, index]));
-  expect(Object.keys(filterableBy({ ...document, metadata }, chunk))).toHaveLength(256);
+  const metadata = Object.fromEntries(Array.from({ length: 256 }, (_, index) => [`f${index}`, index]));
+  expect(Object.keys(filterableBy({ ...document, metadata }, chunk))).toHaveLength(257);
+});
+
+it('has the id of the document, whatever the owner says', () => {
+  expect(filterableBy({ ...document, metadata: { document_id: 'mine', year: 2026 } }, chunk)).toMatchObject({ document_id: 'doc_1', year: 2026 });
 });
 
 it('is the title of its own page for a website, and none where that has none', () => {

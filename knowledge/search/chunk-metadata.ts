@@ -4,6 +4,9 @@ import { LONGEST_FILTER_VALUE } from '../search-filter.ts';
 import { MOST_FIELDS } from '../vector-stores/check-arguments.ts';
 import type { Scalar, VectorRecord } from '../vector-stores/vector-store.ts';
 
+/** The field of filters that no metadata can have. */
+export const DOCUMENT_ID = 'document_id';
+
 type Place = Pick<StoredChunk, 'headingPath' | 'page' | 'sheet' | 'firstRow' | 'lastRow' | 'url'>;
 
 /** @param title of the document, or of the page of a website */
@@ -19,13 +22,16 @@ export function placeOf(chunk: Place, title: string | null): Readonly<Record<str
   };
 }
 
-/** The owner's own words win over ours, as they do in what is shown. What no filter can be long enough for is left out. */
+/**
+ * The owner's own words win over ours, as they do in what is shown, but for the document's id: a filter by it means this document. What no
+ * filter can be long enough for is left out.
+ */
 export function filterableBy(
   document: Pick<DocumentRecord, 'id' | 'filename' | 'kind' | 'title' | 'pageOutcomes' | 'metadata'>,
   chunk: Place,
 ): VectorRecord['metadata'] {
-  const ours = { document_id: document.id, filename: document.filename, ...placeOf(chunk, titleOf(document, chunk)) };
-  const own = Object.entries(document.metadata);
+  const ours = { filename: document.filename, ...placeOf(chunk, titleOf(document, chunk)) };
+  const own = Object.entries({ ...document.metadata, [DOCUMENT_ID]: document.id });
   const added = Object.entries<Scalar | readonly string[]>(ours).filter(
     (entry): entry is [string, Scalar] =>
       !Object.hasOwn(document.metadata, entry[0]) &&

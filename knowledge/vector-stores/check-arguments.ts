@@ -4,8 +4,9 @@ import { type CollectionRef, type EqualityFilter, type VectorQuery, type VectorR
 /** Dimensions of a dense vector at most. */
 export const MOST_DIMENSIONS = 16_000;
 const MOST_EXCLUDED = 1_000;
-/** Of metadata. */
-export const MOST_FIELDS = 256;
+/** Of metadata: what an owner may give a document, and with its id. */
+export const MOST_OWN_FIELDS = 256;
+export const MOST_FIELDS = MOST_OWN_FIELDS + 1;
 
 const ORGANIZATION = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Printable and without anything that an expression could take for syntax. */
