@@ -8,7 +8,7 @@ import { termsOf } from './terms.ts';
 import { wordsOf } from './words.ts';
 import { fold } from './folding.ts';
 
-/** A word that may stand for others, of which the knowledge base has some. */
+/** What a word, or a number in words, may stand for besides: of which the knowledge base has some. */
 export interface Alternatives {
   readonly compound: readonly Halves[];
   readonly forms: readonly string[];
@@ -35,18 +35,20 @@ export function readQuestion(text: string, language?: string): Question {
   const { asked, frame } = saysSomething(parted.asked) ? parted : { asked: text, frame: '' };
   const inCompounds = hasCompounds(language);
   return {
-    asked: [...termsOf(asked, language), ...numbersIn(wordsOf(fold(asked)), language)],
+    asked: termsOf(asked, language),
     frame: termsOf(frame, language),
-    alternatives: inCompounds ? alternativesIn(asked, language ?? '') : [],
+    alternatives: alternativesIn(asked, language),
     stops,
     inCompounds,
   };
 }
 
-function alternativesIn(text: string, language: string): readonly Alternatives[] {
+function alternativesIn(text: string, language: string | undefined): readonly Alternatives[] {
+  const words = wordsOf(fold(text));
   const long = new Set(longWordsOf(text, language));
-  return [...new Set(wordsOf(fold(text)))]
-    .map((word) => ({ compound: long.has(word) ? halvesOf(word, language) : [], forms: otherForms(word, language) }))
+  return [...new Set(words)]
+    .map((word) => ({ compound: long.has(word) ? halvesOf(word, language ?? '') : [], forms: otherForms(word, language ?? '') }))
+    .concat({ compound: [], forms: numbersIn(words, language) })
     .filter(({ compound, forms }) => compound.length > 0 || forms.length > 0);
 }
 

@@ -16,7 +16,10 @@ it('is what the owner says, where that has the same name, and never more than a 
 });
 
 it('has the id of the document, whatever the owner says', () => {
-  expect(filterableBy({ ...document, metadata: { document_id: 'mine', year: 2026 } }, chunk)).toMatchObject({ document_id: 'doc_1', year: 2026 });
+  expect(filterableBy({ ...document, metadata: { document_id: 'mine', year: 2026 } }, chunk)).toMatchObject({
+    document_id: 'doc_1',
+    year: 2026,
+  });
 });
 
 it('is the title of its own page for a website, and none where that has none', () => {

@@ -124,6 +124,22 @@ describe('a search', () => {
     }
   });
 
+  it('finds what is spoken: compounds, numbers in words, and whatever is said around the question', async () => {
+    const german = (await ours.call('POST', all, { name: 'Haus', document_language: 'de' })).body.id;
+    const notices = {
+      'parken.txt': 'Die Parkgebühr beträgt 12 Euro.',
+      'rauchen.txt': 'Es gilt ein Rauchverbot.',
+      'fehler.txt': 'E17: Filter leeren.',
+    };
+    for (const [filename, content] of Object.entries(notices)) await add(ours, german, filename, content);
+    for (const [query, filename] of [
+      ['Hallo, ich wollte mal fragen: Kann ich bei Ihnen parken?', 'parken.txt'],
+      ['darf man hier rauchen bitte', 'rauchen.txt'],
+      ['fehler e siebzehn', 'fehler.txt'],
+    ])
+      expect((await search({ query, knowledge_base_id: german })).body.results[0], query).toMatchObject({ filename });
+  });
+
   it('finds nothing of a document any more once it is deleted, in a thousand searches meanwhile', async () => {
     const doomed = await add(ours, base, 'doomed.txt', 'The zephyrine lever is doomed.');
     expect((await search({ query: 'zephyrine lever' })).body.results).toHaveLength(1);
