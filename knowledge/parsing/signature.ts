@@ -11,6 +11,11 @@ interface Signature {
 const ZIP = 'a zip archive or an Office file of the new kind';
 const CFB = 'an Office file of the old kind';
 
+const HTML = 'an HTML page';
+const TEXT = 'a text file';
+/** Comma, semicolon, tab. */
+const SEPARATORS = new Set([0x2c, 0x3b, 0x09]);
+
 /** Kinds of files that are recognised by their first bytes (hexadecimal), to say what a renamed file really is. */
 const SIGNATURES: readonly Signature[] = [
   { what: 'a PDF', bytes: '255044462d' },
@@ -51,12 +56,13 @@ const PDF_HEADER_WITHIN = 1024;
  */
 export function checkSignature(content: Buffer, extension: ParsedExtension): void {
   if (content.length === 0) throw new IngestionError('empty_document', 'The file is empty: it has no bytes at all.');
-  const found = SIGNATURES.find(({ bytes, at = 0 }) => content.subarray(at, at + bytes.length / 2).equals(Buffer.from(bytes, 'hex')))?.what;
+  const found = signatureOf(content);
   const want = expected[extension];
   if (want === undefined ? found === undefined : found === want) {
     if (found === CFB) refuseEncryptedPackage(content);
     return;
   }
+  if (extension === 'xls' && exportKind(content) !== undefined) return;
   if (extension === 'pdf' && content.subarray(0, PDF_HEADER_WITHIN).includes('%PDF-')) return;
   if (found === CFB) refuseEncryptedPackage(content);
   const really = found ?? looksLike(content);
@@ -64,6 +70,18 @@ export function checkSignature(content: Buffer, extension: ParsedExtension): voi
     'unsupported_content',
     `The file is named .${extension} but is ${really ?? 'something else'}. Save it as .${extension}, or give it the extension that fits what it is.`,
   );
+}
+
+function signatureOf(content: Buffer): string | undefined {
+  return SIGNATURES.find(({ bytes, at = 0 }) => content.subarray(at, at + bytes.length / 2).equals(Buffer.from(bytes, 'hex')))?.what;
+}
+
+/** What a file named .xls is that spreadsheet programs open, though it is no workbook of the old kind; undefined for anything else. */
+export function exportKind(content: Buffer): 'package' | 'html' | 'text' | undefined {
+  const found = signatureOf(content);
+  if (found !== undefined) return found === ZIP ? 'package' : undefined;
+  const really = looksLike(content);
+  return really === HTML ? 'html' : really === TEXT && content.subarray(0, 4096).some((byte) => SEPARATORS.has(byte)) ? 'text' : undefined;
 }
 
 /** An encrypted docx or xlsx is a container of the old kind with a stream of this name. @see MS-OFFCRYPTO 2.3.4.4 */
@@ -79,9 +97,10 @@ function looksLike(content: Buffer): string | undefined {
     .replace(/^\u00ef\u00bb\u00bf/u, '')
     .trimStart()
     .toLowerCase();
-  if (/^<(!doctype html|html|head|body|table|meta|div)/u.test(start)) return 'an HTML page';
+  if (/^<(!doctype html|html|head|body|table|meta|div)/u.test(start)) return HTML;
   if (start.startsWith('<?xml')) return 'an XML file';
-  return isPlain(content.subarray(0, 4096)) ? 'a text file' : undefined;
+  const isUtf16 = content[0] === 0xff ? content[1] === 0xfe : content[0] === 0xfe && content[1] === 0xff;
+  return isUtf16 || isPlain(content.subarray(0, 4096)) ? TEXT : undefined;
 }
 
 function isPlain(bytes: Buffer): boolean {

@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../../platform/clock.ts';
 import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
 import type { HostTurns } from './host-turns.ts';
+import { refreshTarget } from './refresh-target.ts';
 import { ACCEPTED_TYPES, type FetchedPage, PageError, type PageFailureCode, type PageResult, pageType } from './page.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import { type RobotsCache, USER_AGENT } from './robots-cache.ts';
@@ -68,8 +69,8 @@ class Visit {
         await this.#askRobots(url);
         return this.#get(url);
       });
-      const location = response.headers['location'];
-      if (!REDIRECTS.has(response.status) || typeof location !== 'string') return { finalUrl: this.at, ...contentOf(response) };
+      const location = redirectOf(response, url);
+      if (location === undefined) return { finalUrl: this.at, ...contentOf(response) };
       const next = URL.parse(location, url.href);
       if (next === null)
         throw new PageError('redirect', `${url.host} redirects to something that is no address: give the page's own address`);
@@ -144,6 +145,13 @@ class Visit {
       turns.ended(url.host);
     }
   }
+}
+
+/** Where the response leads: by its status, or by a page that sends browsers on at once. */
+function redirectOf({ status, headers, body }: EgressResponse, url: URL): string | undefined {
+  const { location } = headers;
+  if (REDIRECTS.has(status) && typeof location === 'string') return location;
+  return status === 200 && /html/i.test(String(headers['content-type'])) ? refreshTarget(body, url) : undefined;
 }
 
 function contentOf({ status, headers, body }: EgressResponse): Pick<FetchedPage, 'body' | 'extension' | 'contentType' | 'charset'> {

@@ -9,12 +9,12 @@ const TITLE_CHARACTERS = 1024;
 
 const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   pdf: async () => (await import('../formats/pdf/pdf.ts')).parsePdf,
-  docx: async () => (await import('../formats/docx.ts')).parseDocx,
+  docx: async () => (await import('../formats/docx/docx.ts')).parseDocx,
   txt: async () => (await import('../formats/plain-text.ts')).parsePlainText,
-  md: async () => (await import('../formats/markdown.ts')).parseMarkdown,
-  xlsx: async () => (await import('../formats/spreadsheet.ts')).parseSpreadsheet,
-  xls: async () => (await import('../formats/spreadsheet.ts')).parseSpreadsheet,
-  html: async () => (await import('../formats/html.ts')).parseHtml,
+  md: async () => (await import('../formats/markdown/markdown.ts')).parseMarkdown,
+  xlsx: async () => (await import('../formats/spreadsheet/spreadsheet.ts')).parseSpreadsheet,
+  xls: async () => (await import('../formats/spreadsheet/spreadsheet.ts')).parseSpreadsheet,
+  html: async () => (await import('../formats/html/html.ts')).parseHtml,
 };
 
 /** A format's module is loaded with its first file. */

@@ -11,13 +11,13 @@ const MOST_BROKEN = 0.25;
  * Decodes a text file of undeclared encoding: by byte order mark, as UTF-8 with at most a few broken characters, as UTF-16
  * without a mark, else the likeliest of the older encodings (windows-125x, ISO 8859, GB18030, Big5, Shift_JIS, EUC-JP, EUC-KR, KOI8).
  *
- * @param named an encoding that the sender names, tried before any guess
+ * @param named an encoding that the sender names, tried before any guess; text that is UTF-8 beyond doubt is read as such
  * @throws IngestionError `unsupported_content` when the content is no text
  */
 export function decodeText(content: Buffer, named?: string): string {
   const text =
     byMark(content) ??
-    (named === undefined ? undefined : decoded(content, named)) ??
+    (named === undefined ? undefined : (multibyteUtf8(content, named) ?? decoded(content, named))) ??
     // NULs are no error in UTF-8, but they are in text.
     (content.includes(0) ? decodeUtf16(content) : undefined) ??
     decoded(content, 'utf-8') ??
@@ -49,6 +49,16 @@ function decoded(content: Buffer, encoding: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Encodings with one byte for each character. What is written in them is hardly ever valid UTF-8 beyond ASCII. */
+const SINGLE_BYTE = /^(?:iso-?8859|latin|l1$|windows-|cp125|x?-?mac|macintosh|koi8|us-ascii|ascii|tis-620|ibm866)/iu;
+
+/** What servers call Latin-1 by default and is UTF-8. */
+function multibyteUtf8(content: Buffer, named: string): string | undefined {
+  if (!SINGLE_BYTE.test(named)) return undefined;
+  const text = decoded(content, 'utf-8');
+  return text !== undefined && text.length < content.length ? text : undefined;
 }
 
 /** UTF-8 in which few of the characters beyond ASCII are broken. */

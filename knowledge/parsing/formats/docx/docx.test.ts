@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { ParserPool } from '../parser-pool.ts';
+import { ParserPool } from '../../parser-pool.ts';
 import {
   makeDocx,
   wordNamespace,
@@ -8,8 +8,8 @@ import {
   wordRelations,
   wordStyles,
   wordTable,
-} from '../../../test/support/documents/make-office.ts';
-import { failureCode, read, texts } from '../../../test/support/documents/read.ts';
+} from '../../../../test/support/documents/make-office.ts';
+import { failureCode, read, texts } from '../../../../test/support/documents/read.ts';
 
 const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());
@@ -99,7 +99,7 @@ describe('Word documents', () => {
     ]);
   });
 
-  it('reads footnotes, without the marks that lead back', async () => {
+  it('puts notes behind the text, each with the number of its mark', async () => {
     const content = makeDocx({
       body: '<w:p><w:r><w:t>Ouch.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>',
       parts: [
@@ -110,7 +110,7 @@ describe('Word documents', () => {
         },
       ],
     });
-    expect(texts((await read(pool, { content, extension: 'docx' })).blocks)).toEqual(['Ouch.[1]', 'It hurt.']);
+    expect(texts((await read(pool, { content, extension: 'docx' })).blocks)).toEqual(['Ouch.[1]', '[1] It hurt.']);
   });
 
   it('reads the text of ruby, simple fields and runs with a direction, in the body and in notes', async () => {
@@ -131,7 +131,7 @@ describe('Word documents', () => {
       ],
     });
     const { blocks, document } = await read(pool, { content, extension: 'docx' });
-    expect(texts(blocks)).toEqual(['受付は東京本社です。', 'Table 7: prices', 'שלום עולם[1]', 'See 東京.']);
+    expect(texts(blocks)).toEqual(['受付は東京本社です。', 'Table 7: prices', 'שלום עולם[1]', '[1] See 東京.']);
     expect(document.warnings).toEqual([]);
   });
 
@@ -140,10 +140,10 @@ describe('Word documents', () => {
     const body = `<w:p><w:permStart w:id="1"/><w:r><w:t>Energy</w:t></w:r>${math}</w:p>`;
     const warnings = async (xml: string): Promise<readonly string[]> =>
       (await read(pool, { content: makeDocx({ body: xml }), extension: 'docx' })).document.warnings;
-    expect(await warnings(body)).toEqual(['equations are not read, and were left out']);
+    expect(await warnings(body)).toEqual(['left out: equations']);
     expect(await warnings(`${body}<w:altChunk r:id="rId7"/>`)).toEqual([
-      'equations are not read, and were left out',
-      'embedded documents were left out: open the document in Word and save it',
+      'left out: equations',
+      'left out: embedded documents; open the document in Word and save it to have them read',
     ]);
   });
 

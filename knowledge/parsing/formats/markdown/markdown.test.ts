@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { ParserPool } from '../parser-pool.ts';
-import { read, texts } from '../../../test/support/documents/read.ts';
+import { ParserPool } from '../../parser-pool.ts';
+import { read, texts } from '../../../../test/support/documents/read.ts';
 
 const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());

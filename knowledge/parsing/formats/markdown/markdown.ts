@@ -4,13 +4,13 @@ import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { unified } from 'unified';
 
-import { isObject } from '../../../platform/json.ts';
-import { readYaml } from '../../../platform/yaml.ts';
-import { decodeText } from '../text/decode.ts';
-import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
-import { Outline } from '../text/outline.ts';
+import { isObject } from '../../../../platform/json.ts';
+import { readYaml } from '../../../../platform/yaml.ts';
+import { decodeText } from '../../text/decode.ts';
+import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
+import { Outline } from '../../text/outline.ts';
 import { deepBracketsApart, markdownPieces } from './markdown-pieces.ts';
-import type { Parser, Sink } from '../block.ts';
+import type { Parser, Sink } from '../../block.ts';
 
 /** Rows in one table block. */
 const ROWS_PER_BLOCK = 100;

@@ -1,11 +1,17 @@
 import * as XLSX from '@e965/xlsx';
 import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
 
-import { IngestionError } from '../../ingestion-failure.ts';
-import { checkNesting, openArchive } from '../archive/archive.ts';
-import { addSheet, type SheetCell, type SheetRow } from './sheet-rows.ts';
-import type { Parser, ParserInput, Sink } from '../block.ts';
-import { oneLine } from '../text/clean.ts';
+import { IngestionError } from '../../../ingestion-failure.ts';
+import { checkNesting, openArchive } from '../../archive/archive.ts';
+import { leftOut } from '../../left-out.ts';
+import { exportKind } from '../../signature.ts';
+import { oneLine } from '../../text/clean.ts';
+import { decodeText } from '../../text/decode.ts';
+import { decodeHtml } from '../html/html.ts';
+import { addHtmlBlocks } from '../html/html-blocks.ts';
+import { addSheet } from './sheet-tables.ts';
+import { visibleRows } from './visible-rows.ts';
+import type { Parser, ParserInput, Sink } from '../../block.ts';
 
 // Workbooks from before 1997 name a code page.
 XLSX.set_cptable(codepages);
@@ -20,30 +26,52 @@ const READ_OPTIONS = {
   cellNF: true,
   cellFormula: false,
   cellHTML: false,
-  cellStyles: false,
+  /** Which rows and columns are hidden comes with them. */
+  cellStyles: true,
   bookVBA: false,
   /** The short date format follows the reader's country; this one is read alike everywhere. */
   dateNF: 'yyyy-mm-dd',
 } as const satisfies XLSX.ParsingOptions;
 
-/** Excel workbooks, old and new: the rows of each visible sheet, with the row numbers that Excel shows. */
+/**
+ * Excel workbooks, old and new: the rows of each visible sheet, with the row numbers that Excel shows. What other programs export as .xls
+ * often is a page with a table, or lines of text: it is read as what it is.
+ */
 export const parseSpreadsheet: Parser = async (input, sink) => {
-  const book = input.extension === 'xlsx' ? await readPackage(input, sink) : readBinary(input);
+  const kind = input.extension === 'xls' ? exportKind(input.content) : undefined;
+  if (kind === 'html') {
+    addHtmlBlocks({ html: decodeHtml(input.content), sink });
+    return {};
+  }
+  const isPackage = input.extension === 'xlsx' || kind === 'package';
+  const book = kind === 'text' ? readLines(input) : isPackage ? await readPackage(input, sink) : readBinary(input);
   const hidden = book.SheetNames.filter((_, at) => (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0);
-  for (const name of hidden) sink.warn(`sheet "${name.slice(0, 60)}" is hidden, and was left out`);
+  for (const name of hidden) sink.warn(leftOut(`hidden sheet "${name.slice(0, 60)}"`, 'show it to have it read'));
   const visible = book.SheetNames.filter((name) => !hidden.includes(name));
   const budget = { cells: input.limits.cells };
   const uses1904 = book.Workbook?.WBProps?.date1904 === true;
-  visible.forEach((name, at) => {
-    const sheet = book.Sheets[name];
-    if (sheet !== undefined) addSheet({ name: oneLine(name), rows: rowsOf({ sheet, budget, limit: input.limits.cells, uses1904 }), sink });
+  visible.forEach((title, at) => {
+    const sheet = book.Sheets[title];
+    const name = oneLine(title);
+    if (sheet !== undefined) {
+      const rows = visibleRows({ name, sheet, budget, uses1904, sink, tooManyCells: () => tooManyCells(input.limits.cells) });
+      addSheet({ name, rows, sink });
+    }
     // What has been read may go.
-    delete book.Sheets[name];
+    delete book.Sheets[title];
     sink.progress(at + 1, visible.length);
   });
   const title = book.Props?.Title;
   return title === undefined ? {} : { title };
 };
+
+/** Comma-separated values and the like. Nothing in them is taken for more than text: a phone number stays one. */
+function readLines({ content, limits }: ParserInput): XLSX.WorkBook {
+  const text = decodeText(content);
+  const separators = text.match(/[,;\t]/gu)?.length ?? 0;
+  if (separators > limits.cells * 2) throw tooManyCells(limits.cells);
+  return XLSX.read(text, { type: 'string', dense: true, raw: true });
+}
 
 async function readPackage({ content, limits }: ParserInput, sink: Sink): Promise<XLSX.WorkBook> {
   const archive = await openArchive(content);
@@ -59,7 +87,9 @@ async function readPackage({ content, limits }: ParserInput, sink: Sink): Promis
   if (cells > limits.cells) throw tooManyCells(limits.cells);
   const missing = formulasWithoutValue(archive.parts);
   if (missing > 0)
-    sink.warn(`${missing} formulas have no stored value, and were left out: open the workbook in a spreadsheet program and save it`);
+    sink.warn(
+      leftOut(`${missing} formulas without a stored value`, 'open the workbook in a spreadsheet program and save it to have them read'),
+    );
   return XLSX.read(archive.repacked(), READ_OPTIONS);
 }
 
@@ -89,51 +119,6 @@ function isCutOff(content: Buffer): boolean {
   const sectorBits = content.readUInt16LE(30);
   const directory = content.readUInt32LE(48);
   return sectorBits < 7 || sectorBits > 12 || content.length < (directory + 2) * 2 ** sectorBits;
-}
-
-/** Only cells that are there: the size that a sheet claims is never walked. */
-function* rowsOf(options: {
-  readonly sheet: XLSX.WorkSheet;
-  readonly budget: { cells: number };
-  readonly limit: number;
-  readonly uses1904: boolean;
-}): Generator<SheetRow> {
-  const { sheet, budget, limit, uses1904 } = options;
-  const data = (sheet['!data'] ?? []) as (XLSX.CellObject | undefined)[][];
-  for (const key of Object.keys(data)) {
-    const cells: SheetCell[] = [];
-    for (const column of Object.keys(data[Number(key)] ?? [])) {
-      const cell = data[Number(key)]?.[Number(column)];
-      const shown = cell === undefined || cell.t === 'z' ? '' : shownBy(cell, uses1904);
-      if (shown.trim() !== '') cells.push({ column: Number(column), shown, isText: cell?.t === 's' });
-    }
-    budget.cells -= cells.length;
-    if (budget.cells < 0) throw tooManyCells(limit);
-    if (cells.length > 0) yield { number: Number(key) + 1, cells };
-  }
-}
-
-/** Excel's own date formats. Beyond the short date, the library ignores `dateNF`, shows them as the US do, and gives no name to some. */
-const COUNTRY_FORMATS: ReadonlySet<unknown> = new Set(['m/d/yy', 'm/d/yy h:mm', undefined]);
-const US_DATE = /^\d{1,2}\/\d{1,2}\/\d\d( \d{1,2}:\d\d)?$/u;
-
-/** What a cell shows, the same in every country, with all digits of whole numbers: they are EANs, phone and account numbers. */
-function shownBy(cell: XLSX.CellObject, uses1904: boolean): string {
-  const date = cell.t === 'n' && COUNTRY_FORMATS.has(cell.z) ? US_DATE.exec(cell.w ?? '') : null;
-  if (date !== null) return formatted(cell, date[1] === undefined ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm', uses1904);
-  if (Number.isSafeInteger(cell.v) && cell.w?.includes('E+') === true && /^general$/iu.test(String(cell.z ?? 'General')))
-    return String(cell.v);
-  if (cell.w !== undefined || cell.t !== 'n' || typeof cell.z !== 'string') return cell.w ?? String(cell.v ?? '');
-  // The library takes a dot after a day or month (`dd.mm.yyyy`, as German and others have it) for a decimal point, and gives up.
-  return formatted(cell, cell.z.replace(/\.(?!0)/gu, '\\.'), uses1904);
-}
-
-function formatted(cell: XLSX.CellObject, format: string, uses1904: boolean): string {
-  try {
-    return String(XLSX.SSF.format(format, cell.v, { date1904: uses1904 }));
-  } catch {
-    return String(cell.v ?? '');
-  }
 }
 
 function tooManyCells(limit: number): IngestionError {

@@ -1,0 +1,99 @@
+import { type Attributes, isOn, walkXml } from './xml.ts';
+
+/** How the characters of a run look, as far as it changes what they say. */
+export interface RunFormat {
+  readonly isBold?: boolean;
+  readonly isStruck?: boolean;
+  readonly isHidden?: boolean;
+  readonly isRaised?: boolean;
+}
+
+/** What a style says of its paragraphs or runs, with what it has of those that it is based on. */
+export interface Style extends RunFormat {
+  readonly name: string;
+  /** From 1. */
+  readonly headingLevel?: number | undefined;
+  readonly list?: { readonly numId: string; readonly level?: number };
+}
+
+interface OpenStyle extends Style {
+  readonly basedOn?: string;
+}
+
+const NO_STYLE: Style = { name: '' };
+/** Styles are based on a few others; a longer chain is a circle. */
+const LONGEST_CHAIN = 20;
+
+/** The styles of a document by their ids. */
+export class Styles {
+  readonly #own = new Map<string, OpenStyle>();
+
+  constructor(part: Buffer | undefined) {
+    let id = '';
+    let style: OpenStyle = NO_STYLE;
+    walkXml(part, {
+      open: (name, attributes) => {
+        if (name === 'style') [id, style] = [attributes['styleId'] ?? '', NO_STYLE];
+        else style = { ...style, ...styleProperty(name, attributes, style) };
+      },
+      close: (name) => {
+        if (name === 'style') this.#own.set(id, style);
+      },
+    });
+  }
+
+  /** Names of built-in styles are English in every language. */
+  get(id: string | undefined): Style {
+    const chain: OpenStyle[] = [];
+    for (let at = id; at !== undefined && chain.length < LONGEST_CHAIN; at = chain.at(-1)?.basedOn)
+      chain.push(this.#own.get(at) ?? NO_STYLE);
+    return { ...Object.assign({}, NO_STYLE, ...chain.toReversed()), name: chain[0]?.name ?? '' };
+  }
+}
+
+function styleProperty(name: string, attributes: Attributes, { list }: Style): Partial<OpenStyle> {
+  const { val } = attributes;
+  switch (name) {
+    case 'name':
+      return { name: val?.toLowerCase() ?? '', ...headingLevelOf(val ?? '') };
+    case 'basedOn':
+      return val === undefined ? {} : { basedOn: val };
+    case 'outlineLvl':
+      return outlineLevel(attributes);
+    case 'numId':
+      return { list: { ...list, numId: val ?? '' } };
+    case 'ilvl':
+      return { list: { numId: '', ...list, level: Number(val) } };
+    default:
+      return runProperty(name, attributes);
+  }
+}
+
+function headingLevelOf(name: string): Partial<Style> {
+  const level = /^heading ([1-9])$/iu.exec(name)?.[1] ?? (/^title$/iu.test(name) ? '1' : undefined);
+  return level === undefined ? {} : { headingLevel: Number(level) };
+}
+
+/** Level 9 is that of the text itself. */
+export function outlineLevel({ val }: Attributes): { readonly headingLevel: number | undefined } {
+  const level = Number(val);
+  return { headingLevel: level >= 0 && level < 9 ? level + 1 : undefined };
+}
+
+/** What one property of `rPr` says. */
+export function runProperty(name: string, attributes: Attributes): RunFormat {
+  switch (name) {
+    case 'b':
+      return { isBold: isOn(attributes) };
+    case 'strike':
+    case 'dstrike':
+      return { isStruck: isOn(attributes) };
+    case 'vanish':
+    case 'specVanish':
+      return { isHidden: isOn(attributes) };
+    case 'vertAlign':
+      return { isRaised: attributes['val'] === 'superscript' };
+    default:
+      return {};
+  }
+}

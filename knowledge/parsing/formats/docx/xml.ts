@@ -1,0 +1,36 @@
+import { Parser } from 'htmlparser2';
+
+/** Attributes by their local names. */
+export type Attributes = Readonly<Record<string, string | undefined>>;
+
+export interface XmlHandler {
+  open(name: string, attributes: Attributes): void;
+  text?(text: string): void;
+  close?(name: string): void;
+}
+
+/** Walks an XML part whose nesting has been checked, without building a tree. Names come without their prefixes. */
+export function walkXml(part: Buffer | undefined, handler: XmlHandler): void {
+  const parser = new Parser(
+    {
+      onopentag: (name, attributes) => handler.open(localName(name), localNames(attributes)),
+      ontext: (text) => handler.text?.(text),
+      onclosetag: (name) => handler.close?.(localName(name)),
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.end(part?.toString() ?? '');
+}
+
+/** Properties such as `<w:b/>` hold unless they say that they don't. */
+export function isOn({ val }: Attributes): boolean {
+  return val === undefined || !/^(?:0|false|off|none)$/u.test(val);
+}
+
+function localNames(attributes: Readonly<Record<string, string>>): Attributes {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [localName(name), value]));
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
