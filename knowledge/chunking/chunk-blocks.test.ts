@@ -377,3 +377,11 @@ describe('sheets', () => {
     expect(chunk?.rows).toBeUndefined();
   });
 });
+
+it('puts a dash in front of list items that have no mark of their own', async () => {
+  const items = ['Milk', '3. Press reset', '§ 4 Fees', '4.2 A late payment', '(a) for the first', '☑ Tea', '• Bread', '2 eggs'];
+  const chunks = await chunksOf(items.map((text) => ({ kind: 'listItem' as const, text, headingPath: [] })));
+  expect(chunks.map(({ text }) => text)).toEqual([
+    '- Milk\n3. Press reset\n§ 4 Fees\n4.2 A late payment\n(a) for the first\n☑ Tea\n• Bread\n- 2 eggs',
+  ]);
+});

@@ -29,6 +29,9 @@ export async function* chunkBlocks(blocks: Iterable<Block> | AsyncIterable<Block
   yield* packer.end();
 }
 
+/** A list item whose text begins with its number, letter, box or bullet needs no other. */
+const OWN_MARK = /^(?:[•▪▫●○◦‣∙·■□–—*☐☑☒-]\s|§|\(?(?:[\d.]{1,12}|[\p{L}]|[ivxlcIVXLC]{1,7})[.)]\s|\d{1,3}(?:\.\d{1,3})+\s)/u;
+
 interface Item {
   readonly text: string;
   readonly tokens: number;
@@ -76,7 +79,7 @@ class Packer {
     const text = block.kind === 'code' ? block.text.replace(/^\s*\n/, '').trimEnd() : trim(block.text);
     if (text === '') return;
     yield* this.#enter(block);
-    yield* this.#addPieces(block, block.kind === 'listItem' ? `- ${text}` : text);
+    yield* this.#addPieces(block, block.kind === 'listItem' && !OWN_MARK.test(text) ? `- ${text}` : text);
   }
 
   /** A text of any length: whole where it fits, else in pieces, the first of which stays with its headings. */

@@ -10,7 +10,8 @@ export function refreshTarget(body: Buffer, page: URL): string | undefined {
   const head = body.toString('latin1', 0, HEAD_BYTES).replaceAll(/<!--[^]*?-->|<noscript\b[^]*?<\/noscript>/gi, '');
   const tag = head.match(/<meta\b[^<>]*>/gi)?.find((meta) => /http-equiv\s*=\s*["']?refresh\b/i.test(meta));
   const content = /\bcontent\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(tag ?? '');
-  const [, delay = '', address = ''] = /^\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+?)["']?\s*$/i.exec(content?.[1] ?? content?.[2] ?? '') ?? [];
+  const [, delay = '', address = ''] =
+    /^\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+?)["']?\s*$/i.exec(content?.[1] ?? content?.[2] ?? '') ?? [];
   if (address === '' || Number(delay) > LONGEST_DELAY) return undefined;
   const target = URL.parse(address.replaceAll('&amp;', '&'), page.href);
   if (target === null) return undefined;

@@ -1,13 +1,16 @@
 import { decodeText } from '../text/decode.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
+import { textParts } from './text-columns.ts';
 import type { Parser } from '../block.ts';
 
-/** Paragraphs are what stands between empty lines. Nothing else is read into plain text. */
+/** Paragraphs are what stands between empty lines, and tables what stands in columns. Nothing else is read into plain text. */
 export const parsePlainText: Parser = (input, sink) => {
   const text = decodeText(input.content).replace(/\r\n?/gu, '\n');
   if (looksLikeLegacyBangla(text)) sink.warn(LEGACY_FONT_WARNING);
   for (const { paragraph, end } of paragraphs(text)) {
-    sink.add({ kind: 'paragraph', text: paragraph, headingPath: [] });
+    for (const part of textParts(paragraph))
+      if ('text' in part) sink.add({ kind: 'paragraph', text: part.text, headingPath: [] });
+      else sink.add({ kind: 'table', ...part, firstRow: 1, headingPath: [] });
     if (end % 1_000_000 < paragraph.length || end === text.length) sink.progress(end, text.length);
   }
   return {};

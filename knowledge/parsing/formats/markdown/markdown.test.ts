@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { STRUCK_LEFT_OUT } from '../../left-out.ts';
 import { ParserPool } from '../../parser-pool.ts';
 import { read, texts } from '../../../../test/support/documents/read.ts';
 
@@ -134,5 +135,52 @@ const a = 1;
     expect(await titled(String.raw`a\0b\n c`)).toEqual({ title: 'ab c', warnings: [] });
     expect(await titled(`${'x'.repeat(1023)}😀`)).toEqual({ title: `${'x'.repeat(1023)}\ufffd`, warnings: [] });
     expect(await titled(String.raw`\0`)).toEqual({ warnings: [] });
+  });
+});
+
+describe('marks in Markdown that carry meaning', () => {
+  const said = async (content: string): Promise<readonly string[]> => texts((await read(pool, { content, extension: 'md' })).blocks);
+
+  it.each([
+    [
+      'days of a month',
+      '24. Dezember: geschlossen\n\n31. Dezember: bis 14 Uhr\n\n2026. november 3. zárva',
+      ['24. Dezember: geschlossen', '31. Dezember: bis 14 Uhr', '2026. november 3. zárva'],
+    ],
+    ['numbers of steps', '1. Plug in.\n2. Press.\n\n   Twice.\n3) Done.', ['1. Plug in.', '2. Press.', 'Twice.', '3) Done.']],
+    ['numbers that Markdown counts', '1. One\n1. Two\n   1. Inner\n1. Three', ['1. One', '2. Two', '1. Inner', '3. Three']],
+    ['ticks', '- [x] Breakfast\n- [ ] Parking\n- Bed', ['☑ Breakfast', '☐ Parking', 'Bed']],
+    ['footnotes', 'The hall[^1] costs 300 euros.\n\n[^1]: Only in winter.', ['The hall[1] costs 300 euros.', '[1] Only in winter.']],
+    [
+      'words in angle brackets',
+      'Dial <extension> and press #. Use git checkout <branch> too.',
+      ['Dial <extension> and press #. Use git checkout <branch> too.'],
+    ],
+    ['words in angle brackets on a line of their own', '<serial-number>\n\nfollows.', ['<serial-number>', 'follows.']],
+    [
+      'links as they stand',
+      'See https://example.com/a_b_c and <info@example.com>.',
+      ['See https://example.com/a_b_c and info@example.com.'],
+    ],
+    ['raised text', '12<sup>99</sup> €, H<sub>2</sub>O, one<br>two', ['12.99 €, H2O, one two']],
+    ['what opens by a click', '<details><summary>Do you rent?</summary>\n\nYes.\n\n</details>', ['Do you rent?', 'Yes.']],
+  ])('are kept: %s', async (_, content, expected) => {
+    expect(await said(content)).toEqual(expected);
+  });
+
+  it('leave out what is struck through, and say so', async () => {
+    const { blocks, document } = await read(pool, { content: 'Old price ~~120 euros~~ 99 euros, <s>3</s> 2 nights.', extension: 'md' });
+    expect(texts(blocks)).toEqual(['Old price 99 euros, 2 nights.']);
+    expect(document.warnings).toEqual([STRUCK_LEFT_OUT]);
+  });
+
+  it('read tables in HTML with their columns, also over empty lines', async () => {
+    const table =
+      '<table>\n<thead><tr><th>Name</th><th>Price</th></tr></thead>\n\n<tbody>\n\n<tr><td>Room 1</td><td>101 euros</td></tr>\n\n</tbody>\n</table>';
+    expect((await read(pool, { content: `# Rooms\n\n${table}\n\nThe end.`, extension: 'md' })).blocks).toEqual([
+      { kind: 'heading', text: 'Rooms', headingPath: ['Rooms'] },
+      { kind: 'table', header: ['Name', 'Price'], rows: [['Room 1', '101 euros']], firstRow: 1, headingPath: ['Rooms'] },
+      { kind: 'paragraph', text: 'The end.', headingPath: ['Rooms'] },
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Nodes, RootContent, Table } from 'mdast';
+import type { List, Nodes, RootContent, Table } from 'mdast';
 import { toString } from 'mdast-util-to-string';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
@@ -8,7 +8,11 @@ import { isObject } from '../../../../platform/json.ts';
 import { readYaml } from '../../../../platform/yaml.ts';
 import { decodeText } from '../../text/decode.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
+import { resolveMarks, STRUCK } from '../../text/marked-text.ts';
 import { Outline } from '../../text/outline.ts';
+import { tick } from '../../text/tick.ts';
+import { addHtmlBlocks } from '../html/html-blocks.ts';
+import { inlineTag, withWords } from './markdown-html.ts';
 import { deepBracketsApart, markdownPieces } from './markdown-pieces.ts';
 import type { Parser, Sink } from '../../block.ts';
 
@@ -29,15 +33,16 @@ export const parseMarkdown: Parser = (input, sink) => {
         sink.add({ kind: 'paragraph', text: part.text.trim(), headingPath: outline.path });
         continue;
       }
-      for (const node of processor.parse(part.text).children) {
+      for (const node of withWholeTables(processor.parse(part.text).children, part.text)) {
+        const place = { headingPath: outline.path, sink, source: part.text };
         if (node.type === 'heading') {
-          const text = readable(node);
+          const text = textOf(node, sink);
           firstHeading ??= text;
           sink.add({ kind: 'heading', text, headingPath: outline.enter(node.depth, text) });
         } else if (node.type === 'table') {
-          addTable(node, { headingPath: outline.path, sink, firstRow: piece.firstRow });
+          addTable(node, place, piece.firstRow);
         } else {
-          addNode(node, outline.path, sink);
+          addNode(node, place);
         }
       }
     }
@@ -48,59 +53,117 @@ export const parseMarkdown: Parser = (input, sink) => {
   return name === undefined || name === '' ? {} : { title: name };
 };
 
-function addNode(node: RootContent, headingPath: readonly string[], sink: Sink): void {
+interface Place {
+  readonly headingPath: readonly string[];
+  readonly sink: Sink;
+  /** What the node was parsed from. */
+  readonly source: string;
+}
+
+/** An empty line ends HTML in Markdown, also within a table: its parts are joined. */
+function* withWholeTables(nodes: readonly RootContent[], source: string): Generator<RootContent> {
+  let isEnded = true;
+  for (let at = 0; at < nodes.length; at += 1) {
+    const node = nodes[at];
+    if (node === undefined) return;
+    let last = at;
+    if (isEnded && node.type === 'html' && /<table\b/iu.test(node.value) && !/<\/table/iu.test(node.value)) {
+      last = nodes.findIndex((other, index) => index > at && other.type === 'html' && /<\/table/iu.test(other.value));
+      // Nor do those that follow end.
+      isEnded = last >= 0;
+    }
+    const [from, to] = [node.position?.start.offset, nodes[last]?.position?.end.offset];
+    if (last <= at || from === undefined || to === undefined) {
+      yield node;
+      continue;
+    }
+    yield { type: 'html', value: source.slice(from, to) };
+    at = last;
+  }
+}
+
+function addNode(node: RootContent, place: Place): void {
+  const { headingPath, sink } = place;
   switch (node.type) {
     case 'code':
       sink.add({ kind: 'code', text: node.value, headingPath });
       return;
     case 'table':
-      addTable(node, { headingPath, sink, firstRow: 1 });
+      addTable(node, place, 1);
       return;
     case 'list':
-      for (const item of node.children) {
-        for (const child of item.children) {
-          if (child.type === 'paragraph') sink.add({ kind: 'listItem', text: readable(child), headingPath });
-          else addNode(child, headingPath, sink);
-        }
-      }
+      addList(node, place);
       return;
     case 'blockquote':
       for (const child of node.children) {
-        if (child.type === 'paragraph') sink.add({ kind: 'quote', text: readable(child), headingPath });
-        else addNode(child, headingPath, sink);
+        if (child.type === 'paragraph') sink.add({ kind: 'quote', text: textOf(child, sink), headingPath });
+        else addNode(child, place);
       }
       return;
     case 'footnoteDefinition':
-      for (const child of node.children) addNode(child, headingPath, sink);
+      for (const [at, child] of node.children.entries()) {
+        if (child.type === 'paragraph' && at === 0)
+          sink.add({ kind: 'paragraph', text: `${footnoteMark(node)} ${textOf(child, sink)}`, headingPath });
+        else addNode(child, place);
+      }
       return;
     case 'html':
-      sink.add({ kind: 'paragraph', text: withoutTags(node.value), headingPath });
+      addHtmlBlocks({ html: withWords(node.value), sink, within: headingPath });
       return;
     default:
-      if (node.type !== 'definition' && node.type !== 'thematicBreak') sink.add({ kind: 'paragraph', text: readable(node), headingPath });
+      if (node.type !== 'definition' && node.type !== 'thematicBreak')
+        sink.add({ kind: 'paragraph', text: textOf(node, sink), headingPath });
   }
 }
 
-function addTable(
-  table: Table,
-  options: { readonly headingPath: readonly string[]; readonly sink: Sink; readonly firstRow: number },
-): void {
-  const { headingPath, sink, firstRow } = options;
-  const [header = [], ...rows] = table.children.map((row) => row.children.map(readable));
+/** Numbers and ticks stand with the first paragraph of their item. */
+function addList(list: List, place: Place): void {
+  const { headingPath, sink } = place;
+  const numbers = list.ordered === true ? itemNumbers(list, place.source) : [];
+  for (const [at, item] of list.children.entries()) {
+    let mark = (numbers[at] ?? '') + (typeof item.checked === 'boolean' ? tick(item.checked) : '');
+    for (const child of item.children) {
+      if (child.type !== 'paragraph') {
+        addNode(child, place);
+        continue;
+      }
+      sink.add({ kind: 'listItem', text: mark + textOf(child, sink), headingPath });
+      mark = '';
+    }
+  }
+}
+
+/** As they are written: days of a month look like a list, too. The same number in front of all is how people let Markdown count. */
+function itemNumbers(list: List, source: string): readonly string[] {
+  const marks = list.children.map(({ position }) =>
+    /^(\d{1,9})([.)])/u.exec(source.slice(position?.start.offset, (position?.start.offset ?? 0) + 10)),
+  );
+  const [first] = marks;
+  const counts = marks.length > 1 && marks.every((mark) => mark?.[1] === first?.[1]);
+  return marks.map((mark, at) => (counts || mark === null ? `${(list.start ?? 1) + at}. ` : `${mark[0]} `));
+}
+
+function addTable(table: Table, { headingPath, sink }: Place, firstRow: number): void {
+  const [header = [], ...rows] = table.children.map((row) => row.children.map((cell) => textOf(cell, sink)));
   for (let at = 0; at < Math.max(1, rows.length); at += ROWS_PER_BLOCK)
     sink.add({ kind: 'table', header, rows: rows.slice(at, at + ROWS_PER_BLOCK), firstRow: firstRow + at, headingPath });
 }
 
-/** Text as it is read: line breaks are kept, tags are not. */
-function readable(node: Nodes): string {
-  if (node.type === 'break') return '\n';
-  if (node.type === 'html') return withoutTags(node.value);
-  if ('children' in node) return node.children.map(readable).join('');
-  return toString(node);
+/** Text as it is read: line breaks are kept, tags are not, and what is struck through is left out. */
+function textOf(node: Nodes, sink: Sink): string {
+  return resolveMarks(markedText(node), sink);
 }
 
-function withoutTags(html: string): string {
-  return html.replace(/<!--[\s\S]*?(?:-->|$)|<[^<>]*>/gu, ' ');
+function markedText(node: Nodes): string {
+  if (node.type === 'break') return '\n';
+  if (node.type === 'html') return inlineTag(node.value);
+  if (node.type === 'footnoteReference') return footnoteMark(node);
+  const text = 'children' in node ? node.children.map(markedText).join('') : toString(node);
+  return node.type === 'delete' ? STRUCK.open + text + STRUCK.close : text;
+}
+
+function footnoteMark({ label, identifier }: { readonly label?: string | null | undefined; readonly identifier: string }): string {
+  return `[${label ?? identifier}]`;
 }
 
 /** Front matter is a YAML mapping between two lines of three dashes at the very start. */
