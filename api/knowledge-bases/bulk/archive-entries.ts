@@ -100,12 +100,14 @@ async function readDirectory(zip: ZipFile): Promise<{ readonly files: readonly F
   const files: File[] = [];
   let manifest: File | undefined;
   let declared = 0;
+  let largest: File | undefined;
   await readable(async () => {
     // Its pages are in memory.
     for await (const entry of paced(zip.eachEntry())) {
       const name = archiveName(entry);
       declared += entry.uncompressedSize;
-      refuseBomb(declared, zip.fileSize);
+      if (largest === undefined || entry.uncompressedSize > largest.entry.uncompressedSize) largest = { name, entry };
+      refuseBomb(declared, zip.fileSize, largest);
       if (isNoFile(name)) continue;
       if (name === MANIFEST) manifest = requireManifest({ name, entry });
       else files.push({ name, entry });
@@ -124,11 +126,14 @@ function tooManyFiles(): ApiError {
   return new ApiError('payload_too_large', `an archive may have ${MAX_ENTRIES} files: make several archives`);
 }
 
-function refuseBomb(inflated: number, packed: number): void {
+/** Names the file that is more than half of it: the others may be fine. */
+function refuseBomb(inflated: number, packed: number, { name, entry }: File): void {
   const tooMuch = inflated > MAX_UNPACKED_BYTES;
   if (!tooMuch && (inflated <= ARCHIVE_LIMITS.ratioFloorBytes || inflated <= packed * ARCHIVE_LIMITS.ratio)) return;
   const limit = tooMuch ? `more than ${MAX_UNPACKED_BYTES / 1024 / 1024} MB` : `more than ${ARCHIVE_LIMITS.ratio} times its size`;
-  throw new ApiError('payload_too_large', `unpacked, the archive has ${limit}: make several archives`);
+  const isOneFile = entry.uncompressedSize > inflated / 2;
+  const cure = isOneFile ? `, most of it in "${name.toWellFormed().slice(0, 200)}": leave that file out` : ': make several archives';
+  throw new ApiError('payload_too_large', `unpacked, the archive has ${limit}${cure}`);
 }
 
 /** Of what is small: without streams, which cost more than the content. @throws EntryError for damaged content */

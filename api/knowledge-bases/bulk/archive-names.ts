@@ -2,6 +2,10 @@
 import { getFileNameLowLevel, type Entry as ZipEntry } from 'yauzl';
 
 const UTF8_FLAG = 0x800;
+/** Extra field with the name in UTF-8. @see APPNOTE.TXT 4.6.9 */
+const UNICODE_NAME = 0x7075;
+/** Japanese first: Chinese words are half-width letters in it, and no words. */
+const EAST_ASIAN = ['shift_jis', 'gb18030'] as const;
 
 /** UTF-8 also where the archive forgets to say so, as many programs do; else what the format falls back to. Folders are separated by `/`. */
 export function archiveName({
@@ -16,12 +20,28 @@ export function archiveName({
       // An old encoding.
     }
   }
-  return getFileNameLowLevel(flags, fileNameRaw, extraFields, false);
+  const name = getFileNameLowLevel(flags, fileNameRaw, extraFields, false);
+  return (flags & UTF8_FLAG) === 0 && !extraFields.some(({ id }) => id === UNICODE_NAME) ? (eastAsianName(fileNameRaw) ?? name) : name;
 }
 
-/** A folder, or what macOS adds of its own. */
+/**
+ * Windows in Japan and China writes its own code page. In 437, which the format falls back to, such words are signs of frames and
+ * mathematics; words of European languages are none in these.
+ */
+function eastAsianName(raw: Buffer): string | undefined {
+  const names = EAST_ASIAN.flatMap((encoding) => {
+    try {
+      return [new TextDecoder(encoding, { fatal: true }).decode(raw)];
+    } catch {
+      return [];
+    }
+  });
+  return names.find((name) => /[\u3041-\u30ff]|\p{Script=Han}{2}/u.test(name))?.replaceAll('\\', '/');
+}
+
+/** A folder, what macOS adds of its own, or what Office keeps beside a document that is open. */
 export function isNoFile(name: string): boolean {
-  return name.endsWith('/') || name.startsWith('__MACOSX/');
+  return name.endsWith('/') || name.startsWith('__MACOSX/') || baseName(name).startsWith('~$');
 }
 
 /** What is wrong with a name as a path; undefined for nothing. */
