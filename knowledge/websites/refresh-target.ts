@@ -1,7 +1,7 @@
 /** Pages that send a browser on to another one instead of redirecting it. */
 
 /** The element stands at the beginning of a page. */
-const HEAD_BYTES = 16_384;
+const HEAD_BYTES = 8192;
 /** A page that is left later is meant to be read, in seconds. */
 const LONGEST_DELAY = 5;
 

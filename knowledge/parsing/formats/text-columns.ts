@@ -8,14 +8,15 @@ const FEWEST_ROWS = 3;
 const LONGEST_LINE = 2000;
 /** Share of the lines that have something in at least two columns. */
 const LEAST_FILLED = 0.7;
-const RULE = /^[\s|+=_-]*[+=_-]{3}[\s|+=_-]*$/u;
+/** Of the lines that separate rows. */
+const ONLY_RULE = /^[\s|+=_-]+$/u;
 
 /** The lines of a paragraph as text and tables, in their order. */
 export function textParts(paragraph: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let text: string[] = [];
   for (const { lines, isColumnar } of runs(paragraph.split('\n'))) {
-    const table = isColumnar ? tableOf(lines.filter((line) => !RULE.test(line))) : undefined;
+    const table = isColumnar ? tableOf(lines.filter((line) => !isRule(line))) : undefined;
     if (table === undefined) {
       text.push(...lines);
       continue;
@@ -39,7 +40,11 @@ function* runs(lines: readonly string[]): Generator<{ readonly lines: readonly s
 }
 
 function hasColumns(line: string): boolean {
-  return line.length <= LONGEST_LINE && (/\S(?:[ \u00a0]{2,}|[ \u00a0]*\t\s*)\S/u.test(line) || RULE.test(line));
+  return line.length <= LONGEST_LINE && (/\S(?:[ \u00a0]{2,}|[ \u00a0]*\t\s*)\S/u.test(line) || isRule(line));
+}
+
+function isRule(line: string): boolean {
+  return ONLY_RULE.test(line) && /[+=_-]{3}/u.test(line);
 }
 
 function tableOf(lines: readonly string[]): TextPart | undefined {

@@ -1,6 +1,11 @@
+interface Section {
+  readonly level: number;
+  readonly title: string;
+}
+
 /** The titles of the sections around the place that is being read. */
 export class Outline {
-  #open: { readonly level: number; readonly title: string }[] = [];
+  #open: readonly Section[] = [];
 
   /** A heading: closes the sections of its level and below, and opens its own. @returns the path with the heading last */
   enter(level: number, title: string): readonly string[] {
@@ -10,5 +15,12 @@ export class Outline {
 
   get path(): readonly string[] {
     return this.#open.map((section) => section.title);
+  }
+  /** @returns what goes back to the sections that are open now */
+  mark(): () => void {
+    const open = this.#open;
+    return () => {
+      this.#open = open;
+    };
   }
 }

@@ -28,6 +28,8 @@ interface Instance {
 }
 
 const DEEPEST_LEVEL = 8;
+/** What stands in front of a paragraph is shorter; each paragraph repeats it. */
+const LONGEST_LABEL = 100;
 const NEW_LEVEL: Level = { start: 1, format: 'decimal', text: '', isLegal: false, goesOn: false, style: undefined };
 const FORMATS: ReadonlySet<string> = new Set<NumberFormat>(['decimalZero', 'lowerLetter', 'upperLetter', 'lowerRoman', 'upperRoman']);
 
@@ -94,7 +96,7 @@ function levelProperty(name: string, attributes: Attributes): Partial<Level> {
       // Numbers in words and of other scripts are written in digits.
       return { format: val === 'bullet' || val === 'none' ? undefined : FORMATS.has(val) ? (val as NumberFormat) : 'decimal' };
     case 'lvlText':
-      return { text: val };
+      return { text: val.slice(0, LONGEST_LABEL) };
     case 'isLgl':
       return { isLegal: isOn(attributes) };
     case 'lvlRestart':

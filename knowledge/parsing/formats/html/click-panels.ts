@@ -2,6 +2,8 @@
 import type { Cheerio, CheerioAPI } from 'cheerio';
 import type { Element } from 'domhandler';
 
+import { PANEL_ELEMENT } from './html-blocks.ts';
+
 const TOGGLES = 'button, [role=button], [role=tab], [data-toggle], [data-bs-toggle], [aria-expanded][aria-controls]';
 const TOGGLE_CLASS = /accordion|collaps|toggle|faq|tab|question|expand/iu;
 const HIDDEN = '[hidden], [aria-hidden=true], [style*="display"], [style*="visibility"]';
@@ -75,7 +77,7 @@ function nameBy(page: CheerioAPI, toggle: Cheerio<Element>, panel: Element | und
     toggle.remove();
   } else {
     toggle.remove();
-    page(panel).before(page('<h6></h6>').text(text));
+    page(panel).wrap(`<${PANEL_ELEMENT}></${PANEL_ELEMENT}>`).before(page('<h6></h6>').text(text));
   }
 }
 

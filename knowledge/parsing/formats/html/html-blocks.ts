@@ -10,7 +10,7 @@ import { TableBuilder } from '../table-builder.ts';
 
 /** Elements that end the running text around them; so does `br`, except in headings. */
 const BLOCK_ELEMENTS = new Set(
-  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul'.split(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul parley-panel'.split(
     ' ',
   ),
 );
@@ -46,6 +46,9 @@ const LIST_TYPES: Readonly<Record<string, NumberFormat | undefined>> = {
   i: 'lowerRoman',
   I: 'upperRoman',
 };
+
+/** Of ours: a part of a page whose headings end with it. */
+export const PANEL_ELEMENT = 'parley-panel';
 
 export interface HtmlBlocksOptions {
   readonly html: string;
@@ -85,6 +88,7 @@ class Walker {
   readonly #outline = new Outline();
   readonly #tables: TableBuilder[] = [];
   readonly #lists: OpenList[] = [];
+  readonly #panels: (() => void)[] = [];
   #text: string[] = [];
   /** Number of the list item whose text begins next. */
   #number = '';
@@ -119,6 +123,7 @@ class Walker {
     else if (name === 'ol' || name === 'ul') this.#lists.push(listOf(name, attributes));
     else if (name === 'li') this.#startItem(attributes);
     else if (name === 'input' && attributes['type'] === 'checkbox') this.text(tick('checked' in attributes));
+    else if (name === PANEL_ELEMENT) this.#panels.push(this.#outline.mark());
     else if (name === 'blockquote') this.#quotes += 1;
     else if (name === 'pre') this.#code += 1;
     else if (HEADING.test(name)) this.#headings += 1;
@@ -145,7 +150,8 @@ class Walker {
     else if (name === 'thead') this.#tables.at(-1)?.endHead();
     else if (name === 'td' || name === 'th') this.#tables.at(-1)?.endCell();
     else if (BLOCK_ELEMENTS.has(name)) this.#boundary();
-    if (name === 'ol' || name === 'ul') this.#lists.pop();
+    if (name === PANEL_ELEMENT) this.#panels.pop()?.();
+    else if (name === 'ol' || name === 'ul') this.#lists.pop();
     else if (name === 'li') this.#endItem();
     else if (name === 'blockquote') this.#quotes = Math.max(0, this.#quotes - 1);
     else if (name === 'pre') this.#code = Math.max(0, this.#code - 1);

@@ -63,6 +63,17 @@ describe('what a click opens on a page', () => {
     expect(await said(html)).toEqual(expected);
   });
 
+  it('is a section that ends with it', async () => {
+    const panel = (id: string, text: string): string => `<div id=${id} role=tabpanel>${text}</div>`;
+    const content = `<title>Rates</title><main><h2>Rooms</h2><button role=tab aria-controls=s>Summer</button><button role=tab aria-controls=w>Winter</button>${panel('s', '90 euros')}${panel('w', '60 euros')}<p>With breakfast.</p></main>`;
+    const { blocks } = await read(pool, { content, extension: 'html' });
+    expect(blocks.filter(({ kind }) => kind === 'paragraph')).toMatchObject([
+      { text: '90 euros', headingPath: ['Rates', 'Rooms', 'Summer'] },
+      { text: '60 euros', headingPath: ['Rates', 'Rooms', 'Winter'] },
+      { text: 'With breakfast.', headingPath: ['Rates', 'Rooms'] },
+    ]);
+  });
+
   it('is left out where it is no content: menus, dialogs, cookies, icons', async () => {
     const html =
       '<button aria-expanded=false aria-controls=n>Menu</button><ul id=n class=menu hidden><li>Shop</ul><div role=dialog hidden>Log in</div><div class="cookie-panel" style="display:none">We use cookies.</div><p>Open <i aria-hidden=true>schedule</i>daily.</p><button>Send</button>';

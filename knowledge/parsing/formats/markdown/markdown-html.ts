@@ -11,7 +11,7 @@ const IN_WORD = new Set(
   'a abbr b bdi big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var wbr'.split(' '),
 );
 const STRIKING = new Set(['s', 'strike', 'del']);
-const TAG = /<(\/?)([a-z][\w:-]*)[^<>]*>/giu;
+const TAG = /<(\/?)([a-z][\w:-]*)(?=[\s/>])[^<>]*>/giu;
 
 /** One tag or comment between words, as what stands for it in the text: a mark, a space, nothing, or itself. */
 export function inlineTag(html: string): string {

@@ -168,6 +168,11 @@ describe('marks in Markdown that carry meaning', () => {
     expect(await said(content)).toEqual(expected);
   });
 
+  it('take an angle bracket without an end for what it is, at once', async () => {
+    const html = `<div>\n<${'a'.repeat(100_000)}\n</div>`;
+    expect((await said(`${html}\n\nThe end.`)).at(-1)).toBe('The end.');
+  });
+
   it('leave out what is struck through, and say so', async () => {
     const { blocks, document } = await read(pool, { content: 'Old price ~~120 euros~~ 99 euros, <s>3</s> 2 nights.', extension: 'md' });
     expect(texts(blocks)).toEqual(['Old price 99 euros, 2 nights.']);
