@@ -12,6 +12,7 @@ export async function* readPages(
 ): AsyncGenerator<readonly Block[], ParsedDocument> {
   const outcomes: PageOutcome[] = [];
   const warnings: string[] = [];
+  const asides = new Set<string>();
   let title: string | undefined;
   for (const outcome of document.pageOutcomes ?? []) {
     if (outcome.status === 'failed' || outcome.objectKey === undefined) {
@@ -25,7 +26,7 @@ export async function* readPages(
         url: outcome.url,
         ...(outcome.contentType !== undefined && { contentType: outcome.contentType }),
       });
-      const parsed = yield* placedAt(outcome.url, parts);
+      const parsed = yield* placedAt(outcome.url, parts, asides);
       title ??= parsed.title;
       warnings.push(...parsed.warnings.map((warning) => `${outcome.url}: ${warning}`));
       outcomes.push({ ...outcome, ...(parsed.title !== undefined && { title: parsed.title }) });
@@ -47,11 +48,19 @@ export function requireAPage(outcomes: readonly PageOutcome[]): void {
   throw new IngestionError('all_pages_failed', `None of the addresses could be read. ${reasons.join('; ')}${more}`);
 }
 
-/** Files behind an address know nothing of it. */
-async function* placedAt(url: string, parts: ReturnType<ReadPart>): ReturnType<ReadPart> {
+/** Files behind an address know nothing of it. What stands beside the text of several pages is read once. */
+async function* placedAt(url: string, parts: ReturnType<ReadPart>, asides: Set<string>): ReturnType<ReadPart> {
   for (;;) {
     const next = await parts.next();
     if (next.done === true) return next.value;
-    yield next.value.map((block) => Object.assign({}, block, { url }));
+    yield next.value.filter((block) => isNew(block, asides)).map((block) => Object.assign({}, block, { url }));
   }
+}
+
+function isNew(block: Block, asides: Set<string>): boolean {
+  if (block.isAside !== true) return true;
+  const text = block.kind === 'table' ? JSON.stringify(block.rows) : block.text;
+  const known = asides.has(text);
+  asides.add(text);
+  return !known;
 }

@@ -34,6 +34,8 @@ export interface BlockPosition {
   readonly sheet?: string;
   /** Address of the page, for websites. */
   readonly url?: string;
+  /** It stands beside the text of a web page, often on each page of a site. */
+  readonly isAside?: boolean;
   /** Titles of the enclosing sections, outermost first; a heading's own block has itself last. */
   readonly headingPath: readonly string[];
 }

@@ -57,6 +57,8 @@ export interface HtmlBlocksOptions {
   readonly title?: string;
   /** Address of the page, for websites. */
   readonly url?: string;
+  /** It stands beside the text of the page. */
+  readonly isAside?: boolean;
   /** Sections around the HTML, where it is part of a document of another format. */
   readonly within?: readonly string[];
 }
@@ -223,11 +225,12 @@ class Walker {
   }
 
   #placed<B extends { readonly headingPath: readonly string[] }>(block: B): B {
-    const { url, within } = this.#options;
+    const { isAside, url, within } = this.#options;
     return {
       ...block,
       ...(within !== undefined && { headingPath: [...within, ...block.headingPath] }),
       ...(url !== undefined && { url }),
+      ...(isAside === true && { isAside }),
     };
   }
 }

@@ -41,11 +41,12 @@ export const parseHtml: Parser = (input, sink) => {
   page('svg, form input, button, select').remove();
   const contacts = takeContacts(page);
   const text = hasPanels ? ownText(page) : articleOrAll(page);
-  const asides = [questions, ...contacts];
-  checkText({ body: text + asides.join(''), hasScripts, bytes: input.content.length, sink });
+  checkText({ body: text + questions + contacts.join(''), hasScripts, bytes: input.content.length, sink });
   const place = input.url === undefined ? {} : { url: input.url };
   addHtmlBlocks({ html: text, sink, ...place, ...(title === '' ? {} : { title }) });
-  for (const aside of asides) addHtmlBlocks({ html: aside, sink, ...place, within: title === '' ? [] : [title] });
+  const within = title === '' ? [] : [title];
+  addHtmlBlocks({ html: questions, sink, ...place, within });
+  for (const contact of contacts) addHtmlBlocks({ html: contact, sink, ...place, within, isAside: true });
   return title === '' ? {} : { title };
 };
 

@@ -141,10 +141,10 @@ describe('what stands around the main part of a page', () => {
       '<header><nav><a href=/>Home</a></nav><p>Call <a href="tel:030">030 555 1234</a></p></header><aside><h2>Opening hours</h2><p>Mon–Fri 9–18</p></aside><footer><ul><li><a href=/i>Imprint</a></ul><address>Main Street 7</address></footer>';
     const { blocks } = await read(pool, { content: page(around), extension: 'html' });
     expect(blocks.slice(-4)).toEqual([
-      { kind: 'paragraph', text: 'Call 030 555 1234', headingPath: ['Contact'] },
-      { kind: 'heading', text: 'Opening hours', headingPath: ['Contact', 'Opening hours'] },
-      { kind: 'paragraph', text: 'Mon–Fri 9–18', headingPath: ['Contact', 'Opening hours'] },
-      { kind: 'paragraph', text: 'Main Street 7', headingPath: ['Contact'] },
+      { kind: 'paragraph', text: 'Call 030 555 1234', headingPath: ['Contact'], isAside: true },
+      { kind: 'heading', text: 'Opening hours', headingPath: ['Contact', 'Opening hours'], isAside: true },
+      { kind: 'paragraph', text: 'Mon–Fri 9–18', headingPath: ['Contact', 'Opening hours'], isAside: true },
+      { kind: 'paragraph', text: 'Main Street 7', headingPath: ['Contact'], isAside: true },
     ]);
   });
 
