@@ -257,6 +257,24 @@ describe('timeouts', () => {
 });
 
 describe('redirects', () => {
+  it('may be written into a page, and are held to the same rules', async () => {
+    const victim = await site({ '/': 'secret' }, '127.66.0.1');
+    const refresh = (to: string): string => `<meta http-equiv="refresh" content="0; url=${to}"><p>Redirecting…</p>`;
+    const one = await site({
+      '/x': refresh('/y#part'),
+      '/y': 'end',
+      '/in': refresh(victim.at('/')),
+      '/loop': refresh('/again'),
+      '/again': refresh('/loop'),
+    });
+    expect(await fetchAll(['/x', '/in', '/loop'].map((path) => one.at(path)))).toMatchObject([
+      { status: 'fetched', finalUrl: one.at('/y'), body: Buffer.from('end') },
+      { code: 'forbidden_address' },
+      { code: 'redirect' },
+    ]);
+    expect(victim.asked).toEqual([]);
+  });
+
   it('are followed, also to another site', async () => {
     const other = await site({ '/end': 'there' }, '127.0.0.2');
     const one = await site({ '/x': redirect('/y', 301), '/y': redirect(other.at('/end#part'), 308) });

@@ -73,6 +73,7 @@ describe('the numbers of a contract', () => {
   });
 
   it.each([
+    ['one item alone', numbered('Term', 0) + wordParagraph('It runs for twelve months.')],
     ['items of a list', numbered('Milk', 0) + numbered('Bread', 0) + wordParagraph('Everything is fresh every day.')],
     ['a bold sentence', paragraph(run('1. Call us.', '<w:b/>')) + wordParagraph('We are open.')],
     ['a bold line without a number', paragraph(run('Dear guest', '<w:b/>')) + wordParagraph('We are open.')],

@@ -8,7 +8,7 @@ import { Outline } from '../../text/outline.ts';
 import { TableBuilder } from '../table-builder.ts';
 import { type BodyContext, type BodyItem, readBody, readNotes } from './body.ts';
 import { Numbering } from './numbering.ts';
-import { isClauseTitle, labelled, type Paragraph } from './paragraph.ts';
+import { clauseLevels, isClauseTitle, labelled } from './paragraph.ts';
 import { Styles } from './styles.ts';
 import { walkXml } from './xml.ts';
 import type { Parser, Sink } from '../../block.ts';
@@ -46,6 +46,8 @@ export const parseDocx: Parser = async (input, sink) => {
 /** @returns the text of the first heading that has a style */
 function addItems(items: readonly BodyItem[], sink: Sink): string | undefined {
   const shown = items.filter((item) => item instanceof TableBuilder || item.text.trim() !== '');
+  const paragraphs = shown.map((item) => (item instanceof TableBuilder ? undefined : item));
+  const levels = clauseLevels(paragraphs);
   const outline = new Outline();
   let firstHeading: string | undefined;
   for (const [at, item] of shown.entries()) {
@@ -53,22 +55,14 @@ function addItems(items: readonly BodyItem[], sink: Sink): string | undefined {
       for (const block of item.blocks(outline.path)) sink.add(block);
       continue;
     }
-    const level =
-      item.headingLevel ??
-      (isClauseTitle(item, paragraphAt(shown, at - 1), shown[at + 1] instanceof TableBuilder ? 'table' : paragraphAt(shown, at + 1))
-        ? CLAUSE_LEVEL + (item.item?.level ?? 0)
-        : undefined);
     const text = labelled(item);
+    const level =
+      item.headingLevel ?? (isClauseTitle(item, paragraphs[at + 1], levels) ? CLAUSE_LEVEL + (item.item?.level ?? 0) : undefined);
     if (level === undefined) sink.add({ kind: item.item === undefined ? 'paragraph' : 'listItem', text, headingPath: outline.path });
     else sink.add({ kind: 'heading', text: oneLine(text), headingPath: outline.enter(level, oneLine(text)) });
     if (item.headingLevel !== undefined) firstHeading ??= oneLine(text);
   }
   return firstHeading;
-}
-
-function paragraphAt(items: readonly BodyItem[], at: number): Paragraph | undefined {
-  const item = items[at];
-  return item instanceof TableBuilder ? undefined : item;
 }
 
 /** Those that the text mentions, each with the number of its mark. */

@@ -61,22 +61,43 @@ export function labelled({ text, item }: Paragraph): string {
 }
 
 /**
- * Whether a paragraph without a heading's style is the title of a clause: short, with a number, without a full stop, and either bold, or
- * the only one of its level between texts.
- * @param after `table` for a table, undefined for the end
+ * Levels of lists whose items are titles of clauses: short, without a full stop, and hardly ever one directly behind the other. Of the item
+ * that is alone on its level nobody can tell.
+ * @param paragraphs undefined for a table
  */
-export function isClauseTitle(paragraph: Paragraph, before: Paragraph | undefined, after: Paragraph | 'table' | undefined): boolean {
-  const { text, item, isBold } = paragraph;
-  const line = text.trim();
-  if (line.length > LONGEST_TITLE || !/\p{L}{2}/u.test(line) || /[.,;:!?…]$/u.test(line)) return false;
-  const isNumbered = item === undefined ? TYPED_NUMBER.test(line) : item.label !== '';
-  if (!isNumbered || after === undefined) return false;
-  if (after === 'table') return isBold;
-  if (isBold) return !after.isBold;
-  return item !== undefined && !isBeside(item, before) && !isBeside(item, after) && after.text.length > line.length;
+export function clauseLevels(paragraphs: readonly (Paragraph | undefined)[]): ReadonlySet<string> {
+  const levels = new Map<string, { items: number; titles: number; followed: number }>();
+  for (const [at, paragraph] of paragraphs.entries()) {
+    const level = levelOf(paragraph);
+    if (paragraph === undefined || level === undefined) continue;
+    const counts = levels.get(level) ?? { items: 0, titles: 0, followed: 0 };
+    levels.set(level, counts);
+    counts.items += 1;
+    if (isTitle(paragraph)) counts.titles += 1;
+    if (levelOf(paragraphs[at + 1]) === level) counts.followed += 1;
+  }
+  const found = [...levels].filter(([, { items, titles, followed }]) => items > 1 && titles >= items * 0.8 && followed <= items * 0.2);
+  return new Set(found.map(([level]) => level));
 }
 
-/** On the level of the item or above it, in the same list. */
-function isBeside(item: ListItem, other: Paragraph | undefined): boolean {
-  return other?.item !== undefined && other.item.numId === item.numId && other.item.level <= item.level;
+/**
+ * Whether a paragraph without a heading's style is the title of a clause: short, with a number, without a full stop, and either bold, or
+ * one of a level of titles.
+ * @param after undefined for a table or the end
+ */
+export function isClauseTitle(paragraph: Paragraph, after: Paragraph | undefined, levels: ReadonlySet<string>): boolean {
+  if (!isTitle(paragraph)) return false;
+  if (paragraph.isBold && after?.isBold !== true) return levelOf(paragraph) !== undefined || TYPED_NUMBER.test(paragraph.text.trim());
+  return levels.has(levelOf(paragraph) ?? '');
+}
+
+function isTitle({ text }: Paragraph): boolean {
+  const line = text.trim();
+  return line.length <= LONGEST_TITLE && /\p{L}{2}/u.test(line) && !/[.,;:!?…]$/u.test(line);
+}
+
+/** Of paragraphs with numbers that have no heading's style. */
+function levelOf(paragraph: Paragraph | undefined): string | undefined {
+  const item = paragraph?.headingLevel === undefined ? paragraph?.item : undefined;
+  return item === undefined || item.label === '' ? undefined : `${item.numId} ${item.level}`;
 }

@@ -11,7 +11,7 @@ import { decodeText } from '../../text/decode.ts';
 import type { Parser, Sink } from '../../block.ts';
 import { openPanels } from './click-panels.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
-import { describePictures, markStruck, spellOutChoices, structuredQuestions, takeContacts } from './page-parts.ts';
+import { describePictures, markStruck, removeMenus, spellOutChoices, structuredQuestions, takeContacts } from './page-parts.ts';
 
 /** Readability drops one heading whose words are all in the title, be it that of a later section. Repeated titles are known further on. */
 class ArticleReader extends Readability {
@@ -39,6 +39,7 @@ export const parseHtml: Parser = (input, sink) => {
   spellOutChoices(page);
   describePictures(page);
   page('svg, form input, button, select').remove();
+  removeMenus(page);
   const contacts = takeContacts(page);
   const text = hasPanels ? ownText(page) : articleOrAll(page);
   checkText({ body: text + questions + contacts.join(''), hasScripts, bytes: input.content.length, sink });
@@ -87,7 +88,7 @@ function checkDepth(html: string): void {
 /** All of the page that is no menu or advertisement. */
 function ownText(page: CheerioAPI): string {
   const copy = load(page.html());
-  copy('nav, [role=navigation], [role=dialog], [hidden], [aria-hidden=true], [style*="display:none"], [style*="display: none"]').remove();
+  copy('[hidden], [aria-hidden=true], [style*="display:none"], [style*="display: none"]').remove();
   const main = copy('main');
   return (main.length === 1 && visibleLength(main.html() ?? '') > 200 ? main.html() : copy('body').html()) ?? '';
 }

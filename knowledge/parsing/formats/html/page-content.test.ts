@@ -76,7 +76,7 @@ describe('what a click opens on a page', () => {
 
   it('is left out where it is no content: menus, dialogs, cookies, icons', async () => {
     const html =
-      '<button aria-expanded=false aria-controls=n>Menu</button><ul id=n class=menu hidden><li>Shop</ul><div role=dialog hidden>Log in</div><div class="cookie-panel" style="display:none">We use cookies.</div><p>Open <i aria-hidden=true>schedule</i>daily.</p><button>Send</button>';
+      '<div class="lang-dropdown"><ul><li><a href=/de>Shop Deutsch</a></ul></div><ul class=menu><li>Soup 5 euros</ul><button aria-expanded=false aria-controls=n>Menu</button><ul id=n class=menu hidden><li>Shop</ul><div role=dialog hidden>Log in</div><div class="cookie-panel" style="display:none">We use cookies.</div><p>Open <i aria-hidden=true>schedule</i>daily.</p><button>Send</button>';
     expect(await said(html)).not.toEqual(expect.arrayContaining([expect.stringMatching(/Shop|Log in|cookies|schedule|Send/u)]));
     expect(await said(html)).toContain('Open daily.');
   });

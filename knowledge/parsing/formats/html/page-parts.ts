@@ -6,6 +6,7 @@ import { isObject } from '../../../../platform/json.ts';
 
 const STRUCK_CLASS =
   /(?:^|[\s_-])(?:line-?through|strike(?:-?through|d)?|struck|(?:old|was|former|regular|original)-?price|price-?(?:old|was|before))(?:$|[\s_-])/iu;
+const MENU_CLASS = /(?:^|[\s_-])(?:menu|dropdown|nav|navbar|breadcrumbs?|share|social|toolbar|pagination)(?:$|[\s_-])/iu;
 /** A longer list of choices is one of countries or years. */
 const MOST_CHOICES = 30;
 const MOST_QUESTIONS = 200;
@@ -75,6 +76,15 @@ export function takeContacts(page: CheerioAPI): readonly string[] {
     page(part).remove();
   }
   return kept;
+}
+
+/** Removes lists of links that are called menus, which pages have outside of `nav`, too; the menu of a restaurant has other text. */
+export function removeMenus(page: CheerioAPI): void {
+  page('nav, [role=navigation], [role=dialog]').remove();
+  for (const element of page('[class], [id]').toArray()) {
+    const { class: classes = '', id = '' } = element.attribs;
+    if (MENU_CLASS.test(`${classes} ${id}`) && linkShare(page, element) > 0.7) page(element).remove();
+  }
 }
 
 /** The heading of the page or of one of its sections. */
