@@ -38,6 +38,10 @@ describe('numbered paragraphs', () => {
     expect(counted(numbering(level(0, 'bullet', '•')), ['1', 0], ['9', 0], ['1', 3])).toEqual(['', '', '']);
   });
 
+  it('have a short label, however long their text', () => {
+    expect(counted(numbering(level(0, 'decimal', 'x'.repeat(100_000))), ['1', 0])).toEqual(['x'.repeat(100)]);
+  });
+
   it('know the level of a style', () => {
     const lists = numbering(level(0, 'decimal', '%1.') + level(1, 'decimal', '%1.%2', '<w:pStyle w:val="Heading2"/>'));
     expect([lists.levelOf('1', 'Heading2'), lists.levelOf('1', 'Other'), lists.levelOf('9', 'Heading2')]).toEqual([1, 0, 0]);

@@ -73,13 +73,13 @@ function readLines({ content, limits }: ParserInput): XLSX.WorkBook {
   return XLSX.read(text, { type: 'string', dense: true, raw: true });
 }
 
-async function readPackage({ content, limits }: ParserInput, sink: Sink): Promise<XLSX.WorkBook> {
+async function readPackage({ content, extension, limits }: ParserInput, sink: Sink): Promise<XLSX.WorkBook> {
   const archive = await openArchive(content);
   if (![...archive.parts.keys()].some((name) => /^xl\/workbook\d*\.xml$/iu.test(name))) {
     const really = archive.parts.has('word/document.xml') ? 'a Word document' : 'another kind of archive';
     throw new IngestionError(
       'unsupported_content',
-      `The file is named .xlsx but is ${really}. Save it as .xlsx, or give it the extension that fits what it is.`,
+      `The file is named .${extension} but is ${really}. Save it as .${extension}, or give it the extension that fits what it is.`,
     );
   }
   checkNesting(archive);
