@@ -25,7 +25,7 @@ export interface CellStart {
 }
 
 /** Cells that one may span; more would be a way to make much of little. */
-const MOST_COLUMNS = 100;
+export const MOST_COLUMNS = 100;
 const MOST_ROWS = 1000;
 const ROWS_PER_BLOCK = 100;
 

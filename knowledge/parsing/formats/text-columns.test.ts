@@ -24,6 +24,25 @@ describe('columns of plain text', () => {
     ]);
   });
 
+  it('have names that reach over them', () => {
+    const lines = [
+      'Room            Summer    Winter',
+      'Single              90        60',
+      'Double, sea view   130',
+      'Suite                        180',
+    ];
+    expect(textParts(lines.join('\n'))).toEqual([
+      {
+        header: ['Room', 'Summer', 'Winter'],
+        rows: [
+          ['Single', '90', '60'],
+          ['Double, sea view', '130', ''],
+          ['Suite', '', '180'],
+        ],
+      },
+    ]);
+  });
+
   it('are read between tabs', () => {
     expect(textParts('Room\tPrice\tStock\nSuite\t\t2\nDouble\t180\t')).toEqual([
       {

@@ -49,14 +49,21 @@ function isRule(line: string): boolean {
 
 function tableOf(lines: readonly string[]): TextPart | undefined {
   if (lines.length < FEWEST_ROWS) return undefined;
-  const rows = lines.every((line) => line.includes('\t'))
-    ? lines.map((line) => line.split('\t').map((cell) => cell.trim()))
-    : cutAtGutters(lines);
+  const hasTabs = lines.every((line) => line.includes('\t'));
+  const rows = hasTabs ? lines.map((line) => line.split('\t').map((cell) => cell.trim())) : cutBelowNames(lines);
   const filled = rows.filter((cells) => cells.filter((cell) => cell !== '').length > 1).length;
   if (filled < rows.length * LEAST_FILLED) return undefined;
   const found = headerRows(rows.map((cells) => ({ cells })));
   const length = found?.first === 0 ? found.length : 0;
   return { header: headerNames(rows.slice(0, length)), rows: rows.slice(length) };
+}
+
+/** Names of columns may reach over the columns; then there is one for each. */
+function cutBelowNames(lines: readonly string[]): readonly (readonly string[])[] {
+  const rows = cutAtGutters(lines);
+  const names = (lines[0] ?? '').trim().split(/\s{2,}/u);
+  const below = names.length > (rows[0]?.length ?? 0) ? cutAtGutters(lines.slice(1)) : rows;
+  return below[0]?.length === names.length && below !== rows ? [names, ...below] : rows;
 }
 
 /** At the places where every line has two spaces or more. */

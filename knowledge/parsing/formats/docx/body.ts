@@ -2,12 +2,12 @@
 import type { Sink } from '../../block.ts';
 import { HIDDEN_TEXT_LEFT_OUT, leftOut, PLACEHOLDERS_LEFT_OUT } from '../../left-out.ts';
 import { tick } from '../../text/tick.ts';
-import { TableBuilder } from '../table-builder.ts';
+import { MOST_COLUMNS, TableBuilder } from '../table-builder.ts';
 import type { Numbering } from './numbering.ts';
 import { labelled, type ListItem, type Paragraph, ParagraphText } from './paragraph.ts';
 import { outlineLevel, type RunFormat, runProperty, type Style, type Styles } from './styles.ts';
 import { symbol } from './symbols.ts';
-import { type Attributes, isOn, walkXml } from './xml.ts';
+import { type Attributes, integer, isOn, walkXml } from './xml.ts';
 
 export type BodyItem = Paragraph | TableBuilder;
 
@@ -170,10 +170,10 @@ class BodyReader {
       table.isHeaderRow = false;
     } else if (name === 'tblHeader') table.isHeaderRow = isOn(attributes);
     else if (name === 'tc') table.cell = { columns: 1, continuesAbove: false, isStarted: false };
-    else if (name === 'gridSpan') table.cell.columns = Number(attributes['val'] ?? 1);
+    else if (name === 'gridSpan') table.cell.columns = integer(attributes['val'], 1);
     else if (name === 'vMerge') table.cell.continuesAbove = attributes['val'] !== 'restart';
     else if (name === 'gridBefore')
-      for (let left = Math.min(Number(attributes['val']), 100); left > 0; left -= 1)
+      for (let left = Math.min(integer(attributes['val'], 0), MOST_COLUMNS); left > 0; left -= 1)
         table.builder.startCell({ isHeader: true, columns: 1, rows: 1 });
     else return false;
     return true;
@@ -187,7 +187,7 @@ class BodyReader {
       this.#change({ style: this.#context.styles.get(val), styleId: val, headingLevel: this.#context.styles.get(val).headingLevel });
     else if (name === 'outlineLvl') this.#change(outlineLevel(attributes));
     else if (name === 'numId') this.#change({ numId: val });
-    else if (name === 'ilvl') this.#change({ level: Number(val) });
+    else if (name === 'ilvl') this.#change({ level: integer(val, 0) });
     return true;
   }
 

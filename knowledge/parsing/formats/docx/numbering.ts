@@ -1,5 +1,5 @@
 import { formatListNumber, type NumberFormat } from '../../text/list-number.ts';
-import { type Attributes, isOn, walkXml } from './xml.ts';
+import { type Attributes, integer, isOn, walkXml } from './xml.ts';
 
 interface Level {
   readonly start: number;
@@ -54,9 +54,9 @@ export class Numbering {
         } else if (name === 'num') {
           [list, instance] = [undefined, { numId: attributes['numId'] ?? '', list: '', starts: new Map() }];
           this.#instances.set(instance.numId, instance);
-        } else if (name === 'lvl' || name === 'lvlOverride') at = Number(attributes['ilvl'] ?? 0);
+        } else if (name === 'lvl' || name === 'lvlOverride') at = integer(attributes['ilvl'], 0);
         else if (name === 'abstractNumId' && instance !== undefined) instance.list = val;
-        else if (name === 'startOverride') instance?.starts.set(at, Number(val));
+        else if (name === 'startOverride') instance?.starts.set(at, integer(val, 1));
         else if (list !== undefined && at <= DEEPEST_LEVEL)
           list.levels.set(at, { ...(list.levels.get(at) ?? NEW_LEVEL), ...levelProperty(name, attributes) });
       },
@@ -91,7 +91,7 @@ function levelProperty(name: string, attributes: Attributes): Partial<Level> {
   const { val = '' } = attributes;
   switch (name) {
     case 'start':
-      return { start: Number(val) };
+      return { start: integer(val, 1) };
     case 'numFmt':
       // Numbers in words and of other scripts are written in digits.
       return { format: val === 'bullet' || val === 'none' ? undefined : FORMATS.has(val) ? (val as NumberFormat) : 'decimal' };

@@ -1,4 +1,4 @@
-import { type Attributes, isOn, walkXml } from './xml.ts';
+import { type Attributes, integer, isOn, walkXml } from './xml.ts';
 
 /** How the characters of a run look, as far as it changes what they say. */
 export interface RunFormat {
@@ -63,7 +63,7 @@ function styleProperty(name: string, attributes: Attributes, { list }: Style): P
     case 'numId':
       return { list: { ...list, numId: val ?? '' } };
     case 'ilvl':
-      return { list: { numId: '', ...list, level: Number(val) } };
+      return { list: { numId: '', ...list, level: integer(val, 0) } };
     default:
       return runProperty(name, attributes);
   }
@@ -76,8 +76,8 @@ function headingLevelOf(name: string): Partial<Style> {
 
 /** Level 9 is that of the text itself. */
 export function outlineLevel({ val }: Attributes): { readonly headingLevel: number | undefined } {
-  const level = Number(val);
-  return { headingLevel: level >= 0 && level < 9 ? level + 1 : undefined };
+  const level = integer(val, 9);
+  return { headingLevel: level < 9 ? level + 1 : undefined };
 }
 
 /** What one property of `rPr` says. */

@@ -27,6 +27,12 @@ export function isOn({ val }: Attributes): boolean {
   return val === undefined || !/^(?:0|false|off|none)$/u.test(val);
 }
 
+/** What an element such as `<w:ilvl w:val="2"/>` says. */
+export function integer(value: string | undefined, otherwise: number): number {
+  const number = Number.parseInt(value ?? '', 10);
+  return Number.isSafeInteger(number) && number >= 0 ? number : otherwise;
+}
+
 function localNames(attributes: Readonly<Record<string, string>>): Attributes {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [localName(name), value]));
 }

@@ -39,7 +39,8 @@ export function spellOutChoices(page: CheerioAPI): void {
       .filter(({ attribs }) => attribs['disabled'] === undefined && attribs['value'] !== '')
       .map((option) => page(option).text().trim())
       .filter((text) => text !== '');
-    if (options.length === 0 || options.length > MOST_CHOICES) continue;
+    // Quantities are no choice that says anything.
+    if (options.length > MOST_CHOICES || !options.some((text) => /\p{L}{2}/u.test(text))) continue;
     // Readability takes forms away.
     for (const form of page(element).parents('form, fieldset').toArray()) form.name = 'div';
     page(element).replaceWith(page('<span></span>').text(` ${options.join('; ')} `));
