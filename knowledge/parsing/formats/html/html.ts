@@ -11,7 +11,7 @@ import { decodeText } from '../../text/decode.ts';
 import type { Parser, Sink } from '../../block.ts';
 import { openPanels } from './click-panels.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
-import { describePictures, markStruck, removeMenus, spellOutChoices, structuredQuestions, takeContacts } from './page-parts.ts';
+import { describePictures, markStruck, removeChrome, spellOutChoices, structuredQuestions, takeContacts } from './page-parts.ts';
 
 /** Readability drops one heading whose words are all in the title, be it that of a later section. Repeated titles are known further on. */
 class ArticleReader extends Readability {
@@ -39,7 +39,7 @@ export const parseHtml: Parser = (input, sink) => {
   spellOutChoices(page);
   describePictures(page);
   page('svg, form input, button, select').remove();
-  removeMenus(page);
+  removeChrome(page);
   const contacts = takeContacts(page);
   const text = hasPanels ? ownText(page) : articleOrAll(page);
   checkText({ body: text + questions + contacts.join(''), hasScripts, bytes: input.content.length, sink });

@@ -76,21 +76,27 @@ describe('what a click opens on a page', () => {
 
   it('is left out where it is no content: menus, dialogs, cookies, icons', async () => {
     const html =
-      '<div class="lang-dropdown"><ul><li><a href=/de>Shop Deutsch</a></ul></div><ul class=menu><li>Soup 5 euros</ul><button aria-expanded=false aria-controls=n>Menu</button><ul id=n class=menu hidden><li>Shop</ul><div role=dialog hidden>Log in</div><div class="cookie-panel" style="display:none">We use cookies.</div><p>Open <i aria-hidden=true>schedule</i>daily.</p><button>Send</button>';
+      '<div class="lang-dropdown"><ul><li><a href=/de>Shop Deutsch</a></ul></div><ul class=menu><li>Soup 5 euros</ul><button aria-expanded=false aria-controls=n>Menu</button><ul id=n class=menu hidden><li>Shop</ul><div role=dialog hidden>Log in</div><div class="cookie-panel" style="display:none">We use cookies.</div><div id="cookie-notice">We use cookies here, too.</div><dialog>Log in again</dialog><p>Open <i aria-hidden=true>schedule</i>daily.</p><button>Send</button>';
     expect(await said(html)).not.toEqual(expect.arrayContaining([expect.stringMatching(/Shop|Log in|cookies|schedule|Send/u)]));
     expect(await said(html)).toContain('Open daily.');
   });
 });
 
+it('is read whatever the class of the whole page says of menus and cookies', async () => {
+  const links = ['Pumps', 'Tubes', 'Bells'].map((name) => `<li><a href=/x>${name}</a>`).join('');
+  const content = `<title>Parts</title><body class="nav-open gdpr"><div id="nav-wrapper" class="cookie-consent"><h1>All parts</h1><ul>${links}</ul></div>`;
+  expect(texts((await read(pool, { content, extension: 'html' })).blocks)).toEqual(['Parts', 'All parts', 'Pumps', 'Tubes', 'Bells']);
+});
+
 describe('marks that carry meaning', () => {
   it('keep numbers apart from what is raised, and leave out what is struck through', async () => {
-    const content = `<title>Prices</title><body><main><p>Sale: <s>120 euros</s> <b>99 euros</b>. Tour: <span class="price old-price">80 €</span> <ins>60 €</ins>. Bell: <span style="text-decoration: line-through">9 €</span> 7 €.</p><p>Helmet 12<sup>99</sup> €. Room 20 m<sup>2</sup>. Deposit 320<sup><a href="#f">1</a></sup> euros.</p><p class="headline">A headline.</p></main>`;
+    const content = `<title>Prices</title><body><main><p>Sale: <s>120 euros</s> <b>99 euros</b>. Tour: <span class="price old-price">80 €</span> <ins>60 €</ins>. Bell: <span style="text-decoration: line-through">9 €</span> 7 €.</p><p>Helmet 12<sup>99</sup> €. Room 20 m<sup>2</sup>. Deposit 320<sup><a href="#f">1</a></sup> euros.</p><p class="headline">A headline for <span class="regular-price">5 €</span>.</p></main>`;
     const { blocks, document } = await read(pool, { content, extension: 'html' });
     expect(texts(blocks)).toEqual([
       'Prices',
       'Sale: 99 euros. Tour: 60 €. Bell: 7 €.',
       'Helmet 12.99 €. Room 20 m². Deposit 320¹ euros.',
-      'A headline.',
+      'A headline for 5 €.',
     ]);
     expect(document.warnings).toEqual([STRUCK_LEFT_OUT]);
   });

@@ -5,8 +5,10 @@ import type { Element } from 'domhandler';
 import { isObject } from '../../../../platform/json.ts';
 
 const STRUCK_CLASS =
-  /(?:^|[\s_-])(?:line-?through|strike(?:-?through|d)?|struck|(?:old|was|former|regular|original)-?price|price-?(?:old|was|before))(?:$|[\s_-])/iu;
+  /(?:^|[\s_-])(?:line-?through|strike(?:-?through|d)?|struck|(?:old|was|former)-?price|price-?(?:old|was|before))(?:$|[\s_-])/iu;
 const MENU_CLASS = /(?:^|[\s_-])(?:menu|dropdown|nav|navbar|breadcrumbs?|share|social|toolbar|pagination)(?:$|[\s_-])/iu;
+const COOKIE_CLASS =
+  /cookie[\s_-]?(?:banner|bar|box|consent|dialog|law|notice|overlay|popup)|consent[\s_-]?(?:banner|dialog|manager)|gdpr|onetrust|usercentrics|cookiebot/iu;
 /** A longer list of choices is one of countries or years. */
 const MOST_CHOICES = 30;
 const MOST_QUESTIONS = 200;
@@ -79,12 +81,20 @@ export function takeContacts(page: CheerioAPI): readonly string[] {
   return kept;
 }
 
-/** Removes lists of links that are called menus, which pages have outside of `nav`, too; the menu of a restaurant has other text. */
-export function removeMenus(page: CheerioAPI): void {
-  page('nav, [role=navigation], [role=dialog]').remove();
+/**
+ * Removes dialogs, questions about cookies, and lists of links that are called menus, which pages have outside of `nav`, too: the menu of a
+ * restaurant has other text.
+ */
+export function removeChrome(page: CheerioAPI): void {
+  page('nav, dialog, [role=navigation], [role=dialog], [role=alertdialog]').remove();
   for (const element of page('[class], [id]').toArray()) {
     const { class: classes = '', id = '' } = element.attribs;
-    if (MENU_CLASS.test(`${classes} ${id}`) && linkShare(page, element) > 0.7) page(element).remove();
+    const names = `${classes} ${id}`;
+    const isCookies = COOKIE_CLASS.test(names);
+    // The state of menus and cookies stands in the class of the whole page, too.
+    if ((!isCookies && !MENU_CLASS.test(names)) || page(element).is('html, body, main') || page(element).find('main, h1').length > 0)
+      continue;
+    if (isCookies || linkShare(page, element) > 0.7) page(element).remove();
   }
 }
 
