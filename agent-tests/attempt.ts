@@ -9,11 +9,10 @@ import { terminalStatusOf } from '../store/index.ts';
 import { analyseCall } from '../calls/analysis/analyse-call.ts';
 import type { AnalysisQuestion } from '../calls/analysis/questions.ts';
 import { ProviderError } from '../calls/provider-access/index.ts';
-import { SEARCH_FUNCTION } from '../voice/tools/create-tools.ts';
-import { NOT_MOCKED } from '../voice/tools/tool-mocks.ts';
 import { answerChecks } from './checks/answer.ts';
 import { checkOf, json, shown } from './checks/check.ts';
-import { describeCalls, neverCalledCheck, toolCheck } from './checks/tool-calls.ts';
+import { neverCalledCheck, toolCheck } from './checks/tool-calls.ts';
+import { unknownCallChecks, unmockedChecks } from './checks/unexpected-calls.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from './driver.ts';
 import { ModelAnswerError } from './models/ask.ts';
 import { judge } from './models/judge.ts';
@@ -26,6 +25,8 @@ export interface TestAttemptOptions {
   readonly driver: AgentDriver;
   readonly models: TestModels;
   readonly language: string;
+  /** That the agent has, by which the model calls them. */
+  readonly functions: readonly string[];
   readonly questions: readonly AnalysisQuestion[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -177,7 +178,12 @@ export class TestAttempt {
       this.#error = { path, message: `the call failed with ${turn.ended}: ${turn.failure ?? 'see the log'}` };
       return false;
     }
-    this.#checks.push(...unmockedChecks(turn.toolCalls));
+    const { spec, functions } = this.#options;
+    const expectedCalls = [...expect.map(({ tool }) => tool), ...(spec.atEnd ?? []).map(({ called }) => called)];
+    this.#checks.push(
+      ...unmockedChecks(turn.toolCalls, spec.tools ?? []),
+      ...unknownCallChecks(turn.toolCalls, { functions, expect: expectedCalls, path }),
+    );
     const said = turn.messages.join(' ');
     for (const [index, expectation] of expect.entries())
       this.#checks.push(...(await turnChecks(expectation, { turn, said, path: `${path}.expect[${index}]` })));
@@ -243,20 +249,6 @@ export class TestAttempt {
 function verdictOf(checks: readonly CheckResult[]): TestVerdict {
   if (checks.some(({ verdict }) => verdict === 'error')) return 'error';
   return checks.every(({ verdict }) => verdict === 'passed') ? 'passed' : 'failed';
-}
-
-/** A search without a knowledge base can't be answered for the agent at all; any other tool without a mock is a mistake of agent or test. */
-function unmockedChecks(calls: readonly ToolCallRecord[]): readonly CheckResult[] {
-  return calls
-    .filter(({ error }) => error === NOT_MOCKED)
-    .map((call) => ({
-      path: 'spec.tools',
-      kind: 'mock',
-      verdict: call.name === SEARCH_FUNCTION ? 'error' : 'failed',
-      expected: `a mock for ${describeCalls([call])}, or no call`,
-      actual: 'the call has no mock',
-      reason: `add ${call.name} to spec.tools${call.name === SEARCH_FUNCTION ? '' : ', with passthrough: true to call the tool itself'}`,
-    }));
 }
 
 async function turnChecks(

@@ -58,14 +58,17 @@ describe('a test that is interrupted', () => {
     const config = {
       format: 1,
       name: 'receptionist',
-      agent: { language: 'en-US' },
+      agent: { language: 'en-US', llm: {} },
       tools: [],
       knowledgeBase: null,
     } as unknown as AgentRevisionConfig;
     return runTest({
       test: {
         name: 'hours',
-        spec: agentTestKind.spec.parse({ agentRefs: [{ name: 'receptionist' }], conversation: [{ user: 'When are you open?' }] }),
+        spec: agentTestKind.spec.parse({
+          agentRefs: [{ name: 'receptionist' }],
+          conversation: [{ user: 'When are you open?', expect: [{ answer: { contains: ['nine'] } }] }],
+        }),
       },
       agent: { name: 'receptionist', revision: 'r1', config },
       searches: false,

@@ -12,7 +12,7 @@ import type { ProviderUsage } from '../calls/usage/counted-requests.ts';
 import { keptAttempts } from './kept-attempts.ts';
 import type { TestModels } from './models/test-models.ts';
 import type { TestAttemptResult, TestResult } from './result.ts';
-import { testProblems } from './test-problems.ts';
+import { functionsOf, testProblems } from './test-problems.ts';
 
 export interface RunTestOptions {
   readonly test: { readonly name: string; readonly spec: AgentTestSpec };
@@ -114,6 +114,7 @@ async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestO
     driver,
     models,
     language: config.agent.language,
+    functions: functionsOf(config),
     questions: questionsOf(config),
     clock,
     signal: over,

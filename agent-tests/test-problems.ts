@@ -3,8 +3,11 @@ import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../crds/agent-test.ts';
 import { agentTestProblems } from '../crds/agent-test-problems.ts';
 import type { SpecProblem } from '../crds/limits.ts';
+import { dynamicDataToBring, missingDynamicData } from '../calls/call-settings.ts';
 import { functionNamesOf, SEARCH_FUNCTION } from '../voice/tools/create-tools.ts';
 import { isKnownLanguage } from './checks/language.ts';
+
+type ToolCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called']>;
 
 export interface TestedAgent {
   readonly config: Pick<AgentRevisionConfig, 'agent' | 'tools' | 'knowledgeBase' | 'name'>;
@@ -12,12 +15,21 @@ export interface TestedAgent {
   readonly searches: boolean;
 }
 
+/** By which the model calls them in a test: the keypad's are in each. */
+export const functionsOf = (config: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>): readonly string[] =>
+  functionNamesOf(config, { keypad: true });
+
 export async function testProblems(spec: AgentTestSpec, { config, searches }: TestedAgent): Promise<readonly SpecProblem[]> {
-  const names = functionNamesOf(config, { keypad: true });
+  const names = functionsOf(config);
+  const lacks = (name: string): string => `agent ${config.name} has no function "${name}": it has ${names.join(', ')}`;
   const known = (name: string | undefined, path: string): readonly SpecProblem[] =>
-    name === undefined || names.includes(name)
-      ? []
-      : [{ path, message: `agent ${config.name} has no function "${name}": it has ${names.join(', ')}` }];
+    name === undefined || names.includes(name) ? [] : [{ path, message: lacks(name) }];
+  const callProblems = (call: ToolCall | undefined, path: string): readonly SpecProblem[] => {
+    if (call === undefined || names.includes(call.name) === (call.unknown !== true)) return [];
+    if (call.unknown === true)
+      return [{ path: `${path}.unknown`, message: `agent ${config.name} has the function "${call.name}": leave unknown out` }];
+    return [{ path: `${path}.name`, message: `${lacks(call.name)}. Set unknown: true if the model is to make it up` }];
+  };
   const mocks = (spec.tools ?? []).flatMap(({ name, passthrough }, index) => {
     const message = `there is no knowledge base to search here: give what ${name} returns`;
     const unsearchable = name === SEARCH_FUNCTION && passthrough === true && !searches;
@@ -27,7 +39,7 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
     (spec.conversation ?? []).flatMap(({ expect = [] }, turn) =>
       expect.map(async ({ tool, answer }, index) => {
         const path = `spec.conversation[${turn}].expect[${index}]`;
-        return [...known(tool?.name, `${path}.tool.name`), ...(await languageProblems(answer?.language, `${path}.answer.language`))];
+        return [...callProblems(tool, `${path}.tool`), ...(await languageProblems(answer?.language, `${path}.answer.language`))];
       }),
     ),
   );
@@ -43,9 +55,25 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
               message: `agent ${config.name} has no result "${analysis.name}" in spec.postCallAnalysis: it has ${questions.join(', ') || 'none'}`,
             },
           ];
-    return known(neverCalled, `${path}.neverCalled`).concat(known(called?.name, `${path}.called.name`), strange);
+    return known(neverCalled, `${path}.neverCalled`).concat(callProblems(called, `${path}.called`), strange);
   });
-  return [...agentTestProblems(spec), ...mocks, ...turns.flat(), ...atEnd];
+  return [...agentTestProblems(spec), ...nothingExpected(spec), ...dataProblems(spec, config), ...mocks, ...turns.flat(), ...atEnd];
+}
+
+/** Such a test would pass whatever the agent does. The goal of a simulated user is an expectation. */
+function nothingExpected({ conversation = [], simulatedUser, atEnd = [] }: AgentTestSpec): readonly SpecProblem[] {
+  const expects = simulatedUser !== undefined || atEnd.length > 0 || conversation.some(({ expect = [] }) => expect.length > 0);
+  if (expects) return [];
+  const cure = 'add expect to a turn, for example "expect: [{answer: {contains: [nine]}}]", or atEnd to the spec';
+  return [{ path: 'spec.conversation', message: `the test expects nothing, so it can't fail: ${cure}` }];
+}
+
+/** What a call without them is refused for. */
+function dataProblems({ dynamicData = {} }: AgentTestSpec, { name, agent }: TestedAgent['config']): readonly SpecProblem[] {
+  return missingDynamicData({ requiredDynamicData: dynamicDataToBring(agent) }, dynamicData).map((missing) => ({
+    path: 'spec.dynamicData',
+    message: `agent ${name} requires "${missing}", and a call without it is refused: add ${missing} with a value`,
+  }));
 }
 
 async function languageProblems(tag: string | undefined, path: string): Promise<readonly SpecProblem[]> {

@@ -36,6 +36,9 @@ export function dynamicDataToBring({ llm, dynamicData }: Pick<AgentSpec, 'llm' |
 }
 
 /** The required names that a call doesn't bring; `null` counts as missing. */
-export function missingDynamicData({ requiredDynamicData }: CallSettings, given: Readonly<Record<string, unknown>>): readonly string[] {
+export function missingDynamicData(
+  { requiredDynamicData }: Pick<CallSettings, 'requiredDynamicData'>,
+  given: Readonly<Record<string, unknown>>,
+): readonly string[] {
   return requiredDynamicData.filter((name) => !Object.hasOwn(given, name) || given[name] === null);
 }

@@ -73,6 +73,10 @@ const mock = atomic(
 
 const toolCall = z.object({
   name: functionName(),
+  unknown: z
+    .boolean()
+    .optional()
+    .describe('true: the agent has no such function: the model makes it up, nothing is run, and the model is told so.'),
   times: z.int().min(0).max(100).optional().describe('Number of calls of it, exactly; at least one where absent.'),
   arguments: freeObject(32)
     .optional()

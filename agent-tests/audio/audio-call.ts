@@ -5,7 +5,7 @@
  * process writes: the same that are shown of any call.
  */
 import { accessTokenOf, TOKEN_TTL_MS } from '../../calls/access-token.ts';
-import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import { callSettingsOf } from '../../calls/call-settings.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import type { SpokenLine } from '../../calls/live-transcript.ts';
 import type { MediaServer } from '../../calls/media-server.ts';
@@ -153,9 +153,6 @@ export class AudioCall implements AgentDriver {
   async #register(): Promise<CallRecord> {
     const { services, revision, config, test, dynamicData } = this.#options;
     const settings = callSettingsOf(config);
-    const missing = missingDynamicData(settings, dynamicData);
-    if (missing.length > 0)
-      throw new DriverError(`the agent needs ${missing.map((name) => `"${name}"`).join(', ')}: give a value`, { path: 'spec.dynamicData' });
     const registration = await services.lifecycle.register({
       ...this.#ref,
       callType: 'web_call',

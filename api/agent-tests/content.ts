@@ -112,6 +112,7 @@ const ends = () => field({ path: 'ends', create: z.enum(endReasons).nullish(), a
 const toolCall = (schema: string, path: string) =>
   optional(schema, path, {
     name: field({ path: `${path}.name`, create: functionName(), answer: z.string() }),
+    unknown: field({ path: `${path}.unknown`, create: z.boolean().nullish(), answer: z.boolean().optional() }),
     times: field({ path: `${path}.times`, create: z.int().min(0).max(100).nullish(), answer: z.int().optional() }),
     arguments: field({
       path: `${path}.arguments`,

@@ -34,6 +34,7 @@ const spec = agentTestKind.spec.parse({
       expect: [
         { answer: { contains: ['nine'], notContains: ['ten'], matches: '^We', maxWords: 40, language: 'en' } },
         { tool: { name: 'search', times: 1, arguments: { query: { contains: 'hours' } } } },
+        { tool: { name: 'cancel', unknown: true } },
         { within: '2s' },
       ],
     },
@@ -75,7 +76,10 @@ describe('an AgentTest in REST', () => {
       required: true,
       dynamic_data: { customer: 'Ada', orders: 2 },
       tools: [{ name: 'look_up', when: { id: '42', deep: { a: [1] } }, returns: { state: 'shipped', notContains: 1 } }, {}, {}],
-      conversation: [{ expect: [{ answer: { not_contains: ['ten'], max_words: 40 } }, {}, {}] }, { keys: '42#' }],
+      conversation: [
+        { expect: [{ answer: { not_contains: ['ten'], max_words: 40 } }, {}, { tool: { name: 'cancel', unknown: true } }, {}] },
+        { keys: '42#' },
+      ],
       at_end: [{ never_called: 'transfer_call' }, { analysis: { name: 'topic', equals: false } }, {}],
       judge: { model_provider: 'openai_compatible', model_name: 'm', base_url: 'https://models.example.com/v1', api_key: '********' },
       pass_at_least: 2,

@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline';
 
 import { stringify } from 'yaml';
 
+import { dynamicDataToBring, missingDynamicData } from '../../calls/call-settings.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { DriverError, type AgentTurn } from '../../agent-tests/driver.ts';
 import { spokenLine } from '../../agent-tests/reports/report.ts';
 import { TextCall } from '../../agent-tests/text/text-call.ts';
@@ -37,6 +39,7 @@ export async function chat(
   const { name, org, namespace, config, keys, test } = agent;
   const { services } = open;
   const data = { ...test?.dynamicData, ...dynamicData };
+  expectDynamicData(config.agent, data);
   const call = new TextCall({
     services: { ...services, keys },
     org,
@@ -98,6 +101,15 @@ export async function chat(
     await call.close();
   }
   await saveTurns();
+}
+
+/** A call without them is refused, too. @throws UserError */
+function expectDynamicData(agent: AgentRevisionConfig['agent'], data: Readonly<Record<string, unknown>>): void {
+  const missing = missingDynamicData({ requiredDynamicData: dynamicDataToBring(agent) }, data);
+  if (missing.length === 0) return;
+  throw new UserError(`the agent requires dynamic data: ${missing.join(', ')}`, {
+    cure: `add ${missing.map((name) => `--data ${name}=…`).join(' ')}`,
+  });
 }
 
 async function save(file: string, conversation: Omit<Parameters<typeof agentTestOf>[0], 'name'>, { err }: Pick<Io, 'err'>): Promise<void> {

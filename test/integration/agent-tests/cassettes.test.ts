@@ -42,7 +42,10 @@ it('says of a tool call when it began, also in a recording and its replay', asyn
   // The second call begins after the answer of the first one, which takes 60 ms.
   const tools = [{ name: 'look_up_order', delay: '60ms', returns: { state: 'shipped' } }];
   const conversation = [{ user: 'Where is my order 42?' }, { user: 'And order 43?' }];
-  await folder.write('tests/order.yaml', orderStatus('twice', { tools, conversation, atEnd: undefined }));
+  await folder.write(
+    'tests/order.yaml',
+    orderStatus('twice', { tools, conversation, atEnd: [{ called: { name: 'look_up_order', times: 2 } }] }),
+  );
   for (const mode of ['--live', '--record', '--replay']) {
     const done = await folder.parley(['test', '.', mode, '-o', 'json']);
     const [attempt] = reportIn(done).results[0]!.attempts;
@@ -118,7 +121,7 @@ it('replays a conversation whose beginning was summarised', async () => {
   const summaries = () => folder.provider.requests('chat').filter(({ system }) => system.startsWith('You are given the beginning')).length;
   folder.provider.chat(({ system, lastUser }) => (system.startsWith('You are given') ? `Summary ${summaries()}.` : lastUser));
   const conversation = Array.from({ length: 12 }, (_, turn) => ({ user: `Turn ${turn}${' of many'.repeat(20)}` }));
-  await folder.write('tests/long.yaml', anAgentTest('long', { conversation }));
+  await folder.write('tests/long.yaml', anAgentTest('long', { conversation, atEnd: [{ ends: 'user_ended_call' }] }));
   const recorded = await folder.parley(['test', '.', '--record']);
   expect(summaries()).toBeGreaterThan(1);
   const replayed = await folder.parley(['test', '.', '--replay', '-o', 'json']);

@@ -42,6 +42,7 @@ async function aShop(name: string, chat: ChatHandler): Promise<TestFolder> {
     anAgentTest(name, {
       tools: Object.keys(PARAMETERS).map((one) => ({ name: one, returns: one })),
       conversation: [{ user: 'Go.' }],
+      atEnd: [{ ends: 'user_ended_call' }],
     }),
   );
   return folder;

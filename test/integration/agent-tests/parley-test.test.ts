@@ -74,11 +74,14 @@ describe('parley test', () => {
       'f-judge': turn('Hello', { judge: 'insults the caller' }),
       'f-ends': turn('Hello', { ends: 'agent_ended_call' }),
       'f-within': turn('slow', { within: '1ms' }),
-      'f-early': { conversation: [{ user: 'bye' }, { user: 'Are you still there?' }] },
+      'f-early': { conversation: [{ user: 'bye' }, { user: 'Are you still there?' }], atEnd: [{ neverCalled: 'send_digits' }] },
       'f-never': { ...turn('Where is my order 42?'), atEnd: [{ neverCalled: 'look_up_order' }] },
       'f-called': { ...turn('Hello'), atEnd: [{ called: { name: 'look_up_order' } }] },
       'f-analysis': { ...turn('Hello'), atEnd: [{ analysis: { name: 'topic', equals: 'order' } }] },
-      'f-unmocked': { ...turn('Where is my order 42?'), tools: [{ name: 'look_up_order', when: { order_id: '43' }, returns: 1 }] },
+      'f-unmocked': {
+        ...turn('Where is my order 42?', { tool: { name: 'look_up_order' } }),
+        tools: [{ name: 'look_up_order', when: { order_id: '43' }, returns: 1 }],
+      },
       'f-goal': { simulatedUser: { goal: 'buy a boat', maxTurns: 2 }, tools: [{ name: 'look_up_order', returns: { state: 'lost' } }] },
     };
     const passing = {
@@ -108,7 +111,12 @@ describe('parley test', () => {
       { path: 'spec.conversation[0].expect[0].judge', kind: 'judge', reason: 'it is friendly' },
     ]);
     expect(failedChecks(report, 'f-unmocked')).toMatchObject([
-      { path: 'spec.tools', kind: 'mock', reason: expect.stringContaining('look_up_order') },
+      {
+        path: 'spec.tools[0].when',
+        kind: 'mock',
+        expected: 'a mock for look_up_order({"order_id":"42"}), or no call',
+        actual: 'no mock fits: spec.tools[0] answers look_up_order with {"order_id":"43"}',
+      },
     ]);
     expect(failedChecks(report, 'f-early')).toMatchObject([
       { path: 'spec.conversation[1]', actual: expect.stringContaining('agent_ended_call') },
@@ -212,12 +220,12 @@ describe('what cannot be evaluated is an error with its place, and never passes'
     ],
     [
       'a model that is away',
-      { conversation: [{ user: 'break' }] },
+      { conversation: [{ user: 'break', expect: [{ answer: { maxWords: 100 } }] }] },
       /:\d+: spec\.conversation\[0\]: the call failed with llm_websocket_\w+: openai \(language model\) answers 400/,
     ],
     [
       'a conversation that takes too long',
-      { conversation: [{ user: 'hang' }], timeout: '1s' },
+      { conversation: [{ user: 'hang', expect: [{ answer: { maxWords: 100 } }] }], timeout: '1s' },
       /:\d+: spec\.timeout: the attempt took longer than spec\.timeout, 1s/,
     ],
   ];
@@ -236,7 +244,9 @@ describe('what cannot be evaluated is an error with its place, and never passes'
     const nameOf = (what: string): string => what.replaceAll(' ', '-');
     await folder.write(
       'tests/t.yaml',
-      ...cases.map(([what, spec]) => anAgentTest(nameOf(what), { conversation: [{ user: 'x' }], ...spec })),
+      ...cases.map(([what, spec]) =>
+        anAgentTest(nameOf(what), { conversation: [{ user: 'x', expect: [{ answer: { maxWords: 100 } }] }], ...spec }),
+      ),
     );
     const done = await folder.parley(['test', '.']);
     expect(done.stdout).toMatch(new RegExp(`0 passed, 0 failed, ${cases.length} errors in`));
@@ -268,7 +278,7 @@ describe('what cannot be evaluated is an error with its place, and never passes'
       'agents/handbook.yaml',
       'apiVersion: parley.dev/v1alpha1\nkind: KnowledgeBase\nmetadata: {name: handbook}\nspec: {description: All}\n',
     );
-    const conversation = [{ user: 'When do you open?' }];
+    const conversation = [{ user: 'When do you open?', expect: [{ answer: { contains: ['know'] } }] }];
     const returns = { results: [{ source: 'handbook', content: 'From nine.' }] };
     await folder.write(
       'tests/t.yaml',

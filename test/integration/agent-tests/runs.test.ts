@@ -50,7 +50,10 @@ it('stores verdicts, transcripts and the first failure of each test, with one ev
     greets,
     order,
     refuses: { conversation: [{ user: 'Hello?', expect: [{ answer: { contains: ['closed'] } }] }] },
-    unknown: { tools: [{ name: 'look_up_order', returns: 1 }], conversation: [{ user: 'Hello?' }] },
+    unknown: {
+      tools: [{ name: 'look_up_order', returns: 1 }],
+      conversation: [{ user: 'Hello?', expect: [{ answer: { maxWords: 100 } }] }],
+    },
     audio: { mode: 'audio', ...greets },
   });
   const { state, verdict, results } = await over(store, run);

@@ -57,7 +57,10 @@ it('has the reasoning that a provider counts in the total alone', async () => {
     completion_tokens_details: { reasoning_tokens: 2_000 },
   };
   folder.provider.chat(() => ({ raw: events(says('Hello.'), finish('stop'), { choices: null, usage }) }));
-  await folder.write('tests/all.yaml', anAgentTest('reasons', { conversation: [{ user: 'Hello' }] }));
+  await folder.write(
+    'tests/all.yaml',
+    anAgentTest('reasons', { conversation: [{ user: 'Hello', expect: [{ answer: { maxWords: 100 } }] }] }),
+  );
   const env = { PARLEY_PRICES: JSON.stringify([{ ...PRICES[0], inputPerMillionTokens: '0', outputPerMillionTokens: '10' }]) };
   const [result] = reportIn(await folder.parley(['test', '.', '--live', '-o', 'json'], { env })).results;
   expect(result?.usage?.items).toMatchObject([

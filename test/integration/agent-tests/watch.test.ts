@@ -14,7 +14,12 @@ it('runs the tests that a change affects again', async () => {
   await folder.write(
     'tests/more.yaml',
     orderStatus('two', { agentRefs: [{ name: 'receptionist' }] }),
-    orderStatus('three', { agentRefs: [{ name: 'other' }], tools: [], conversation: [{ user: 'hi' }], atEnd: [] }),
+    orderStatus('three', {
+      agentRefs: [{ name: 'other' }],
+      tools: [],
+      conversation: [{ user: 'hi' }],
+      atEnd: [{ ends: 'user_ended_call' }],
+    }),
   );
   const child = spawn(process.execPath, [parleyEntry, 'test', '.', '--watch'], {
     cwd: folder.path,

@@ -30,6 +30,7 @@ const body = (test_id: string) => ({
       expect: [
         { answer: { contains: ['nine'], max_words: 40 } },
         { tool: { name: 'look_up', times: 1, arguments: { id: { equals: '42' } } } },
+        { tool: { name: 'cancel', unknown: true } },
       ],
     },
     { keys: '1#', expect: [{ ends: 'agent_ended_call' }] },
@@ -51,7 +52,10 @@ describe('agent tests', () => {
     const before = await stored('hours');
     expect(before.spec).toMatchObject({
       agentRefs: [{ name: agent }],
-      conversation: [{ expect: [{ answer: { contains: ['nine'], maxWords: 40 } }, {}] }, { keys: '1#' }],
+      conversation: [
+        { expect: [{ answer: { contains: ['nine'], maxWords: 40 } }, {}, { tool: { name: 'cancel', unknown: true } }] },
+        { keys: '1#' },
+      ],
       judge: { provider: 'openai', apiKeySecretRef: { name: 'agenttest-hours' } },
       passAtLeast: 2,
     });

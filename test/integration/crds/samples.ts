@@ -326,6 +326,7 @@ export const samples: readonly StoredManifest[] = [
       atEnd: [
         { neverCalled: 'transfer_call' },
         { called: { name: 'search', times: 2, arguments: { query: { equals: {} } } } },
+        { called: { name: 'cancel', unknown: true } },
         { analysis: { name: 'topic', equals: 'hours' } },
         { judge: 'nothing was asked twice' },
         { ends: 'agent_ended_call' },

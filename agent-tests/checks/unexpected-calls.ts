@@ -1,0 +1,58 @@
+/** Tool calls that are a mistake of agent or test, whatever else is expected: without a mock, or of a function that there isn't. */
+import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import { SEARCH_FUNCTION } from '../../voice/tools/create-tools.ts';
+import { NOT_MOCKED } from '../../voice/tools/tool-mocks.ts';
+import type { CheckResult, ToolCallRecord } from '../result.ts';
+import { json } from './check.ts';
+import { describeCalls } from './tool-calls.ts';
+
+type Mock = NonNullable<AgentTestSpec['tools']>[number];
+type Expectation = NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number];
+
+/** A search without a knowledge base can't be answered for the agent at all: the test is an error. */
+export function unmockedChecks(calls: readonly ToolCallRecord[], mocks: readonly Mock[]): readonly CheckResult[] {
+  return calls
+    .filter(({ error }) => error === NOT_MOCKED)
+    .map((call) => {
+      const verdict = call.name === SEARCH_FUNCTION ? 'error' : 'failed';
+      return { kind: 'mock', verdict, expected: `a mock for ${describeCalls([call])}, or no call`, ...whyUnmocked(call, mocks) };
+    });
+}
+
+function whyUnmocked({ name }: ToolCallRecord, mocks: readonly Mock[]): Pick<CheckResult, 'path' | 'actual' | 'reason'> {
+  const own = mocks.flatMap((mock, index) => (mock.name === name ? [{ index, when: mock.when }] : []));
+  const [first] = own;
+  if (first !== undefined)
+    return {
+      path: `spec.tools[${first.index}].when`,
+      actual: `no mock fits: ${own.map(({ index, when }) => `spec.tools[${index}] answers ${name} with ${json(when)}`).join(', ')}`,
+      reason: 'change when, or add an entry without it, which answers every call',
+    };
+  return {
+    path: 'spec.tools',
+    actual: 'the call has no mock',
+    reason: `add ${name} to spec.tools${name === SEARCH_FUNCTION ? '' : ', with passthrough: true to call the tool itself'}`,
+  };
+}
+
+/** @param functions that the agent has. @param expect of the turn, and of the end of the test */
+export function unknownCallChecks(
+  calls: readonly ToolCallRecord[],
+  {
+    functions,
+    expect,
+    path,
+  }: { readonly functions: readonly string[]; readonly expect: readonly Expectation['tool'][]; readonly path: string },
+): readonly CheckResult[] {
+  const expected = new Set(expect.flatMap((tool) => (tool?.unknown === true ? [tool.name] : [])));
+  return calls
+    .filter(({ name }) => !functions.includes(name) && !expected.has(name))
+    .map((call) => ({
+      path,
+      kind: 'tool',
+      verdict: 'failed',
+      expected: `calls of ${functions.join(', ')} only`,
+      actual: describeCalls([call]),
+      reason: `the agent has no function ${call.name}: look for it in the prompt, attach a tool, or expect "tool: {name: ${call.name}, unknown: true}"`,
+    }));
+}
