@@ -7,14 +7,14 @@ import { testFolder } from '../../test/support/folders.ts';
 import { Cassette, readCassette, writeCassette } from './cassette.ts';
 
 const recorded = (text: string): Cassette =>
-  new Cassette({ recordedAt: 0, recordings: [{ request: { provider: 'openai', model: 'm' }, answer: { text } }] });
+  new Cassette({ recordedAt: 0, recordings: [{ request: { provider: 'openai', model: 'm' }, answer: { stream: [text] } }] });
 
 it('replaces a recording whole, and leaves it as it was where that fails', async () => {
   const folder = testFolder();
   const file = join(folder, 'cassettes', 'hours.desk.yaml');
   await writeCassette(file, recorded('nine'), 'one');
   await writeCassette(file, recorded('ten'), 'two');
-  expect((await readCassette(file))?.recordings).toMatchObject([{ answer: { text: 'ten' } }]);
+  expect((await readCassette(file))?.recordings).toMatchObject([{ answer: { stream: ['ten'] } }]);
   expect(await readdir(join(folder, 'cassettes'))).toEqual(['hours.desk.yaml']);
   await mkdir(`${file}.new`);
   await expect(writeCassette(file, recorded('eleven'), 'three')).rejects.toThrow('EISDIR');
@@ -25,8 +25,8 @@ it('refuses at once a recording whose aliases stand for billions of values', asy
   const file = join(testFolder(), 'evil.yaml');
   const level = (n: number) => `a${n}: &a${n} [${Array.from({ length: 10 }, () => (n === 0 ? 'x' : `*a${n - 1}`)).join(', ')}]`;
   const levels = Array.from({ length: 9 }, (_, n) => level(n));
-  const answer = 'answers: [{request: {provider: openai, model: m, x: *a8}, answer: {text: hi}}]';
-  await writeFile(file, ['format: 1', 'recordedAt: 2026-01-01T00:00:00Z', ...levels, answer, ''].join('\n'));
+  const answer = 'answers: [{request: {provider: openai, model: m, x: *a8}, answer: {stream: [hi]}}]';
+  await writeFile(file, ['format: 2', 'recordedAt: 2026-01-01T00:00:00Z', ...levels, answer, ''].join('\n'));
   await expect(readCassette(file)).rejects.toThrow(
     expect.objectContaining({ name: 'CassetteError', message: expect.stringContaining('aliases') }),
   );
@@ -49,7 +49,7 @@ it('reads what a long test repeats in each of its requests', async () => {
   const messages = Array.from({ length: 100 }, (_, n) => ({ role: 'user', content: `message ${n}` }));
   const recordings = messages.map((_, n) => ({
     request: { provider: 'openai', model: 'm', messages: messages.slice(0, n) },
-    answer: { text: 'x' },
+    answer: { stream: ['x'] },
   }));
   await writeCassette(file, new Cassette({ recordedAt: 0, recordings }), 'long');
   expect((await readCassette(file))?.recordings).toEqual(recordings);

@@ -29,8 +29,6 @@ export class CassetteError extends Error {
 }
 
 const FORMAT = 2;
-/** Whose answers are what was read of them. */
-const FORMER_FORMAT = 1;
 /** Of a file, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** What its aliases may stand for: hundreds of requests repeat the prompt and the conversation so far. */
@@ -99,7 +97,7 @@ export async function readCassette(file: string): Promise<Cassette | undefined> 
   if (Buffer.byteLength(text) > MAX_BYTES) throw new CassetteError(`${file} is larger than 64 MiB: record it again with fewer attempts`);
   const { format, recordedAt, answers } = (contentOf(file, text) ?? {}) as Readonly<Record<string, unknown>>;
   const time = Date.parse(String(recordedAt));
-  if ((format !== FORMAT && format !== FORMER_FORMAT) || !Array.isArray(answers) || Number.isNaN(time))
+  if (format !== FORMAT || !Array.isArray(answers) || Number.isNaN(time))
     throw new CassetteError(`${file} is no recording of this version: run the test with --record`);
   const broken = answers.findIndex((answer) => !isRecording(answer));
   if (broken >= 0) throw new CassetteError(`${file}: answers[${broken}] has no readable request or answer: run the test with --record`);
@@ -116,7 +114,7 @@ function contentOf(file: string, text: string): unknown {
 }
 
 /** An answer has at least one of them. */
-const ANSWER_FIELDS = ['stream', 'body', 'failed', 'text', 'toolCalls'] satisfies readonly (keyof RecordedAnswer)[];
+const ANSWER_FIELDS = ['stream', 'body', 'failed'] satisfies readonly (keyof RecordedAnswer)[];
 
 /** Files are edited and merged by people. */
 function isRecording(value: unknown): value is Recording {

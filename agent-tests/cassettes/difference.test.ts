@@ -16,7 +16,10 @@ const request = (more: Partial<RecordedRequest> = {}, ...said: readonly string[]
   tools: [tool('find')],
   ...more,
 });
-const recorded = [request({}, 'hello'), request({}, 'hello', 'where is my order')].map((one) => ({ request: one, answer: { text: 'x' } }));
+const recorded = [request({}, 'hello'), request({}, 'hello', 'where is my order')].map((one) => ({
+  request: one,
+  answer: { stream: ['x'] },
+}));
 const difference = (wanted: RecordedRequest) => differenceFromNearest(wanted, recorded);
 
 describe('a request that is not recorded', () => {
@@ -54,7 +57,7 @@ describe('a cassette', () => {
       const file = join(folder, 'broken.yaml');
       await writeFile(
         file,
-        `format: 1\nrecordedAt: 2026-01-01T00:00:00Z\nanswers:\n  - {request: {model: m}, answer: {text: Hi}}\n  - ${answer}\n`,
+        `format: 2\nrecordedAt: 2026-01-01T00:00:00Z\nanswers:\n  - {request: {model: m}, answer: {stream: [Hi]}}\n  - ${answer}\n`,
       );
       const failure = await readCassette(file).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(CassetteError);

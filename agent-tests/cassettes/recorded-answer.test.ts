@@ -41,9 +41,3 @@ it('shows people what was said and called, in a line for each event', () => {
     ],
   });
 });
-
-it('is replayed from recordings of the former format, too', async () => {
-  const toolCalls = ['a', 'b', 'c'].map((name) => ({ id: name, name, arguments: '{}' }));
-  const events = eventsOf(await replayAnswer({ text: 'One moment.', toolCalls }).text());
-  expect(events.map((event) => (event.type === 'call' ? event.call.id : event.type))).toEqual(['text', 'a', 'b', 'c', 'end']);
-});

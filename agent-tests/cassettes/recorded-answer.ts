@@ -26,14 +26,6 @@ export interface RecordedFailure extends Pick<ProviderError, 'kind' | 'status'> 
   readonly parameters?: readonly OptionalParameter[];
 }
 
-/** What recordings before version 2 have in place of {@link RecordedAnswer.stream}. */
-interface FormerAnswer {
-  readonly text?: string;
-  readonly toolCalls?: readonly (ToolCallShown & { readonly id?: string; readonly more?: object | undefined })[];
-  readonly finishReason?: string;
-  readonly usage?: unknown;
-}
-
 /** They differ with each answer, and nobody reads them. */
 const NOISE: ReadonlySet<string> = new Set(['created', 'system_fingerprint', 'service_tier', 'obfuscation']);
 
@@ -78,22 +70,11 @@ export class AnswerRecording {
 /** As a server that speaks OpenAI's protocol answers. */
 export function replayAnswer(answer: RecordedAnswer): Response {
   if (answer.body !== undefined) return new Response(answer.body, { headers: { 'content-type': 'application/json' } });
-  const events = (answer.stream ?? formerStream(answer)).map((data) => `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`);
+  const events = (answer.stream ?? []).map((data) => `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`);
   return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
 }
 
 function withoutNoise(data: string): string {
   const value = parseJson(data);
   return isObject(value) ? JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !NOISE.has(name)))) : data;
-}
-
-function formerStream({ text, toolCalls = [], finishReason = 'stop', usage }: FormerAnswer): readonly string[] {
-  const calls = toolCalls.map(({ id, name, arguments: args, more }, index) => ({
-    index,
-    id,
-    function: { name, arguments: args },
-    ...more,
-  }));
-  const delta = { content: text ?? null, ...(calls.length > 0 && { tool_calls: calls }) };
-  return [JSON.stringify({ id: 'chatcmpl-recorded', choices: [{ index: 0, delta, finish_reason: finishReason }], usage }), '[DONE]'];
 }
