@@ -1,13 +1,24 @@
-/** How what was said is compared: without case and punctuation. */
+/** How what was said is compared: without case and punctuation, numbers as numbers. */
 
-/** Lower case, with one space for everything between words. */
+/** A number with its sign and decimals, or a word. A hyphen after a letter or a digit is no sign. */
+const TOKEN = /(?:(?<![\p{L}\p{N}])[-\u2212])?\p{Nd}+(?:[.,]\p{Nd}+)*(?![\p{L}\p{M}\p{N}])|[\p{L}\p{M}\p{N}]+/gu;
+/** With separators of thousands: `1,000`, `1.000` and `1.234.567,8`. */
+const GROUPED = /^[-\u2212]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)$/;
+
+/** Lower case, with one space for everything between words; numbers as {@link plainNumber}. */
 export function plainWords(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/['’]/g, '')
-    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
-    .trim();
+  const plain = text.normalize('NFKC').toLowerCase().replaceAll(/['’]/g, '');
+  return Array.from(plain.matchAll(TOKEN), ([token]) => (/^.?\p{Nd}/u.test(token) ? plainNumber(token) : token)).join(' ');
+}
+
+/** `12.50` and `12,5` are `12.5`, which is neither `12` nor `50`; `1,000` is `1000`. A date such as `1.5.2026` is several numbers. */
+function plainNumber(token: string): string {
+  const separator = GROUPED.test(token) ? /[.,]/.exec(token)?.[0] : undefined;
+  const parts = (separator === undefined ? token : token.replaceAll(separator, '')).replace('\u2212', '-').split(/[.,]/);
+  const [units = '', decimals = '', ...more] = parts;
+  if (more.length > 0) return parts.join(' ');
+  const kept = decimals.replace(/0+$/, '');
+  return kept === '' ? units : `${units}.${kept}`;
 }
 
 /** Whole words: `art` is not in `start`. Scripts without spaces have no boundaries of words, and neither have texts of signs alone. */
