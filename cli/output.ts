@@ -52,6 +52,6 @@ export async function writeAs(io: Pick<Io, 'out'>, format: Format, value: unknow
 
 /** Loaded on demand: that takes 30 ms, and most output is a table. */
 export async function toYaml(value: unknown): Promise<string> {
-  const { stringifyYaml } = await import('./kubectl/yaml.ts');
+  const { stringifyYaml } = await import('./yaml.ts');
   return stringifyYaml(value);
 }

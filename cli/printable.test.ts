@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-import { stringifyYaml } from './kubectl/yaml.ts';
+import { stringifyYaml } from './yaml.ts';
 import { drawable, printable, writePrintable } from './printable.ts';
 
 const hostile = 'a\u001b]0;title\u0007b\u009b2Jc\u202egnp.exe\u2066\r\u007f\u2028';

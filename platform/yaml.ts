@@ -1,6 +1,8 @@
 /** Reads YAML that others wrote: a few lines of aliases can stand for more than any memory holds. */
 import { isAlias, isCollection, isPair, isScalar, LineCounter, parseAllDocuments, type Document, type ParsedNode } from 'yaml';
 
+import { KUBERNETES_YAML } from './kubernetes-yaml.ts';
+
 export class YamlError extends Error {
   override readonly name = 'YamlError';
   /** Where the text is at fault, from 1; undefined where it is at fault as a whole. */
@@ -20,7 +22,8 @@ export interface YamlDocument {
 }
 
 export interface YamlOptions {
-  readonly version?: '1.1' | '1.2';
+  /** YAML 1.2 by default; `kubernetes`: as {@link KUBERNETES_YAML}. */
+  readonly dialect?: 'kubernetes';
   /** What the aliases of a document may add to it, in characters; a value counts as {@link VALUE_SIZE}, and its text. */
   readonly maxExpansion?: number;
 }
@@ -31,11 +34,11 @@ const MAX_EXPANSION = 10_000_000;
 const MAX_ALIASES = 50_000;
 
 /** @throws YamlError for what is no YAML, and for aliases that stand for too much */
-export function readYaml(text: string, { version, maxExpansion = MAX_EXPANSION }: YamlOptions = {}): readonly YamlDocument[] {
+export function readYaml(text: string, { dialect, maxExpansion = MAX_EXPANSION }: YamlOptions = {}): readonly YamlDocument[] {
   const lines = new LineCounter();
   const lineAt = (position: number): number => lines.linePos(position).line;
   const documents = attempt(() =>
-    parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, ...(version !== undefined && { version }) }),
+    parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, ...(dialect === 'kubernetes' && KUBERNETES_YAML) }),
   );
   return [...documents].map((document) => {
     const [fault] = document.errors;

@@ -14,25 +14,23 @@ export function unmockedChecks(calls: readonly ToolCallRecord[], mocks: readonly
   return calls
     .filter(({ error }) => error === NOT_MOCKED)
     .map((call) => {
-      const verdict = call.name === SEARCH_FUNCTION ? 'error' : 'failed';
-      return { kind: 'mock', verdict, expected: `a mock for ${describeCalls([call])}, or no call`, ...whyUnmocked(call, mocks) };
+      const { name } = call;
+      const own = mocks.flatMap((mock, index) => (mock.name === name ? [{ index, when: mock.when }] : []));
+      const shownMocks = own.map(({ index, when }) => `spec.tools[${index}] answers ${name} with ${json(when)}`).join(', ');
+      const [first] = own;
+      return {
+        path: first === undefined ? 'spec.tools' : `spec.tools[${first.index}].when`,
+        kind: 'mock',
+        verdict: name === SEARCH_FUNCTION ? 'error' : 'failed',
+        expected: `a mock for ${describeCalls([call])}, or no call`,
+        actual: first === undefined ? 'the call has no mock' : `no mock fits: ${shownMocks}`,
+        reason: first === undefined ? howToMock(name) : 'change when, or add an entry without it, which answers every call',
+      };
     });
 }
 
-function whyUnmocked({ name }: ToolCallRecord, mocks: readonly Mock[]): Pick<CheckResult, 'path' | 'actual' | 'reason'> {
-  const own = mocks.flatMap((mock, index) => (mock.name === name ? [{ index, when: mock.when }] : []));
-  const [first] = own;
-  if (first !== undefined)
-    return {
-      path: `spec.tools[${first.index}].when`,
-      actual: `no mock fits: ${own.map(({ index, when }) => `spec.tools[${index}] answers ${name} with ${json(when)}`).join(', ')}`,
-      reason: 'change when, or add an entry without it, which answers every call',
-    };
-  return {
-    path: 'spec.tools',
-    actual: 'the call has no mock',
-    reason: `add ${name} to spec.tools${name === SEARCH_FUNCTION ? '' : ', with passthrough: true to call the tool itself'}`,
-  };
+function howToMock(name: string): string {
+  return `add ${name} to spec.tools${name === SEARCH_FUNCTION ? '' : ', with passthrough: true to call the tool itself'}`;
 }
 
 /** @param functions that the agent has. @param expect of the turn, and of the end of the test */

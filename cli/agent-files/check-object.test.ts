@@ -18,7 +18,24 @@ describe('a spec', () => {
 
   it.each([
     ['a field that is missing', agentTestKind, { conversation }, 'spec.agentRefs', /is required/],
-    ['a field of another type', agentTestKind, test({ repeat: 'often' }), 'spec.repeat', /expected number/],
+    ['a field of another type', agentTestKind, test({ repeat: 'often' }), 'spec.repeat', /must be a number and is "often"/],
+    [
+      'a text that YAML reads as a boolean',
+      agentTestKind,
+      test({ conversation: [{ user: true }] }),
+      'spec.conversation[0].user',
+      /in quotes/,
+    ],
+    ['an empty list', agentTestKind, test({ agentRefs: [] }), 'spec.agentRefs', /must have at least 1 entries: add one/],
+    ['a word of a list', agentTestKind, test({ mode: 'txt' }), 'spec.mode', /one of text, audio and is "txt": did you mean text\?/],
+    ['a number that is too large', agentTestKind, test({ repeat: 2_000 }), 'spec.repeat', /must be at most 1000$/],
+    [
+      'a text of another form',
+      agentTestKind,
+      test({ conversation: [{ keys: 'a' }] }),
+      'spec.conversation[0].keys',
+      /must match .* and is "a"/,
+    ],
     [
       'a field that does not exist',
       agentTestKind,

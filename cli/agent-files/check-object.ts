@@ -10,6 +10,7 @@ import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import { agentKind, agentTestKind, knowledgeBaseKind, toolKind } from '../../crds/index.ts';
 import type { KindDefinition } from '../../crds/kind.ts';
 import { isObject } from '../../platform/json.ts';
+import { messageOf } from './schema-messages.ts';
 
 /** The kinds that a test needs. */
 export const testedKinds = [agentKind, toolKind, knowledgeBaseKind, agentTestKind] as const;
@@ -25,7 +26,7 @@ const limits: Readonly<Record<string, (spec: never) => readonly SpecProblem[]>> 
 export type CheckedSpec = { readonly spec: unknown; readonly problems: readonly SpecProblem[] };
 
 export function checkSpec(kind: KindDefinition, spec: unknown): CheckedSpec {
-  const result = kind.spec.safeParse(spec ?? {});
+  const result = kind.spec.safeParse(spec ?? {}, { reportInput: true });
   const shape = [...(result.success ? [] : result.error.issues.map(problemOf)), ...unknownFields(schemaOf(kind), spec ?? {}, 'spec')];
   if (!result.success || shape.length > 0) return { spec: undefined, problems: shape };
   const rules = brokenRules(schemaOf(kind), result.data, 'spec');
@@ -55,10 +56,9 @@ function schemaOf(kind: KindDefinition): Schema {
   return known;
 }
 
-function problemOf({ path, message, ...issue }: z.core.$ZodIssue): SpecProblem {
-  const at = path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`), 'spec');
-  const missing = issue.code === 'invalid_type' && message.endsWith('received undefined');
-  return { path: at, message: missing ? 'is required' : message };
+function problemOf(issue: z.core.$ZodIssue): SpecProblem {
+  const at = issue.path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`), 'spec');
+  return { path: at, message: messageOf(issue) };
 }
 
 /** The API server would drop them, and with a misspelt expectation a test would pass. */

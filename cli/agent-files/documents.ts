@@ -1,10 +1,11 @@
-/** YAML files of resources, with the place of each field. */
+/** YAML files of resources, read as kubectl reads them, with the place of each field. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { isNode } from 'yaml';
 
 import { readYaml, YamlError, type YamlDocument } from '../../platform/yaml.ts';
+import { misnamedAs } from './misnamed.ts';
 
 /** A file that can't be read, or is no YAML. The message begins with its place. */
 export class UnreadableFileError extends Error {
@@ -69,7 +70,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   return found.flat();
 }
 
-/** Documents that are no Kubernetes objects, such as the values of a chart, are left out. */
+/** Documents of others that are no Kubernetes objects, such as the values of a chart, are left out. */
 async function objectsIn(file: string): Promise<readonly SourceObject[]> {
   const text = await readFile(file, 'utf8').catch((cause: Error) => {
     throw new UnreadableFileError(`${file} can't be read: ${cause.message}`, { cause });
@@ -77,13 +78,16 @@ async function objectsIn(file: string): Promise<readonly SourceObject[]> {
   if (Buffer.byteLength(text) > MAX_BYTES) return [];
   return documentsIn(file, text).flatMap((document) => {
     const { value: object } = document;
+    const fault = misnamedAs(object);
+    if (fault !== undefined)
+      throw new UnreadableFileError(located({ file, lineOf: (path) => lineOf(document, path) }, fault.path, fault.message));
     return isObject(object) ? [{ file, object, lineOf: (path) => lineOf(document, path) }] : [];
   });
 }
 
 function documentsIn(file: string, text: string): readonly YamlDocument[] {
   try {
-    return readYaml(text);
+    return readYaml(text, { dialect: 'kubernetes' });
   } catch (cause) {
     if (!(cause instanceof YamlError)) throw cause;
     throw new UnreadableFileError(`${file}${cause.line === undefined ? '' : `:${cause.line}`}: ${cause.message}`, { cause });

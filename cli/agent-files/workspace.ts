@@ -1,6 +1,6 @@
 /** Agents, tools and tests of a folder, compiled as the operator compiles them. */
 import type { Agent, AgentTest, KnowledgeBase, Tool } from '../../crds/index.ts';
-import type { Resource } from '../../crds/kind.ts';
+import { API_VERSION, type Resource } from '../../crds/kind.ts';
 import { agentReferences } from '../../operator/references/references-of.ts';
 import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import { compileRevision, type CompiledRevision } from '../../operator/agent/revision.ts';
@@ -51,9 +51,8 @@ export async function loadWorkspace(
   const sources = await readObjects(paths);
   refuseDuplicates(sources);
   const checked = sources.flatMap((source) => {
-    const kind = testedKinds.find(
-      ({ descriptor }) => descriptor.kind === source.object.kind && source.object.apiVersion.startsWith(`${descriptor.group}/`),
-    );
+    const { apiVersion, kind: name } = source.object;
+    const kind = apiVersion === API_VERSION ? testedKinds.find(({ descriptor }) => descriptor.kind === name) : undefined;
     if (kind === undefined) return [];
     const { spec, problems } = checkSpec(kind, source.object['spec']);
     return [{ source, spec, problems: problems.map(({ path, message }) => located(source, path, message)) }];

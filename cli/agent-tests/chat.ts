@@ -3,8 +3,6 @@ import { access, constants, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { stringify } from 'yaml';
-
 import { dynamicDataToBring, missingDynamicData } from '../../calls/call-settings.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { DriverError, type AgentTurn } from '../../agent-tests/driver.ts';
@@ -16,6 +14,7 @@ import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { checkSpec } from '../agent-files/check-object.ts';
 import type { Io } from '../kubectl/io.ts';
 import { styleOf } from '../kubectl/style.ts';
+import { stringifyYaml } from '../yaml.ts';
 import type { ChattedAgent } from './chatted-agent.ts';
 import { agentTestOf, type ChatTurn } from './save-as-test.ts';
 import type { OpenTextServices } from './text-services.ts';
@@ -121,7 +120,7 @@ async function save(file: string, conversation: Omit<Parameters<typeof agentTest
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^-+|-+$/g, '') || 'saved';
   const test = agentTestOf({ ...conversation, name });
-  await writeFile(file, stringify(test, { lineWidth: 0 }), { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
+  await writeFile(file, stringifyYaml(test), { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
     throw unwritable(file, cause);
   });
   const problems = checkSpec(agentTestKind, test['spec']).problems.map(({ path, message }) => `${path}: ${message}`);

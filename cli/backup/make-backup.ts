@@ -12,7 +12,7 @@ import type { Progress } from '../progress-bar.ts';
 import { withOrganizationObjects } from '../transfer/cluster.ts';
 import { exportOrganization } from '../transfer/export.ts';
 import { writeFiles } from '../transfer/files.ts';
-import { toYaml } from '../transfer/yaml-text.ts';
+import { stringifyYaml } from '../yaml.ts';
 import { type BackedUpFile, type BackupManifest, DATABASE_FILE, measure, writeManifest } from './manifest.ts';
 import { findProgram, SEE_ALL_ROWS } from './postgres-programs.ts';
 import { saveFiles, withStorage } from './storage-files.ts';
@@ -133,7 +133,7 @@ async function saveResources({
     }));
     await writeFiles(
       folder,
-      paths.map(({ object, path }) => ({ path, content: toYaml(object), secret: true })),
+      paths.map(({ object, path }) => ({ path, content: stringifyYaml(object, { sorted: true }), secret: true })),
     );
     for (const { path } of paths) resources.push(await measure(folder, path, signal));
   }

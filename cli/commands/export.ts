@@ -16,10 +16,10 @@ export function registerExport(program: Command): void {
     .option('--output-dir <folder>', 'write a file for each object, <kind>/<name>.yaml, instead of standard output')
     .addHelpText('after', examples('parley export acme > acme.yaml', 'parley export acme --output-dir acme --secrets none'))
     .action(async (org: string, options: { readonly secrets: SecretMode; readonly outputDir?: string }) => {
-      const [{ exportOrganization }, { withOrganizationObjects }, { toYaml }, { writeFiles }] = await Promise.all([
+      const [{ exportOrganization }, { withOrganizationObjects }, { stringifyYaml }, { writeFiles }] = await Promise.all([
         import('../transfer/export.ts'),
         import('../transfer/cluster.ts'),
-        import('../transfer/yaml-text.ts'),
+        import('../yaml.ts'),
         import('../transfer/files.ts'),
       ]);
       const { objects, remarks } = await withOrganizationObjects((transport) =>
@@ -30,12 +30,12 @@ export function registerExport(program: Command): void {
         process.stderr.write('parley: the Secrets contain their values: encrypt them before you store or send them\n');
       }
       if (options.outputDir === undefined) {
-        process.stdout.write(objects.map((object) => `---\n${toYaml(object)}`).join(''));
+        process.stdout.write(objects.map((object) => `---\n${stringifyYaml(object, { sorted: true })}`).join(''));
         return;
       }
       const files = objects.map((object) => ({
         path: `${object.kind.toLowerCase()}/${object.metadata.name}.yaml`,
-        content: toYaml(object),
+        content: stringifyYaml(object, { sorted: true }),
         secret: object.kind === 'Secret',
       }));
       await writeFiles(options.outputDir, files);

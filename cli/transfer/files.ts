@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 
 import { UserError } from '../../platform/user-error.ts';
 import { YamlError } from '../../platform/yaml.ts';
-import { fromYaml } from './yaml-text.ts';
+import { fromYaml } from '../yaml.ts';
 
 export interface FileToWrite {
   /** Below the folder. */

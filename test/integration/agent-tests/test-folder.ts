@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { stringify } from 'yaml';
-
+import { stringifyYaml } from '../../../cli/yaml.ts';
 import type { ShownUsage } from '../../../events/call-usage.ts';
 import { API_VERSION } from '../../../crds/kind.ts';
 import { anAgent, aTool, type TestManifest } from '../../support/builders.ts';
@@ -46,7 +45,7 @@ export async function aTestFolder(): Promise<TestFolder> {
     const target = join(path, file);
     await mkdir(dirname(target), { recursive: true });
     // At once: a watch never sees the file while it is empty.
-    await writeFile(`${target}.new`, objects.map((one) => (typeof one === 'string' ? one : stringify(one))).join('---\n'));
+    await writeFile(`${target}.new`, objects.map((one) => (typeof one === 'string' ? one : stringifyYaml(one))).join('---\n'));
     await rename(`${target}.new`, target);
   };
   await write('agents/receptionist.yaml', receptionist());

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { fullAgent, smallAgent } from '../../../api/agents/examples.ts';
-import { fromYaml } from '../../../cli/transfer/yaml-text.ts';
+import { fromYaml } from '../../../cli/yaml.ts';
 import type { Manifest } from '../../../cli/transfer/portable.ts';
 import { aConfigMap, aKnowledgeBase, anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
