@@ -6,6 +6,7 @@ import { version } from '../platform/version.ts';
 import { addCompletion } from './completion/command.ts';
 import { INTERRUPTED } from './interruptible.ts';
 import type { Io } from './kubectl/io.ts';
+import { commandsMeant } from './unknown-command.ts';
 
 /** What a command ends with that was not written as its help says. */
 const WRONG_USAGE = 2;
@@ -27,15 +28,42 @@ export function examples(...commands: readonly string[]): string {
 
 /**
  * Adds what needs to know all commands, when all are there.
- * @param program as it is typed where completion is installed: `parley`, `kubectl-parley`
+ * @param options.typed the program where completion is installed: `parley`, `kubectl-parley`
+ * @param options.elsewhere commands that it passes on, as `kubectl status`
  */
-export function completeProgram(program: Command, { typed, io }: { readonly typed: string; readonly io: () => Io }): Command {
+export function completeProgram(
+  program: Command,
+  { typed, io, elsewhere = [] }: { readonly typed: string; readonly io: () => Io; readonly elsewhere?: readonly string[] },
+): Command {
+  helpWithUnknownCommands(program, elsewhere);
   for (const command of commandsOf(program)) {
     const hasResult = command.commands.length === 0 && !command.options.some(({ long }) => long === '--quiet');
     if (hasResult && !SERVERS.has(command.name())) command.option('--quiet', 'print no progress, only results and failures');
   }
   addCompletion(program, { typed, io });
   return program;
+}
+
+/** At every depth: what was meant may stand elsewhere. */
+function helpWithUnknownCommands(program: Command, elsewhere: readonly string[]): void {
+  const all = commandsOf(program);
+  const paths = [...all.filter(({ commands }) => commands.length === 0).map((command) => pathBelow(program, command)), ...elsewhere];
+  for (const group of [program, ...all].filter(({ commands }) => commands.length > 0)) {
+    group.on('command:*', (words: readonly string[]) => {
+      const before = group === program ? [] : pathBelow(program, group).split(' ');
+      const meant = commandsMeant(words, paths).map((path) => `${program.name()} ${path}`);
+      const advice = meant.length === 0 ? '' : `\n  → ${meant.join(', ')}`;
+      program.error(`${program.name()}: there is no command ${[...before, words[0]].join(' ')}${advice}`, {
+        code: 'commander.unknownCommand',
+      });
+    });
+  }
+}
+
+/** `keys list` */
+function pathBelow(program: Command, command: Command): string {
+  const { parent } = command;
+  return parent === null || parent === program ? command.name() : `${pathBelow(program, parent)} ${command.name()}`;
 }
 
 /** They write logs. */

@@ -4,9 +4,17 @@ import { processIo, type Io } from './kubectl/io.ts';
 /** What a process ends with that Ctrl-C has ended. */
 export const INTERRUPTED = 130;
 
-/** Runs `work`, whose signal aborts at the first Ctrl-C; a second one ends the process at once. */
-export async function interruptible<T>(work: (io: Io) => Promise<T>): Promise<T> {
+/**
+ * Runs `work`, whose signal aborts at the first Ctrl-C; a second one ends the process at once.
+ * @param options.whileRead of what prints without end: the signal aborts, too, when nobody reads standard output any more
+ */
+export async function interruptible<T>(
+  work: (io: Io) => Promise<T>,
+  { whileRead = false }: { readonly whileRead?: boolean } = {},
+): Promise<T> {
   const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  if (whileRead) process.stdout.once('error', stop);
   const release = onSignals(['SIGINT', 'SIGTERM'], () => {
     if (controller.signal.aborted) process.exit(INTERRUPTED);
     controller.abort();
@@ -15,5 +23,6 @@ export async function interruptible<T>(work: (io: Io) => Promise<T>): Promise<T>
     return await work(processIo(controller.signal));
   } finally {
     release();
+    process.stdout.off('error', stop);
   }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { commands } from './commands/index.ts';
+import { PLUGIN_COMMANDS } from './commands/kubectl.ts';
 import { completeProgram, createProgram } from './grammar.ts';
 import { processIo } from './kubectl/io.ts';
 
@@ -8,5 +9,5 @@ import { processIo } from './kubectl/io.ts';
 export function createParley(): Command {
   const program = createProgram('parley', 'Voice agents whose configuration is Kubernetes resources.');
   for (const register of commands) register(program);
-  return completeProgram(program, { typed: 'parley', io: () => processIo(new AbortController().signal) });
+  return completeProgram(program, { typed: 'parley', io: () => processIo(new AbortController().signal), elsewhere: PLUGIN_COMMANDS });
 }

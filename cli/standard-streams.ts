@@ -1,10 +1,13 @@
 import { writePrintable } from './printable.ts';
 
+/** The reader has closed the pipe; what is written after that goes nowhere. */
+const UNREAD: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
+
 /** What holds of standard output and error whatever the command, for programs that people start. */
 export function prepareStandardStreams(): void {
-  // `parley … | head` closes the pipe early: that is the reader's right, not a failure.
+  // `parley … | head` closes the pipe early: that is the reader's right, and the command ends as it would (interruptible.ts).
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (UNREAD.has(error.code)) return;
     process.stderr.write(`parley: the output can't be written: ${error.message}\n`);
     process.exit(74);
   });

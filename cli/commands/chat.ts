@@ -42,14 +42,17 @@ export function registerChat(program: Command): void {
         import('../agent-tests/text-services.ts'),
         import('../../platform/user-error.ts'),
       ]);
-      await interruptible(async (io) => {
-        if (paths.length === 0 && test !== undefined)
-          throw new UserError('--test needs files', { cure: `parley chat ${agent} . -t ${test}` });
-        const open = openTextServices(io.env);
-        const use = (chatted: Awaited<ReturnType<typeof agentOfFiles>>): Promise<void> =>
-          chat({ agent: chatted, open, dynamicData: data, saveAsTest, input: process.stdin }, io);
-        if (paths.length > 0) await use(await agentOfFiles({ agent, paths, test }, io.env));
-        else await withAgentOfCluster({ agent, org }, { io, clock: open.services.clock }, use);
-      });
+      await interruptible(
+        async (io) => {
+          if (paths.length === 0 && test !== undefined)
+            throw new UserError('--test needs files', { cure: `parley chat ${agent} . -t ${test}` });
+          const open = openTextServices(io.env);
+          const use = (chatted: Awaited<ReturnType<typeof agentOfFiles>>): Promise<void> =>
+            chat({ agent: chatted, open, dynamicData: data, saveAsTest, input: process.stdin }, io);
+          if (paths.length > 0) await use(await agentOfFiles({ agent, paths, test }, io.env));
+          else await withAgentOfCluster({ agent, org }, { io, clock: open.services.clock }, use);
+        },
+        { whileRead: true },
+      );
     });
 }

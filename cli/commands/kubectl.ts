@@ -2,6 +2,9 @@ import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
 
+/** What only the plugin has. */
+export const PLUGIN_COMMANDS: readonly string[] = ['kubectl status', 'kubectl logs', 'kubectl calls', 'kubectl report'];
+
 export function registerKubectl(program: Command): void {
   program
     .command('kubectl')

@@ -57,26 +57,29 @@ export function registerTest(program: Command): void {
       const { exitCodeOf, TestCommand, TestUsageError } = await import('../agent-tests/run-command.ts');
       const mode = flags.record ? 'record' : flags.replay ? 'replay' : flags.live ? 'live' : 'auto';
       const { agent: agents = [], test: names = [], junit, concurrency, repeat } = flags;
-      await interruptible(async (io) => {
-        if (paths.some(isAgentOfCluster)) {
-          if (!paths.every(isAgentOfCluster)) throw new TestUsageError('files and agents of the cluster are tested by separate commands');
-          const ofFiles = givenOf(command, FOR_FILES);
-          if (ofFiles !== undefined) throw new TestUsageError(`${ofFiles} is for tests of files, not for those of the cluster`);
-          io.exit((await testAgents(paths, flags, io)) ? 0 : 1);
-          return;
-        }
-        const ofCluster = givenOf(command, FOR_CLUSTER);
-        if (ofCluster !== undefined) throw new TestUsageError(`${ofCluster} is for agents of the cluster (agent/<name>), not for files`);
-        const tests = new TestCommand({ paths, agents, tests: names, junit, format: formatOf(flags), mode, concurrency, repeat }, io);
-        if (flags.watch) return (await import('../agent-tests/watch.ts')).watchTests(tests, paths, io);
-        const { workspace, pairs } = await tests.load();
-        try {
-          io.exit(exitCodeOf(await tests.run(workspace, pairs)));
-        } catch (error) {
-          if (!io.signal.aborted) throw error;
-          io.exit(INTERRUPTED);
-        }
-      });
+      await interruptible(
+        async (io) => {
+          if (paths.some(isAgentOfCluster)) {
+            if (!paths.every(isAgentOfCluster)) throw new TestUsageError('files and agents of the cluster are tested by separate commands');
+            const ofFiles = givenOf(command, FOR_FILES);
+            if (ofFiles !== undefined) throw new TestUsageError(`${ofFiles} is for tests of files, not for those of the cluster`);
+            io.exit((await testAgents(paths, flags, io)) ? 0 : 1);
+            return;
+          }
+          const ofCluster = givenOf(command, FOR_CLUSTER);
+          if (ofCluster !== undefined) throw new TestUsageError(`${ofCluster} is for agents of the cluster (agent/<name>), not for files`);
+          const tests = new TestCommand({ paths, agents, tests: names, junit, format: formatOf(flags), mode, concurrency, repeat }, io);
+          if (flags.watch) return (await import('../agent-tests/watch.ts')).watchTests(tests, paths, io);
+          const { workspace, pairs } = await tests.load();
+          try {
+            io.exit(exitCodeOf(await tests.run(workspace, pairs)));
+          } catch (error) {
+            if (!io.signal.aborted) throw error;
+            io.exit(INTERRUPTED);
+          }
+        },
+        { whileRead: flags.watch === true },
+      );
     });
 }
 

@@ -24,29 +24,31 @@ const POLL_MS = 2_000;
 export async function tailEvents({ org, name, since }: TailOptions): Promise<void> {
   const only = name === undefined ? undefined : eventNameOf(name);
   const url = databaseUrl();
-  await interruptible(({ signal: stop }) =>
-    explainStore(url, async () => {
-      const store = openStore({ databaseUrl: url, poolSize: 2, applicationName: 'parley events' });
-      const wake = new Wake(systemClock);
-      stop.addEventListener('abort', () => wake.call());
-      const watch = watchOutbox(store, () => wake.call());
-      try {
-        await requireOrganization(store, org);
-        const window = new EventWindow(since?.getTime() ?? Date.now());
-        while (!stop.aborted) {
-          for (let after: string | undefined = window.from(); after !== undefined;) {
-            const page: readonly EventRecord[] = await store.webhooks.events({ org, after, limit: PAGE });
-            for (const event of page) if (window.isNew(event.id) && (only === undefined || event.name === only)) print(event);
-            after = page.length < PAGE ? undefined : page.at(-1)?.id;
+  await interruptible(
+    ({ signal: stop }) =>
+      explainStore(url, async () => {
+        const store = openStore({ databaseUrl: url, poolSize: 2, applicationName: 'parley events' });
+        const wake = new Wake(systemClock);
+        stop.addEventListener('abort', () => wake.call());
+        const watch = watchOutbox(store, () => wake.call());
+        try {
+          await requireOrganization(store, org);
+          const window = new EventWindow(since?.getTime() ?? Date.now());
+          while (!stop.aborted) {
+            for (let after: string | undefined = window.from(); after !== undefined;) {
+              const page: readonly EventRecord[] = await store.webhooks.events({ org, after, limit: PAGE });
+              for (const event of page) if (window.isNew(event.id) && (only === undefined || event.name === only)) print(event);
+              after = page.length < PAGE ? undefined : page.at(-1)?.id;
+            }
+            await sleep(systemClock, QUIET_MS, stop).catch(() => undefined);
+            await wake.wait(POLL_MS);
           }
-          await sleep(systemClock, QUIET_MS, stop).catch(() => undefined);
-          await wake.wait(POLL_MS);
+        } finally {
+          await watch.stop();
+          await store.close();
         }
-      } finally {
-        await watch.stop();
-        await store.close();
-      }
-    }),
+      }),
+    { whileRead: true },
   );
 }
 

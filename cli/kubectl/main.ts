@@ -26,5 +26,5 @@ export function createPlugin(io: Io): Command {
 
 /** @param args without the program's own name */
 export function runPlugin(args: readonly string[]): Promise<void> {
-  return interruptible((io) => runProgram(createPlugin(io), args, io.signal));
+  return interruptible((io) => runProgram(createPlugin(io), args, io.signal), { whileRead: true });
 }

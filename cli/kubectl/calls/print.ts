@@ -18,6 +18,7 @@ export function callsTable(calls: readonly ListedCall[], options: PrintCallsOpti
   return table(
     options.wide ? wideHeader : header,
     calls.map((call) => row(call, options)),
+    options,
   );
 }
 

@@ -43,6 +43,8 @@ export function printExplanation(explanation: Explanation, { style, now }: { rea
               String(event.count),
               event.message.replace(/\s+/g, ' '),
             ]),
+            // The message is what one looks for here.
+            { wide: true },
           ),
         )}`,
   ];

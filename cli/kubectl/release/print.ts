@@ -31,6 +31,7 @@ export function historyTable(
         ...(wide ? [last?.requested_by ?? '-', last?.reason ?? '-'] : []),
       ];
     }),
+    { wide },
   );
 }
 

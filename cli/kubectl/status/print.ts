@@ -59,7 +59,7 @@ function deployments({ deployments: all, operator }: StatusReport, { wide, now, 
     one.healthy ? 'ok' : (one.reason ?? ''),
     ...(wide ? [one.release, one.chart, one.image] : []),
   ];
-  return `${leader}${style.bold('Installation')}\n${indent(table(header, all.map(row)))}`;
+  return `${leader}${style.bold('Installation')}\n${indent(table(header, all.map(row), { wide }))}`;
 }
 
 function definitions({ definitions: all }: StatusReport, { wide, style }: PrintStatusOptions): string {
@@ -93,7 +93,7 @@ function resources({ plural, resources: all }: KindReport, withNamespace: boolea
   ];
   const hidden = all.length - shown.length;
   const rest = hidden === 0 ? '' : `  … and ${hidden} more that ${hidden === 1 ? 'is' : 'are'} ready (-o wide shows all)\n`;
-  return `${title}: ${counts}\n${indent(table(header, shown.map(row)))}${rest}`;
+  return `${title}: ${counts}\n${indent(table(header, shown.map(row), { wide }))}${rest}`;
 }
 
 function problems({ problems: all }: StatusReport, { style }: PrintStatusOptions): string {
