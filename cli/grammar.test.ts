@@ -47,6 +47,16 @@ describe.each(leaves.map((command) => [nameOf(command), command] as const))('%s'
   });
 });
 
+it.each(
+  leaves
+    .flatMap((command) => command.options.map((option) => [nameOf(command), option] as const))
+    .filter(([, { long }]) => long === '--org' || long === '--namespace'),
+)('%s takes the organisation as -n, as every command', (name, { long, short }) => {
+  const both = leaves.find((command) => nameOf(command) === name)!.options.filter((option) => option.short === '-n');
+  expect(both).toHaveLength(1);
+  if (!both.some((option) => option.long !== long)) expect(short).toBe('-n');
+});
+
 describe('wrong usage', () => {
   const run = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, [join(repositoryRoot(), 'cli/main.ts'), ...args]).then(

@@ -1,9 +1,14 @@
 /** Values of options. Each parser throws InvalidArgumentError with what is allowed. */
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
 import { millisecondsIn, millisecondsOf } from '../crds/duration.ts';
 
 const UNITS = { ...millisecondsIn, d: 86_400_000 };
+
+/** The one way to say the organisation, in every command that has one; what it is read as: `organizationNamed`. */
+export function orgOption(description = 'organisation; default: PARLEY_ORG'): Option {
+  return new Option('-n, --org <organisation>', description);
+}
 
 /** `90s`, `10m`, `1h30m`, `2d` → milliseconds; as kubectl takes them, and days. */
 export function parseDuration(text: string): number {

@@ -9,7 +9,7 @@ export function registerBackup(program: Command): void {
       'back up a whole installation into a new folder: Postgres (with pg_dump), the resources of all organisations with their Secrets, the files (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
     )
     .argument('<folder>', 'folder to create; do not share it: it contains Secrets in clear')
-    .option('--org <names...>', 'back up the resources of these organisations only: for a cluster that other installations share')
+    .option('-n, --org <names...>', 'back up the resources of these organisations only: for a cluster that other installations share')
     .option('--no-files', 'skip the files: for a bucket with its own backup')
     .addHelpText('after', examples('parley backup backups/2026-11-21', 'parley backup backups/2026-11-21 --no-files'))
     .action(async (folder: string, flags: { readonly files: boolean; readonly org?: readonly string[] }) => {

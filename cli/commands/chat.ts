@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import { interruptible } from '../interruptible.ts';
-import { pair } from '../options.ts';
+import { orgOption, pair } from '../options.ts';
 
 interface ChatFlags {
   readonly org?: string;
@@ -27,10 +27,7 @@ export function registerChat(program: Command): void {
     .description('hold a conversation with an agent in text')
     .argument('<agent>', 'name of the agent')
     .argument('[paths...]', 'files and folders with the agent and its tools; the cluster where there are none')
-    .option(
-      '-n, --org <organisation>',
-      'organisation of the agent in the cluster; default: PARLEY_ORG, then the namespace of the kubeconfig',
-    )
+    .addOption(orgOption('organisation of the agent in the cluster; default: PARLEY_ORG, then the namespace of the kubeconfig'))
     .option('--data <name=value>', 'dynamic data of the call; may be repeated', pair)
     .option('-t, --test <name>', 'answer tools with the mocks of this AgentTest of the files, and take its dynamic data')
     .option('--save-as-test <file>', 'write the conversation as an AgentTest')

@@ -26,7 +26,7 @@ export function registerDev(program: Command): void {
     .description('run the whole platform with the servers it needs on this machine; data stay in .parley/')
     .option('--detach', 'return when the stack is ready, and leave it running')
     .option('--reset', 'delete all data first')
-    .option('--org <name>', 'organisation of the examples and of the API key (default: that of the last start, at first "demo")')
+    .option('-n, --org <name>', 'organisation of the examples and of the API key (default: that of the last start, at first "demo")')
     .option('--no-call', 'do not call the example agent at the first start')
     .option('--api-port <port>', 'port of the REST API (default: PARLEY_API_PORT, then the last one, then a free one)', portNumber)
     .option('--kube-port <port>', 'port of the Kubernetes API', portNumber)

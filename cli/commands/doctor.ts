@@ -24,7 +24,7 @@ export function registerDoctor(program: Command): void {
         .default('installer'),
     )
     .option(
-      '--org <namespace...>',
+      '-n, --org <namespace...>',
       'check the permissions in these organisations (default: those that the user of the kubeconfig can list)',
     )
     .addOption(outputOption())

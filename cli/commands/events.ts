@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
 import { examples } from '../grammar.ts';
-import { wholeNumber } from '../options.ts';
+import { orgOption, wholeNumber } from '../options.ts';
 
 export function registerEvents(program: Command): void {
   const events = program.command('events').description('emit events of an organisation to test receivers, and watch events');
@@ -10,7 +10,7 @@ export function registerEvents(program: Command): void {
     .command('emit')
     .description('write events as the platform does, and print a line of JSON for each once it is committed (DATABASE_URL)')
     .requiredOption('--name <event>', 'name of the event, e.g. CallHandler.CallEnded')
-    .option('--org <name>', 'organisation; PARLEY_ORG by default')
+    .addOption(orgOption())
     .option('--agent <id>', 'agent of the event')
     .option('--workspace <name>', 'workspace of the event')
     .option('--payload <json>', 'payload, a JSON object; an example by default')
@@ -18,14 +18,14 @@ export function registerEvents(program: Command): void {
     .option('--rate <number>', 'events per second, evenly spaced; by default as fast as the database takes them', rate)
     .addHelpText('after', examples('parley events emit --org acme --name CallHandler.CallEnded --count 10 --rate 2'))
     .action(async (options: EmitOptions) => {
-      const [{ emitEvents }, { organizationOf }] = await Promise.all([import('../events/emit.ts'), import('../events/organization.ts')]);
-      await emitEvents({ ...options, org: organizationOf(options.org, process.env) });
+      const [{ emitEvents }, { organizationNamed }] = await Promise.all([import('../events/emit.ts'), import('../organization/named.ts')]);
+      await emitEvents({ ...options, org: organizationNamed(options.org, process.env) });
     });
 
   events
     .command('tail')
     .description('print each event as a line of JSON once it is committed, until interrupted (DATABASE_URL)')
-    .option('--org <name>', 'organisation; PARLEY_ORG by default')
+    .addOption(orgOption())
     .option('--name <event>', 'only events of this name')
     .option('--since <time>', 'also the events since this time, e.g. 2026-01-31T12:00:00Z', instant)
     .addHelpText(
@@ -33,8 +33,8 @@ export function registerEvents(program: Command): void {
       examples('parley events tail --org acme', 'parley events tail --org acme --name CallHandler.CallEnded | jq .payload'),
     )
     .action(async (options: { readonly org?: string; readonly name?: string; readonly since?: Date }) => {
-      const [{ tailEvents }, { organizationOf }] = await Promise.all([import('../events/tail.ts'), import('../events/organization.ts')]);
-      await tailEvents({ ...options, org: organizationOf(options.org, process.env) });
+      const [{ tailEvents }, { organizationNamed }] = await Promise.all([import('../events/tail.ts'), import('../organization/named.ts')]);
+      await tailEvents({ ...options, org: organizationNamed(options.org, process.env) });
     });
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
+import { orgOption } from '../options.ts';
 import { jsonOption, outputOption, type OutputFlags } from '../output.ts';
 
 export function registerExplain(program: Command): void {
@@ -8,7 +9,7 @@ export function registerExplain(program: Command): void {
     .command('explain')
     .description("explain why an object isn't ready, and what to do; exit code 0 when it is ready")
     .argument('<object>', 'kind and name, as in agent/receptionist; short names too: pagent, ptool, pphone, pkb, pwebhook, ptest')
-    .option('-n, --org <organisation>', 'organisation of the object; default: PARLEY_ORG, then the namespace of the kubeconfig')
+    .addOption(orgOption('organisation of the object; default: PARLEY_ORG, then the namespace of the kubeconfig'))
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('parley explain agent/receptionist', 'parley explain kbase/manuals --org acme -o json'))

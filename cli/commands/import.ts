@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
+import { orgOption } from '../options.ts';
 
 export function registerImport(program: Command): void {
   program
     .command('import')
     .description('apply an export, as kubectl apply --server-side does, and restore the owners of Secrets and ConfigMaps')
     .argument('<paths...>', 'files and folders with YAML; - is standard input')
-    .option('--org <name>', 'import into this organisation instead of the one that the files name')
+    .addOption(orgOption('import into this organisation instead of the one that the files name'))
     .option(
       '--field-manager <name>',
       'owner of the applied fields (default: the owner that a file names, else kubectl, so that kubectl apply --server-side works with the same files)',

@@ -4,7 +4,7 @@ import { examples } from '../grammar.ts';
 import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
 
 import type { ListedApiKey } from '../../store/index.ts';
-import { wholeNumber } from '../options.ts';
+import { orgOption, wholeNumber } from '../options.ts';
 
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('create, list and revoke API keys of an organisation');
@@ -12,7 +12,7 @@ export function registerKeys(program: Command): void {
   keys
     .command('create')
     .description('create an API key and print it once, alone on standard output')
-    .requiredOption('--org <name>', 'organisation')
+    .addOption(orgOption())
     .requiredOption('--name <text>', 'purpose of the key, 1 to 100 characters')
     .option('--permissions <list>', 'comma-separated, e.g. agents:write,calls:read; * is everything', words, ['*'])
     .option('--expires-in-days <days>', '1 to 365', wholeNumber(1, 365), 30)
@@ -23,25 +23,27 @@ export function registerKeys(program: Command): void {
     .action(
       async (
         options: {
-          readonly org: string;
+          readonly org?: string;
           readonly name: string;
           readonly permissions: readonly string[];
           readonly expiresInDays: number;
           readonly user?: string;
         } & OutputFlags,
       ) => {
-        const [{ withStore }, { UserError }, { isPermission, permissions }] = await Promise.all([
+        const [{ organizationNamed }, { withStore }, { UserError }, { isPermission, permissions }] = await Promise.all([
+          import('../organization/named.ts'),
           import('../database.ts'),
           import('../../platform/user-error.ts'),
           import('../../store/index.ts'),
         ]);
+        const org = organizationNamed(options.org, process.env);
         const wanted = options.permissions.map((word) => {
           if (isPermission(word)) return word;
           throw new UserError(`there is no permission ${JSON.stringify(word)}`, { cure: `use some of ${permissions.join(', ')}` });
         });
         const { record, apiKey } = await withStore((store) =>
           store.apiKeys.create({
-            org: options.org,
+            org,
             name: options.name,
             permissions: wanted,
             expirationDays: options.expiresInDays,
@@ -62,18 +64,23 @@ export function registerKeys(program: Command): void {
   keys
     .command('list')
     .description('list the API keys of an organisation, newest first')
-    .requiredOption('--org <name>', 'organisation')
+    .addOption(orgOption())
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('parley keys list --org acme'))
-    .action(async (options: { readonly org: string } & OutputFlags) => {
-      const [{ withStore }, { table }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
+    .action(async (options: { readonly org?: string } & OutputFlags) => {
+      const [{ organizationNamed }, { withStore }, { table }] = await Promise.all([
+        import('../organization/named.ts'),
+        import('../database.ts'),
+        import('../table.ts'),
+      ]);
+      const org = organizationNamed(options.org, process.env);
       const all = await withStore(async ({ apiKeys }) => {
         const found: ListedApiKey[] = [];
-        let page = await apiKeys.list({ org: options.org, pageSize: 100 });
+        let page = await apiKeys.list({ org, pageSize: 100 });
         found.push(...page.items);
         while (page.next !== undefined) {
-          page = await apiKeys.list({ org: options.org, pageSize: 100, after: page.next });
+          page = await apiKeys.list({ org, pageSize: 100, after: page.next });
           found.push(...page.items);
         }
         return found;
@@ -103,22 +110,26 @@ export function registerKeys(program: Command): void {
     .command('revoke')
     .description('revoke an API key for good; every process refuses it within 5 s')
     .argument('<id>', 'key_…')
-    .requiredOption('--org <name>', 'organisation')
+    .addOption(orgOption())
     .option('--descendants', 'also the keys that it has made, directly or through others')
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('parley keys revoke key_019aa1f2b3c47d5e8f90a1b2c3d4e5f6 --org acme'))
-    .action(async (keyId: string, options: { readonly org: string; readonly descendants?: true } & OutputFlags) => {
-      const [{ withStore }, { UserError }] = await Promise.all([import('../database.ts'), import('../../platform/user-error.ts')]);
-      const { org } = options;
+    .action(async (keyId: string, options: { readonly org?: string; readonly descendants?: true } & OutputFlags) => {
+      const [{ organizationNamed }, { withStore }, { UserError }] = await Promise.all([
+        import('../organization/named.ts'),
+        import('../database.ts'),
+        import('../../platform/user-error.ts'),
+      ]);
+      const org = organizationNamed(options.org, process.env);
       const revoked = await withStore(async ({ apiKeys }) => {
         if (options.descendants === true) return apiKeys.revokeWithDescendants({ org, keyId });
         const record = await apiKeys.revoke({ org, keyId });
         return record && { record, descendants: undefined };
       });
       if (revoked === undefined) {
-        throw new UserError(`organisation "${options.org}" has no API key ${JSON.stringify(keyId)}`, {
-          cure: `parley keys list --org ${options.org}`,
+        throw new UserError(`organisation "${org}" has no API key ${JSON.stringify(keyId)}`, {
+          cure: `parley keys list --org ${org}`,
         });
       }
       const { record, descendants } = revoked;

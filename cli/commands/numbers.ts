@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
+import { orgOption } from '../options.ts';
 import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
 
 export function registerNumbers(program: Command): void {
@@ -9,7 +10,7 @@ export function registerNumbers(program: Command): void {
   numbers
     .command('list')
     .description('list the numbers that organisations use or reserve, sorted by number')
-    .option('--org <name>', 'only numbers of this organisation')
+    .addOption(orgOption('only numbers of this organisation'))
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('parley numbers list', 'parley numbers list --org acme -o yaml'))

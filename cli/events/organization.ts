@@ -3,13 +3,6 @@ import type { Store } from '../../store/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
 
-/** @throws UserError when neither names one */
-export function organizationOf(given: string | undefined, env: Readonly<Record<string, string | undefined>>): string {
-  const org = given ?? env['PARLEY_ORG'];
-  if (org !== undefined && org !== '') return org;
-  throw new UserError('no organisation is named', { cure: 'give --org <name>, or set PARLEY_ORG' });
-}
-
 /**
  * A namespace becomes an organisation by its label alone, so that one without a row may be one all the same: it gets its row here.
  *
