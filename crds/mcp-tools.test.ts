@@ -18,9 +18,15 @@ it('keeps of a tool what Parley uses, in the form that Postgres can keep', () =>
     readOnly: true,
   });
   expect(serverTool({ name: 'find', title: 'Finds.', inputSchema: {} })).toMatchObject({ description: 'Finds.', readOnly: false });
-  expect(serverTool({ name: 'find', description: 'x'.repeat(5_000), inputSchema: {} })?.description).toHaveLength(4_096);
-  expect(serverTool({ name: '', inputSchema: {} })).toBeUndefined();
-  expect(serverTool({ name: 'find', inputSchema: { type: 'string' } })).toBeUndefined();
+  expect(serverTool({ name: 'find', description: 'x'.repeat(5_000), inputSchema: {} }).description).toHaveLength(4_096);
+  expect(serverTool({ name: '', inputSchema: {} })).toMatchObject({ name: '', unusable: 'it has no name' });
+  expect(serverTool({ name: 'find', inputSchema: { type: 'string' } })).toEqual({
+    name: 'find',
+    description: '',
+    parameters: {},
+    readOnly: false,
+    unusable: 'inputSchema.type must be object: a function takes named arguments',
+  });
 });
 
 it('has one digest for a list in any order, which only the tools that are used change', () => {

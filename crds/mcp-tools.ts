@@ -1,5 +1,6 @@
 /** The list of tools of an MCP server: which of them an agent gets, by which names, and how two lists differ. Pure. */
 import { canonicalJson, memoizeCanonicalJson, sha256 } from '../platform/canonical-json.ts';
+import { cutText } from '../platform/cut-text.ts';
 import { parameters } from './limits.ts';
 import { builtinFunctionNames, callFunctionNames, type ToolSpec, type ToolStatus } from './tool.ts';
 
@@ -13,6 +14,8 @@ export interface ServerTool {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The server says that it changes nothing: calls may be cancelled and repeated. */
   readonly readOnly: boolean;
+  /** Why no model can be given it; absent of one that can be used. */
+  readonly unusable?: string;
 }
 
 /** What a revision holds of a tool of an MCP server. */
@@ -29,35 +32,74 @@ export interface McpTools {
   readonly tools: readonly McpFunction[];
 }
 
+/** Where a schema that is read says a type that no function can have: the SDK takes no other than object. */
+export const FOREIGN_TYPE = 'x-parley-type';
 /** Most tools that one Tool can offer. */
 export const MCP_TOOLS_LIMIT = 128;
 /** Longest description that a model gets, in characters: as that of a custom tool. */
 const DESCRIPTION_LENGTH = 4096;
 const FUNCTION_NAME_LENGTH = 64;
+const SERVER_NAME_LENGTH = 128;
+/** Of why a tool can't be used, in characters. */
+const PROBLEM_LENGTH = 200;
 const CHANGES_SHOWN = 32;
 const DESCRIPTION_SHOWN = 500;
 
-/** A tool as `tools/list` has it. @returns undefined for one that no model can be given */
+/** A tool as `tools/list` has it. */
 export function serverTool(listed: {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly annotations?: { readonly title?: string | undefined; readonly readOnlyHint?: boolean | undefined } | undefined;
-}): ServerTool | undefined {
+}): ServerTool {
   const { name, inputSchema, annotations } = listed;
-  if (name === '' || Array.from(name).length > 128 || parameters(inputSchema, '').length > 0) return undefined;
+  const problem = toolProblem(name, inputSchema);
+  const readOnly = annotations?.readOnlyHint === true;
+  if (problem !== undefined) {
+    const shortName = storable(Array.from(name).slice(0, SERVER_NAME_LENGTH).join(''));
+    return { name: shortName, description: '', parameters: {}, readOnly, unusable: storable(cutText(problem, PROBLEM_LENGTH)) };
+  }
   const description = listed.description ?? listed.title ?? annotations?.title ?? '';
   return {
     name: name.toWellFormed(),
     description: storable(Array.from(description).slice(0, DESCRIPTION_LENGTH).join('')),
     parameters: { type: 'object', ...inputSchema },
-    readOnly: annotations?.readOnlyHint === true,
+    readOnly,
   };
+}
+
+/** Why no model can be given the tool. */
+function toolProblem(name: string, { [FOREIGN_TYPE]: foreign, ...inputSchema }: Readonly<Record<string, unknown>>): string | undefined {
+  if (name === '') return 'it has no name';
+  if (Array.from(name).length > SERVER_NAME_LENGTH) return `its name is longer than ${SERVER_NAME_LENGTH} characters`;
+  const type = foreign ?? inputSchema['type'];
+  const [problem] = parameters({ ...inputSchema, ...(type !== undefined && { type }) }, 'inputSchema');
+  return problem && `${problem.path} ${problem.message}`;
 }
 
 /** What Postgres can keep. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+const byName = (a: ServerTool, b: ServerTool): number => (a.name < b.name ? -1 : 1);
+
+const isChosen = ({ name }: ServerTool, { include, exclude = [] }: Pick<McpSpec, 'include' | 'exclude'>): boolean =>
+  (include === undefined || include.includes(name)) && !exclude.includes(name);
+
+/** What the spec asks for and no agent gets: tools that no model can be given, and those behind the limit. */
+export function toolsLeftOut(
+  spec: Pick<McpSpec, 'include' | 'exclude'>,
+  list: readonly ServerTool[],
+): { readonly unusable: readonly ServerTool[]; readonly tooMany: readonly string[] } {
+  const wanted = list.filter((tool) => isChosen(tool, spec)).toSorted(byName);
+  return {
+    unusable: wanted.filter(({ unusable }) => unusable !== undefined),
+    tooMany: wanted
+      .filter(({ unusable }) => unusable === undefined)
+      .slice(MCP_TOOLS_LIMIT)
+      .map(({ name }) => name),
+  };
+}
 
 /** Lists that were stored are not changed in place. */
 const chosen = new WeakMap<readonly ServerTool[], Map<string, McpTools>>();
@@ -73,8 +115,8 @@ export function toolsOf(
   const before = known.get(key);
   if (before !== undefined) return before;
   const wanted = list
-    .filter(({ name }) => (include === undefined || include.includes(name)) && !exclude.includes(name))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .filter((tool) => tool.unusable === undefined && isChosen(tool, { include, exclude }))
+    .toSorted(byName)
     .slice(0, MCP_TOOLS_LIMIT);
   const names = functionNames(
     wanted.map(({ name }) => `${prefix}${name}`),
@@ -144,9 +186,9 @@ const shown = (tool: ServerTool | undefined): string =>
 /** As in `2 added (a, b), 1 removed (c)`. */
 export function summaryOfChanges(changes: readonly McpChange[]): string {
   const groups = Map.groupBy(changes, ({ change }) => change.toLowerCase());
-  return [...groups].map(([change, of]) => `${of.length} ${change} (${names(of.map(({ tool }) => tool))})`).join(', ');
+  return [...groups].map(([change, of]) => `${of.length} ${change} (${namesShown(of.map(({ tool }) => tool))})`).join(', ');
 }
 
 const NAMES_SHOWN = 5;
-const names = (all: readonly string[]): string =>
+export const namesShown = (all: readonly string[]): string =>
   all.length <= NAMES_SHOWN ? all.join(', ') : `${all.slice(0, NAMES_SHOWN).join(', ')} and ${all.length - NAMES_SHOWN} more`;

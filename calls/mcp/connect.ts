@@ -6,6 +6,7 @@ import { serverTool, type ServerTool } from '../../crds/mcp-tools.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { createMcpFetch, requestBounds } from './mcp-fetch.ts';
 import { McpError, egressErrorIn } from './mcp-error.ts';
+import { tidyMessage } from './tidy-message.ts';
 
 export interface McpCredentials {
   /** Of the Tool, without access tokens. */
@@ -33,7 +34,7 @@ export interface McpConnection {
   /** As negotiated, e.g. `2025-11-25`. */
   readonly protocolVersion: string;
   callTool(tool: ServerTool, args: Readonly<Record<string, unknown>>, options: McpRequestOptions): Promise<CallToolResult>;
-  /** All tools of the server that a model can be given. */
+  /** All tools of the server, also those that no model can be given. */
   listTools(options: McpRequestOptions): Promise<readonly ServerTool[]>;
   /** Ends the session at the server. Never rejects. */
   close(): Promise<void>;
@@ -53,7 +54,12 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
   // Loaded when used: most calls have no such tool.
   const sdk = await import('@modelcontextprotocol/client');
   const transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
-    fetch: createMcpFetch({ egress, headers, onUnauthorized: (authorization) => token?.forget(authorization.replace(/^Bearer /, '')) }),
+    fetch: createMcpFetch({
+      egress,
+      headers,
+      onUnauthorized: (authorization) => token?.forget(authorization.replace(/^Bearer /, '')),
+      tidy: (message) => tidyMessage(message, { knownVersions: sdk.SUPPORTED_PROTOCOL_VERSIONS }),
+    }),
     // Asks again once it is refused.
     ...(token !== undefined && { authProvider: { token: token.get, onUnauthorized: async () => undefined } }),
     onInsufficientScope: 'throw',
@@ -111,7 +117,7 @@ function failWhenCut(transport: StreamableHTTPClientTransport, host: string): vo
 
 async function listAll(client: Client, options: { readonly timeout: number; readonly signal: AbortSignal }, host: string) {
   const { tools: listed } = await client.listTools(undefined, { ...options, cacheMode: 'bypass' });
-  const tools = listed.flatMap((tool) => serverTool(tool) ?? []);
+  const tools = listed.map(serverTool);
   if (tools.length > MAX_LISTED || JSON.stringify(tools).length > MAX_LISTED_LENGTH) {
     throw new McpError(
       'too_large',

@@ -5,6 +5,7 @@ import { fetch, type Response as Answer } from 'undici';
 
 import type { Egress } from '../../platform/egress/egress.ts';
 import { McpError } from './mcp-error.ts';
+import { tidied } from './tidy-body.ts';
 
 export interface McpFetchOptions {
   readonly egress: Pick<Egress, 'dispatcher'>;
@@ -12,6 +13,8 @@ export interface McpFetchOptions {
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
   /** A request was refused that had this Authorization. */
   readonly onUnauthorized: (authorization: string) => void;
+  /** What is made of each message of the server before the SDK reads it. */
+  readonly tidy: (message: unknown) => unknown;
 }
 
 /** Of one request of the SDK: what its HTTP request is bound by. */
@@ -31,7 +34,7 @@ const MAX_BYTES = 1024 * 1024;
 
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-export function createMcpFetch({ egress, headers, onUnauthorized }: McpFetchOptions): McpFetch {
+export function createMcpFetch({ egress, headers, onUnauthorized, tidy }: McpFetchOptions): McpFetch {
   return async (url, init = {}) => {
     const sent = new Headers(init.headers);
     // Parley asks for nothing that a server says on its own: without that stream each call has one connection less.
@@ -49,7 +52,7 @@ export function createMcpFetch({ egress, headers, onUnauthorized }: McpFetchOpti
       ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     });
     if (answer.status === 401) onUnauthorized(sent.get('authorization') ?? '');
-    return bounded(answer, new URL(url).host, bounds);
+    return tidied(bounded(answer, new URL(url).host, bounds), tidy);
   };
 }
 

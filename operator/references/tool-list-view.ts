@@ -1,5 +1,5 @@
 /** What Postgres holds of the tools of an MCP server, and which of them an agent gets. Pure. */
-import { changesBetween, missingTools, toolsOf, type McpSpec, type McpTools, type ServerTool } from '../../crds/mcp-tools.ts';
+import { changesBetween, missingTools, toolsLeftOut, toolsOf, type McpSpec, type McpTools, type ServerTool } from '../../crds/mcp-tools.ts';
 
 export type ToolListView =
   | {
@@ -28,15 +28,21 @@ export interface ChosenTools {
   readonly changes: ReturnType<typeof changesBetween>;
   /** Names in `spec.mcp.include` that the server has not. */
   readonly missing: readonly string[];
+  /** What the server has, agents were to get, and don't. */
+  readonly leftOut: ReturnType<typeof toolsLeftOut>;
+  /** Names of all that the server has, sorted. */
+  readonly offered: readonly string[];
 }
 
+const NOTHING = { unknownDigest: false, changes: [], missing: [], leftOut: { unusable: [], tooMany: [] }, offered: [] } as const;
+
 export function chooseTools(mcp: McpSpec, view: ToolListView): ChosenTools {
-  if (view.state === 'unavailable') return { unknownDigest: false, changes: [], missing: [] };
+  if (view.state === 'unavailable') return NOTHING;
   const { accepted, latest } = view;
   const lists = [accepted, latest?.tools].filter((list) => list !== undefined);
   const pinned = mcp.digest === undefined ? undefined : lists.find((list) => toolsOf(mcp, list).digest === mcp.digest);
   const list = pinned ?? (mcp.updatePolicy === 'Follow' ? (latest?.tools ?? accepted) : (accepted ?? latest?.tools));
-  if (list === undefined) return { unknownDigest: false, changes: [], missing: [] };
+  if (list === undefined) return NOTHING;
   const used = toolsOf(mcp, list);
   const now = latest && toolsOf(mcp, latest.tools);
   return {
@@ -46,5 +52,7 @@ export function chooseTools(mcp: McpSpec, view: ToolListView): ChosenTools {
     unknownDigest: mcp.digest !== undefined && pinned === undefined,
     changes: now === undefined ? [] : changesBetween(used, now),
     missing: latest === undefined ? [] : missingTools(mcp, latest.tools),
+    leftOut: toolsLeftOut(mcp, list),
+    offered: (latest?.tools ?? list).map(({ name }) => name).toSorted(),
   };
 }

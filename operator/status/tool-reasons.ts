@@ -40,6 +40,19 @@ export const toolReasons = {
     meaning: '`spec.mcp.include` names tools that the MCP server does not have. Does not affect Ready.',
     cure: 'Correct the names that the message lists.',
   },
+  ToolsTooMany: {
+    condition: 'UpToDate',
+    status: 'False',
+    meaning: 'The MCP server has more tools than one Tool can offer: agents get the first 128 by name. Does not affect Ready.',
+    cure: 'Name those that are wanted in `spec.mcp.include`.',
+  },
+  ToolsUnusable: {
+    condition: 'UpToDate',
+    status: 'False',
+    meaning:
+      'Some tools of the MCP server can not be given to a model; the message says which and why. Agents get the others. Does not affect Ready.',
+    cure: 'Correct the server, or name the tools in `spec.mcp.exclude`.',
+  },
   FunctionNamesReserved: {
     condition: 'UpToDate',
     status: 'True',

@@ -119,4 +119,47 @@ describe('the plan', () => {
       'ToolsUpToDate',
     ]);
   });
+
+  describe('what agents do not get', () => {
+    const tool = (name: string, more: Partial<ServerTool> = {}): ServerTool => ({
+      name,
+      description: '',
+      parameters: {},
+      readOnly: false,
+      ...more,
+    });
+    const messagesOf = (mcp: McpSpec, tools: readonly ServerTool[]): readonly string[] =>
+      plan(mcp, known({ latest: { tools, at }, accepted: tools })).stages.flatMap(({ good, problems }) =>
+        (problems.length === 0 ? [good] : problems).map(({ reason, message }) => `${reason}: ${message}`),
+      );
+    const broken = tool('bad', { unusable: 'inputSchema is not a valid JSON Schema: x' });
+
+    it('is named with its cause, and the others are used', () => {
+      expect(messagesOf(spec(), [tool('a'), broken, tool('', { unusable: 'it has no name' })])).toEqual([
+        "ToolsListed: agents get 1 of the server's 3 tools",
+        'ToolsUnusable: no model can be given "": it has no name; "bad": inputSchema is not a valid JSON Schema: x. Agents get the others; correct the server, or name the tools in spec.mcp.exclude',
+      ]);
+      expect(messagesOf(spec({ exclude: ['bad'] }), [tool('a'), broken])[1]).toMatch(/^ToolsUpToDate/);
+    });
+
+    it('is what stands behind the limit', () => {
+      const many = Array.from({ length: 1_000 }, (_, n) => tool(`t${String(n).padStart(3, '0')}`));
+      expect(messagesOf(spec(), many)).toEqual([
+        "ToolsListed: agents get 128 of the server's 1000 tools",
+        'ToolsTooMany: agents get the first 128 tools by name, and not t128, t129, t130, t131, t132 and 867 more: name those that are wanted in spec.mcp.include',
+      ]);
+      expect(messagesOf(spec({ include: ['t999', 't001'] }), many)).toEqual([
+        "ToolsListed: agents get 2 of the server's 1000 tools",
+        'ToolsUpToDate: agents use the tools that the server has',
+      ]);
+    });
+
+    it('is shown where include chooses nothing', () => {
+      expect(messagesOf(spec({ include: ['other'] }), [tool('a'), tool('b')])).toEqual([
+        'NoTools: https://shop.example/mcp offers no tool that spec.mcp.include and spec.mcp.exclude leave and a model can be given: it has a, b. Correct them, or the server',
+        'ToolsMissing: the server has no tool "other": correct spec.mcp.include; it has a, b',
+      ]);
+      expect(messagesOf(spec(), [broken])[0]).toContain('it has bad; no model can be given "bad": inputSchema');
+    });
+  });
 });

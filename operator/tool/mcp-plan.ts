@@ -1,5 +1,7 @@
 /** The part of a Tool's plan that is about an MCP server: what to ask it, which of its lists agents use, and what its status says. Pure. */
 import {
+  MCP_TOOLS_LIMIT,
+  namesShown,
   shownChanges,
   summaryOfChanges,
   toolsWithReservedNames,
@@ -73,11 +75,11 @@ function acceptanceOf({ accept, unknownDigest }: ChosenTools): readonly ToolActi
   return accept === undefined || unknownDigest ? [] : [{ type: 'acceptList', tools: accept }];
 }
 
-function synced(mcp: McpSpec, view: ToolListView, { used, latest, unknownDigest }: ChosenTools): ConditionStage {
+function synced(mcp: McpSpec, view: ToolListView, { used, latest, unknownDigest, leftOut, offered }: ChosenTools): ConditionStage {
   const count = used?.tools.length ?? 0;
   const stage = (...problems: readonly Problem[]): ConditionStage => ({
     type: 'Synced',
-    good: { reason: 'ToolsListed', message: count === 1 ? 'the server offers 1 tool' : `the server offers ${count} tools` },
+    good: { reason: 'ToolsListed', message: listedMessage(count, offered.length) },
     problems,
   });
   if (view.state === 'unavailable')
@@ -96,15 +98,29 @@ function synced(mcp: McpSpec, view: ToolListView, { used, latest, unknownDigest 
   if (count === 0)
     return stage({
       reason: 'NoTools',
-      message: `${mcp.url} offers no tool that spec.mcp.include and spec.mcp.exclude leave: correct them, or the server`,
+      message: `${mcp.url} offers no tool that spec.mcp.include and spec.mcp.exclude leave and a model can be given${offered.length === 0 ? '' : `: it has ${namesShown(offered)}${leftOut.unusable.length === 0 ? '' : `; ${unusableMessage(leftOut.unusable)}`}`}. Correct them, or the server`,
     });
   return stage();
+}
+
+function listedMessage(used: number, offered: number): string {
+  const tools = (count: number): string => (count === 1 ? '1 tool' : `${count} tools`);
+  return used === offered ? `the server offers ${tools(used)}` : `agents get ${used} of the server's ${tools(offered)}`;
+}
+
+const UNUSABLE_SHOWN = 5;
+
+/** `"a": its name …; "b": …` */
+function unusableMessage(unusable: readonly ServerTool[]): string {
+  const shown = unusable.slice(0, UNUSABLE_SHOWN).map(({ name, unusable: why }) => `${JSON.stringify(name)}: ${why}`);
+  const more = unusable.length - shown.length;
+  return `no model can be given ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 }
 
 function upToDate(
   tool: Tool,
   view: ToolListView,
-  { latest, changes, missing }: ChosenTools,
+  { latest, changes, missing, leftOut, offered }: ChosenTools,
   renamed: readonly McpFunction[],
 ): ConditionStage {
   const { namespace = '', name } = tool.metadata;
@@ -117,7 +133,17 @@ function upToDate(
   if (missing.length > 0)
     problems.push({
       reason: 'ToolsMissing',
-      message: `the server has no tool ${missing.map((one) => JSON.stringify(one)).join(', ')}: correct spec.mcp.include`,
+      message: `the server has no tool ${missing.map((one) => JSON.stringify(one)).join(', ')}: correct spec.mcp.include; it has ${namesShown(offered)}`,
+    });
+  if (leftOut.tooMany.length > 0)
+    problems.push({
+      reason: 'ToolsTooMany',
+      message: `agents get the first ${MCP_TOOLS_LIMIT} tools by name, and not ${namesShown(leftOut.tooMany)}: name those that are wanted in spec.mcp.include`,
+    });
+  if (leftOut.unusable.length > 0)
+    problems.push({
+      reason: 'ToolsUnusable',
+      message: `${unusableMessage(leftOut.unusable)}. Agents get the others; correct the server, or name the tools in spec.mcp.exclude`,
     });
   if (view.state === 'known' && view.failure !== undefined)
     problems.push({
