@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { repositoryRoot } from '../local-stack/repository.ts';
 import { testFolder } from '../test/support/folders.ts';
@@ -92,6 +95,38 @@ describe('completion', () => {
     expect(await candidates('completion', 'b')).toEqual(['bash']);
     expect(await candidates('kubectl', 'sta')).toEqual(['status']);
     expect(await complete(parley(), ['kb', 'add', 'manuals', ''], io)).toEqual({ candidates: [], directive: 0 });
+  });
+
+  it('asks the cluster for organisations, and for what an argument names', async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata: {}, items: [{ metadata: { name: 'acme' } }] }));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const kubeconfig = join(testFolder(), 'config');
+    const cluster = { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'insecure-skip-tls-verify': true };
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: 'c', cluster }],
+        users: [{ name: 'u', user: {} }],
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'c',
+      }),
+    );
+    const words = ['--kubeconfig', kubeconfig, '--org', 'globex'];
+    expect(await candidates('keys', 'list', ...words.slice(0, 2), '-n', '')).toEqual(['acme']);
+    expect(await candidates('kb', 'search', ...words, 'a')).toEqual(['acme']);
+    expect(await candidates('webhooks', 'deliveries', ...words, '')).toEqual(['acme']);
+    const [organisations, ...others] = asked.map((url) => decodeURIComponent(url));
+    expect(organisations).toMatch(/^\/api\/v1\/namespaces\?.*labelSelector=parley\.dev\/organization=true/);
+    expect(others.map((url) => url.split('?')[0])).toEqual([
+      '/apis/parley.dev/v1alpha1/namespaces/globex/knowledgebases',
+      '/apis/parley.dev/v1alpha1/namespaces/globex/webhooksubscriptions',
+    ]);
   });
 
   it('works in bash', async () => {

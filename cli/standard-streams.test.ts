@@ -34,8 +34,8 @@ describe('output of more than a pipe takes', () => {
   const server = createServer((request, response) => {
     const answer =
       request.url?.includes('vector/search') === true
-        ? { results: Array(COUNT).fill(hit) }
-        : { data: Array(COUNT).fill(subscription), next_page_token: null };
+        ? { results: Array.from({ length: COUNT }, () => hit) }
+        : { data: Array.from({ length: COUNT }, () => subscription), next_page_token: null };
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(answer));
   });

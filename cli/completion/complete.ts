@@ -4,7 +4,7 @@
  */
 import type { Command, Option } from 'commander';
 
-import { agentKind, kinds, type KindDefinition } from '../../crds/index.ts';
+import { agentKind, kinds, knowledgeBaseKind, webhookSubscriptionKind, wellKnown, type KindDefinition } from '../../crds/index.ts';
 import { loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor } from '../../kube/index.ts';
 import { FIELD_MANAGER } from '../cluster.ts';
 import { withConnection, type ConnectionFlags } from '../kubectl/connection.ts';
@@ -16,6 +16,13 @@ const NO_FILES = 4;
 const NO_BLANK = 2;
 const FILES = 0;
 const FILE_ARGUMENTS: ReadonlySet<string> = new Set(['files', 'folder', 'paths']);
+
+/** Arguments and values that are names of resources. */
+const NAMED_KINDS: Readonly<Record<string, KindDefinition>> = {
+  agent: agentKind,
+  'knowledge-base': knowledgeBaseKind,
+  subscription: webhookSubscriptionKind,
+};
 
 /** The shell waits for the answer, in milliseconds. */
 const TIMEOUT_MS = 3_000;
@@ -70,7 +77,8 @@ async function argumentsOf(command: Command, typed: string, before: readonly str
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   if (choices.length > 0) return fitting(choices, typed);
   if (expected.some((name) => FILE_ARGUMENTS.has(name))) return { candidates: [], directive: FILES };
-  if (expected[0] === 'agent') return fitting(await names(agentKind.descriptor, before, io), typed);
+  const named = NAMED_KINDS[expected[0] ?? ''];
+  if (named !== undefined) return fitting(await names(named.descriptor, before, io), typed);
   if (command.name() !== 'explain') return { candidates: [], directive: NO_FILES };
   const [kindText = ''] = typed.split('/');
   const all = kinds as readonly KindDefinition[];
@@ -102,6 +110,7 @@ async function valuesOf(option: Option, before: readonly string[], io: Io): Prom
       return contexts(before);
     case '--namespace':
     case '--org':
+      return names(builtIn.namespaces, before, io, `${wellKnown.organizationLabel}=true`);
     case '--system-namespace':
       return names(builtIn.namespaces, before, io);
     case '--agent':
@@ -123,11 +132,20 @@ function contexts(before: readonly string[]): readonly string[] {
 }
 
 /** Empty when they can't be read in time: completion prints no messages. */
-async function names(descriptor: ResourceDescriptor, before: readonly string[], io: Io): Promise<readonly string[]> {
+async function names(
+  descriptor: ResourceDescriptor,
+  before: readonly string[],
+  io: Io,
+  labelSelector?: string,
+): Promise<readonly string[]> {
   try {
     return await withConnection({ ...flagsIn(before), requestTimeout: TIMEOUT_MS }, io, async ({ transport, namespace }) => {
       const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: FIELD_MANAGER, metadataOnly: true });
-      const { items } = await client.list({ limit: 500, ...(descriptor.namespaced && { namespace }) });
+      const { items } = await client.list({
+        limit: 500,
+        ...(descriptor.namespaced && { namespace }),
+        ...(labelSelector !== undefined && { labelSelector }),
+      });
       return items.map(({ metadata }) => metadata.name);
     });
   } catch {
@@ -142,7 +160,12 @@ function flagsIn(words: readonly string[]): ConnectionFlags {
     const joined = words.findLast((word) => flags.some((flag) => word.startsWith(`${flag}=`)));
     return joined === undefined ? (at === -1 ? undefined : words[at + 1]) : joined.slice(joined.indexOf('=') + 1);
   };
-  const [kubeconfig, context, namespace, as] = [value('--kubeconfig'), value('--context'), value('-n', '--namespace'), value('--as')];
+  const [kubeconfig, context, namespace, as] = [
+    value('--kubeconfig'),
+    value('--context'),
+    value('-n', '--namespace', '--org'),
+    value('--as'),
+  ];
   return {
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
