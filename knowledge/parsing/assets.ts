@@ -1,22 +1,24 @@
-/** Files that pdf.js reads while it works: maps of character codes and the fonts that every viewer has. */
+/** PDFium's code, which the parser of PDFs reads when the first one comes. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
 
-/** Next to the code in `dist/`, where the build copies {@link pdfAssets}. */
-export const PDF_ASSET_FOLDER = 'pdfjs';
+/** Next to the code in `dist/`, where the build copies {@link PDF_ASSETS}. */
+export const PDF_ASSET_FOLDER = 'pdfium';
 
-export const PDF_ASSETS = ['cmaps', 'standard_fonts', 'LICENSE'] as const;
+const MODULE = 'dist/pdfium.wasm';
+/** The last one is the licence of PDFium itself. */
+export const PDF_ASSETS = [MODULE, 'LICENSE', 'LICENSE.pdfium'] as const;
 
 /** Where the package lies when the code runs from its sources. */
 export function pdfPackageFolder(): string {
-  return dirname(fileURLToPath(import.meta.resolve('pdfjs-dist/package.json')));
+  return join(dirname(fileURLToPath(import.meta.resolve('@embedpdf/pdfium/pdfium.wasm'))), '..');
 }
 
-/** Ends with a slash, as pdf.js wants it. */
-export function pdfAsset(name: (typeof PDF_ASSETS)[number]): string {
-  return join(locateAsset(import.meta.url, PDF_ASSET_FOLDER) ?? pdfPackageFolder(), name, '/');
+/** The file with PDFium's code. */
+export function pdfAsset(): string {
+  return join(locateAsset(import.meta.url, PDF_ASSET_FOLDER) ?? pdfPackageFolder(), MODULE);
 }
 
 /** What a child from sources has to read in addition to the code. */

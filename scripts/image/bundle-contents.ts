@@ -14,7 +14,7 @@ export interface BundleContents {
 }
 
 /** Served as files or bundled on their own (the call page, the workflows), so that esbuild's first pass doesn't see them. */
-const served = ['node_modules/livekit-client', 'node_modules/pdfjs-dist', 'node_modules/swagger-ui-dist'];
+const served = ['node_modules/livekit-client', 'node_modules/@embedpdf/pdfium', 'node_modules/swagger-ui-dist'];
 
 /** @param loaded packages that are loaded in a way that esbuild doesn't see */
 export function bundleContents(metafile: Metafile, loaded: readonly string[]): BundleContents {

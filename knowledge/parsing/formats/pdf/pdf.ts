@@ -1,37 +1,31 @@
-import { getDocument, type PDFDocumentProxy, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import * as worker from 'pdfjs-dist/legacy/build/pdf.worker.mjs';
-
 import { IngestionError } from '../../../ingestion-failure.ts';
 import { oneLine } from '../../text/clean.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
 import { Outline } from '../../text/outline.ts';
 import { bookmarkKey, Headings } from './headings.ts';
-import { BoldFonts, type Line, pageLines } from './page-lines.ts';
+import { readGlyphs } from './page-glyphs.ts';
+import { type Line, pageLines } from './page-lines.ts';
 import { paragraphsOf } from './paragraphs.ts';
 import { readingOrder } from './reading-order.ts';
 import { type PageOfLines, runningLines } from './running-lines.ts';
 import type { Parser, Sink } from '../../block.ts';
-import { pdfAsset } from '../../assets.ts';
+import { type Address, Pdfium } from './pdfium.ts';
 
 interface Page extends PageOfLines {
   readonly turned: readonly Line[];
 }
-
-// pdf.js takes its worker's code from here instead of loading a script.
-Object.assign(globalThis, { pdfjsWorker: worker });
 
 /** A file whose pages all fail is damaged; so many in a row are enough to say so. */
 const MOST_FAILURES = 50;
 
 /** PDFs by where their text stands: lines, columns, paragraphs, headings. The whole is read before the first block, to know its headers. */
 export const parsePdf: Parser = async (input, sink) => {
-  const pdf = await openPdf(input.content);
-  if (pdf.numPages > input.limits.pages)
-    throw new IngestionError(
-      'too_large',
-      `The PDF has ${pdf.numPages} pages; the limit is ${input.limits.pages}. Split it into several files.`,
-    );
-  const pages = await readPages(pdf, sink, input.limits.textBytes);
+  const pdfium = await Pdfium.start();
+  const document = pdfium.open(input.content);
+  const count = pdfium.api.FPDF_GetPageCount(document);
+  if (count > input.limits.pages)
+    throw new IngestionError('too_large', `The PDF has ${count} pages; the limit is ${input.limits.pages}. Split it into several files.`);
+  const pages = readPages({ pdfium, document, count }, sink, input.limits.textBytes);
   const running = runningLines(pages);
   const paragraphs = pages.flatMap((page) => {
     const body = paragraphsOf(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number);
@@ -39,7 +33,7 @@ export const parsePdf: Parser = async (input, sink) => {
     const others = [...page.turned, ...page.lines.filter((line) => running.first.has(line))];
     return body.concat(others.map(({ text }) => ({ page: page.number, text, size: 0, isListItem: false, isBold: false })));
   });
-  const headings = new Headings(paragraphs, await bookmarks(pdf));
+  const headings = new Headings(paragraphs, bookmarkLevels(pdfium, document));
   const outline = new Outline();
   for (const paragraph of paragraphs) {
     const { page, text } = paragraph;
@@ -48,21 +42,26 @@ export const parsePdf: Parser = async (input, sink) => {
     else sink.add({ kind: paragraph.isListItem ? 'listItem' : 'paragraph', text, page, headingPath: outline.path });
   }
   if (looksLikeLegacyBangla(paragraphs.map(({ text }) => text).join(' '))) sink.warn(LEGACY_FONT_WARNING);
-  const title = await documentTitle(pdf);
-  return { pages: pdf.numPages, ...(title === '' ? {} : { title }) };
+  const title = documentTitle(pdfium, document);
+  return { pages: count, ...(title === '' ? {} : { title }) };
 };
 
-/** @throws IngestionError `no_text_layer` when no page has any text; what pdf.js throws when no page can be read */
-async function readPages(pdf: PDFDocumentProxy, sink: Sink, textBytes: number): Promise<readonly Page[]> {
+interface OpenPdf {
+  readonly pdfium: Pdfium;
+  readonly document: Address;
+  readonly count: number;
+}
+
+/** @throws IngestionError `no_text_layer` when no page has any text; what reading threw when no page can be read */
+function readPages({ pdfium, document, count }: OpenPdf, sink: Sink, textBytes: number): readonly Page[] {
   const pages: Page[] = [];
   const empty: number[] = [];
   const broken: number[] = [];
   let firstError: unknown;
   let characters = 0;
-  const fonts = new BoldFonts();
-  for (let number = 1; number <= pdf.numPages; number += 1) {
+  for (let number = 1; number <= count; number += 1) {
     try {
-      const page = await readPage(pdf, number, fonts);
+      const page = readPage(pdfium, document, number);
       if (page.lines.length + page.turned.length === 0) empty.push(number);
       else pages.push(page);
       characters += page.lines.reduce((sum, line) => sum + line.text.length, 0);
@@ -73,9 +72,9 @@ async function readPages(pdf: PDFDocumentProxy, sink: Sink, textBytes: number): 
     }
     if (characters > textBytes)
       throw new IngestionError('too_large', `The PDF holds more than ${textBytes / 1e6} MB of text. Split it into several files.`);
-    sink.progress(number, pdf.numPages);
+    sink.progress(number, count);
   }
-  if (broken.length === pdf.numPages) throw firstError;
+  if (broken.length === count) throw firstError;
   if (pages.length === 0)
     throw new IngestionError(
       'no_text_layer',
@@ -86,75 +85,30 @@ async function readPages(pdf: PDFDocumentProxy, sink: Sink, textBytes: number): 
   return pages;
 }
 
-async function readPage(pdf: PDFDocumentProxy, number: number, fonts: BoldFonts): Promise<Page> {
-  const page = await pdf.getPage(number);
-  try {
-    const viewport = page.getViewport({ scale: 1 });
-    const { items } = await page.getTextContent();
-    await fonts.learn(page, items);
-    return { number, height: viewport.height, ...pageLines(items, viewport.transform, (font) => fonts.isBold(font)) };
-  } finally {
-    page.cleanup();
-  }
+function readPage(pdfium: Pdfium, document: Address, number: number): Page {
+  const { height, upright, turned } = readGlyphs(pdfium, document, number - 1);
+  return { number, height, lines: pageLines(upright), turned: pageLines(turned) };
 }
 
-/** Titles of the bookmarks with their depth, from 1. */
-async function bookmarks(pdf: PDFDocumentProxy): Promise<ReadonlyMap<string, number>> {
+/** By title, how deep a bookmark is; from 1. */
+function bookmarkLevels(pdfium: Pdfium, document: Address): ReadonlyMap<string, number> {
   const levels = new Map<string, number>();
-  let open = ((await pdf.getOutline().catch(() => null)) ?? []) as readonly Bookmark[];
-  for (let depth = 1; depth <= 6 && open.length > 0 && levels.size < 10_000; depth += 1) {
-    for (const { title } of open) if (!levels.has(bookmarkKey(title))) levels.set(bookmarkKey(title), depth);
-    open = open.flatMap(({ items }) => items);
+  for (const { title, depth } of pdfium.bookmarks(document)) {
+    const key = bookmarkKey(title);
+    levels.set(key, Math.min(depth, levels.get(key) ?? depth));
   }
   levels.delete('');
   return levels;
 }
 
-interface Bookmark {
-  readonly title: string;
-  readonly items: readonly Bookmark[];
-}
-
-async function documentTitle(pdf: PDFDocumentProxy): Promise<string> {
-  const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
-  const title = 'Title' in info && typeof info.Title === 'string' ? oneLine(info.Title) : '';
+function documentTitle(pdfium: Pdfium, document: Address): string {
+  const title = oneLine(pdfium.text((buffer, bytes) => pdfium.api.FPDF_GetMetaText(document, 'Title', buffer, bytes)));
   // What programs put there of their own accord is no title.
   return /^(?:untitled|microsoft word - .*|.*\.(?:docx?|odt|rtf|wpd|pptx?|xlsx?|indd|tex|dvi|qxd|pmd)\b.*|[a-z]:\\.*|\(?(?:anonymous|unspecified)\)?)$/iu.test(
     title,
   )
     ? ''
     : title;
-}
-
-/** Opens without a worker thread (this process is the worker), without fonts of the system, canvas, scripts or forms. */
-async function openPdf(content: Buffer): Promise<PDFDocumentProxy> {
-  const task = getDocument({
-    data: new Uint8Array(content.buffer, content.byteOffset, content.byteLength),
-    cMapUrl: pdfAsset('cmaps'),
-    cMapPacked: true,
-    standardFontDataUrl: pdfAsset('standard_fonts'),
-    useSystemFonts: false,
-    useWorkerFetch: false,
-    useWasm: false,
-    disableFontFace: true,
-    // With their names, which say whether they are bold.
-    fontExtraProperties: true,
-    enableXfa: false,
-    isOffscreenCanvasSupported: false,
-    isImageDecoderSupported: false,
-    // A picture is never decoded for its text.
-    maxImageSize: 0,
-    verbosity: VerbosityLevel.ERRORS,
-  });
-  try {
-    return await task.promise;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException')
-      throw new IngestionError('password_protected', 'The PDF opens only with a password. Save it without one, and upload it again.', {
-        cause: error,
-      });
-    throw error;
-  }
 }
 
 /** `1, 3-7, 12`, as a person writes it; the first twenty runs. */

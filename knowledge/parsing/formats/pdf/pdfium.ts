@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+
+import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
+
+import { IngestionError } from '../../../ingestion-failure.ts';
+import { pdfAsset } from '../../assets.ts';
+
+/** Numbers stand for addresses in PDFium's memory: of documents, pages, objects. 0 is none. */
+export type Address = number;
+
+/** Bytes for what a function gives back: numbers, and texts of up to half as many characters. */
+const SCRATCH_BYTES = 8192;
+const BOOKMARKS = 10_000;
+const BOOKMARK_DEPTH = 6;
+/** @see fpdfview.h */
+const ERROR_PASSWORD = 4;
+const ERROR_SECURITY = 5;
+
+let compiled: WebAssembly.Module | undefined;
+
+/**
+ * PDFium in a memory of its own, which goes with it: what a file breaks there reaches no other file.
+ * Functions that are asked for each character are bound anew, because the package's wrappers convert truth values on every call.
+ */
+export class Pdfium {
+  readonly api: WrappedPdfiumModule;
+  readonly characterBox: (page: Address, at: number, box: Address) => number;
+  readonly characterOrigin: (page: Address, at: number, x: Address, y: Address) => number;
+  /** What a call writes here is valid until the next one. */
+  readonly scratch: Address;
+  /** For the number of bytes that a call says it wrote. */
+  readonly counter: Address;
+
+  private constructor(api: WrappedPdfiumModule) {
+    this.api = api;
+    this.characterBox = api.pdfium.cwrap('FPDFText_GetLooseCharBox', 'number', ['number', 'number', 'number']);
+    this.characterOrigin = api.pdfium.cwrap('FPDFText_GetCharOrigin', 'number', ['number', 'number', 'number', 'number']);
+    this.scratch = this.allocate(SCRATCH_BYTES);
+    this.counter = this.allocate(8);
+  }
+
+  static async start(): Promise<Pdfium> {
+    const module = (compiled ??= new WebAssembly.Module(readFileSync(pdfAsset())));
+    const api = await init({
+      instantiateWasm: (imports, done) => {
+        const instance = new WebAssembly.Instance(module, imports);
+        done(instance);
+        return instance.exports;
+      },
+      printErr: () => undefined,
+    });
+    api.PDFiumExt_Init();
+    return new Pdfium(api);
+  }
+
+  allocate(bytes: number): Address {
+    const address = this.api.pdfium.wasmExports.malloc(bytes);
+    if (address === 0) throw new RangeError('out of memory');
+    return address;
+  }
+
+  /** @throws IngestionError `password_protected`; Error when it is no PDF */
+  open(content: Buffer): Address {
+    const address = this.allocate(content.length);
+    this.api.pdfium.HEAPU8.set(content, address);
+    const document = this.api.FPDF_LoadMemDocument(address, content.length, '');
+    if (document !== 0) return document;
+    const reason = this.api.FPDF_GetLastError();
+    if (reason === ERROR_PASSWORD || reason === ERROR_SECURITY)
+      throw new IngestionError('password_protected', 'The PDF opens only with a password. Save it without one, and upload it again.');
+    throw new Error(`PDFium can't open the document: error ${reason}`);
+  }
+
+  /** 32-bit floating point numbers that the last call wrote to the scratch memory. */
+  floats(count: number): readonly number[] {
+    return [...this.api.pdfium.HEAPF32.subarray(this.scratch / 4, this.scratch / 4 + count)];
+  }
+
+  doubles(count: number): readonly number[] {
+    return [...this.api.pdfium.HEAPF64.subarray(this.scratch / 8, this.scratch / 8 + count)];
+  }
+
+  /** A text in UTF-16, which `read` writes with a zero at its end. @param read gives the bytes that it needs */
+  text(read: (buffer: Address, bytes: number) => number): string {
+    let buffer = this.scratch;
+    let bytes = read(buffer, SCRATCH_BYTES);
+    if (bytes > SCRATCH_BYTES) {
+      buffer = this.allocate(bytes);
+      bytes = read(buffer, bytes);
+    }
+    const text = Buffer.from(this.api.pdfium.HEAPU8.subarray(buffer, buffer + Math.max(0, bytes - 2))).toString('utf16le');
+    if (buffer !== this.scratch) this.api.pdfium.wasmExports.free(buffer);
+    return text;
+  }
+
+  /** A text in UTF-8, without the characters that a font's name never has. */
+  name(read: (buffer: Address, bytes: number) => number): string {
+    const bytes = Math.min(read(this.scratch, SCRATCH_BYTES), SCRATCH_BYTES);
+    return Buffer.from(this.api.pdfium.HEAPU8.subarray(this.scratch, this.scratch + Math.max(0, bytes - 1))).toString();
+  }
+
+  /** Bytes that `read` writes, whose number it writes to the counter. @returns undefined where there are none to read */
+  bytes(read: (buffer: Address, size: number) => boolean): Buffer | undefined {
+    if (!read(0, 0)) return undefined;
+    const size = this.api.pdfium.HEAPU32[this.counter / 4] ?? 0;
+    const buffer = this.allocate(size + 1);
+    read(buffer, size);
+    const bytes = Buffer.from(this.api.pdfium.HEAPU8.subarray(buffer, buffer + size));
+    this.api.pdfium.wasmExports.free(buffer);
+    return bytes;
+  }
+
+  /** Titles of the document's bookmarks with their depth, from 1. */
+  bookmarks(document: Address): readonly { readonly title: string; readonly depth: number }[] {
+    const found: { title: string; depth: number }[] = [];
+    const visit = (parent: Address, depth: number): void => {
+      let bookmark = this.api.FPDFBookmark_GetFirstChild(document, parent);
+      for (; bookmark !== 0 && found.length < BOOKMARKS; bookmark = this.api.FPDFBookmark_GetNextSibling(document, bookmark)) {
+        found.push({ title: this.text((buffer, bytes) => this.api.FPDFBookmark_GetTitle(bookmark, buffer, bytes)), depth });
+        if (depth < BOOKMARK_DEPTH) visit(bookmark, depth + 1);
+      }
+    };
+    visit(0, 1);
+    return found;
+  }
+}
