@@ -1,8 +1,14 @@
 import { bidirectionalText, isMostlyRightToLeft, isRightToLeft } from './bidi.ts';
 import type { Glyph } from './page-glyphs.ts';
 
-/** A piece of text on one baseline, in points from the page's upper left corner. */
-export interface Line {
+/** Text on one baseline, in points from the page's upper left corner. */
+export interface Line extends LinePiece {
+  /** The pieces that stand apart on it, from the left. */
+  readonly cells: readonly LinePiece[];
+}
+
+/** Text on one baseline without large gaps. */
+export interface LinePiece {
   readonly text: string;
   readonly left: number;
   readonly right: number;
@@ -34,7 +40,7 @@ const CELL_GAP = 1.2;
 /**
  * Joins what a PDF draws to pieces of lines. Pieces that stand far apart on one baseline stay apart: they may belong to two columns.
  */
-export function pageLines(glyphs: readonly Glyph[]): readonly Line[] {
+export function pageLines(glyphs: readonly Glyph[]): readonly LinePiece[] {
   const pieces: Piece[] = [];
   let open: Piece | undefined;
   for (const { text, ...place } of glyphs) {
@@ -87,7 +93,7 @@ function add(piece: Piece, next: Piece): void {
   piece.fromRight ||= next.fromRight;
 }
 
-function lineOf({ glyphs, fromRight, left, right, y, size, isBold }: Piece): Line {
+function lineOf({ glyphs, fromRight, left, right, y, size, isBold }: Piece): LinePiece {
   const text = fromRight ? bidirectionalText(glyphs, WORD_GAP * size) : plainText(glyphs, WORD_GAP * size);
   return { text: text.trim(), left, right, y, size, isBold };
 }

@@ -1,8 +1,10 @@
-import { largest, type Line } from './page-lines.ts';
+import { largest, type Line, roundedSize } from './page-lines.ts';
 import type { Region } from './reading-order.ts';
+import { type PageTable, splitTables } from './tables.ts';
 
 /** Lines that are read as one. */
 export interface Paragraph {
+  readonly kind: 'text';
   readonly page: number;
   readonly text: string;
   /** Height of the font. */
@@ -13,31 +15,44 @@ export interface Paragraph {
 }
 
 const BULLET = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(?=\S)/u;
+/** The distance of a heading's lines, as a share of their height, at most. */
+const LEADING = 1.45;
 const SENTENCE_END = /[.!?…:;।॥。！？”"')\]]$/u;
 
-/** Joins lines where the distance, the size and the indent say that the text goes on. */
-export function paragraphsOf(regions: readonly Region[], page: number): readonly Paragraph[] {
+/** What a page has, in reading order: tables, and lines joined to paragraphs where distance, size and indent say that the text goes on. */
+export function pageParts(regions: readonly Region[], page: number): readonly (Paragraph | PageTable)[] {
   const leading = usualLeading(regions);
-  const paragraphs: Line[][] = [];
-  let before: { readonly line: Line; readonly region: Region } | undefined;
+  const parts: (Line[] | PageTable)[] = [];
+  let before: Placed | undefined;
   for (const region of regions) {
-    for (const line of region.lines) {
-      const last = paragraphs.at(-1);
-      if (last !== undefined && before !== undefined && goesOn(before, { line, region }, leading)) last.push(line);
-      else paragraphs.push([line]);
-      before = { line, region };
+    for (const part of splitTables(region.lines, page)) {
+      if ('kind' in part) {
+        parts.push(part);
+        before = undefined;
+        continue;
+      }
+      for (const line of part) {
+        const last = parts.at(-1);
+        if (Array.isArray(last) && before !== undefined && goesOn(before, { line, region }, leading)) last.push(line);
+        else parts.push([line]);
+        before = { line, region };
+      }
     }
   }
-  return paragraphs.map((lines) => {
-    const text = joined(lines.map((line) => line.text));
-    return {
-      page,
-      text,
-      size: largest(lines.map((line) => line.size)),
-      isListItem: BULLET.test(text),
-      isBold: lines.every((line) => line.isBold),
-    };
-  });
+  return parts.map((part) => (Array.isArray(part) ? paragraphOf(part, page) : part));
+}
+
+function paragraphOf(lines: readonly Line[], page: number): Paragraph {
+  const text = joined(lines.map((line) => line.text));
+  const isListItem = BULLET.test(text);
+  return {
+    kind: 'text',
+    page,
+    text,
+    size: largest(lines.map((line) => line.size)),
+    isListItem,
+    isBold: lines.every((line) => line.isBold),
+  };
 }
 
 interface Placed {
@@ -52,7 +67,11 @@ function goesOn(before: Placed, next: Placed, leading: number): boolean {
   // From the foot of a column to the head of the next one.
   if (next.region !== region) return !SENTENCE_END.test(last.text) && /^\p{Ll}/u.test(line.text);
   const distance = line.y - last.y;
-  if (distance > Math.min(1.3 * leading, 3 * line.size)) return false;
+  // A heading's lines have a leading of their own, which is that of the body where they are of its size.
+  if (
+    distance > Math.min(Math.max(1.3 * leading, roundedSize(last.size) === roundedSize(line.size) ? LEADING * line.size : 0), 3 * line.size)
+  )
+    return false;
   const width = region.right - region.left;
   // A heading in bold above its text, and a text above such a heading. Bold words that fill a line are none.
   if (last.isBold && !line.isBold && last.right < region.right - 0.15 * width) return false;

@@ -4,15 +4,16 @@ import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-ba
 import { Outline } from '../../text/outline.ts';
 import { bookmarkKey, Headings } from './headings.ts';
 import { readGlyphs } from './page-glyphs.ts';
-import { type Line, pageLines } from './page-lines.ts';
-import { paragraphsOf } from './paragraphs.ts';
+import { type LinePiece, pageLines } from './page-lines.ts';
+import { pageParts } from './paragraphs.ts';
 import { readingOrder } from './reading-order.ts';
 import { type PageOfLines, runningLines } from './running-lines.ts';
 import type { Parser, Sink } from '../../block.ts';
 import { type Address, Pdfium } from './pdfium.ts';
+import { continueTable, type PageTable } from './tables.ts';
 
 interface Page extends PageOfLines {
-  readonly turned: readonly Line[];
+  readonly turned: readonly LinePiece[];
 }
 
 /** A file whose pages all fail is damaged; so many in a row are enough to say so. */
@@ -27,19 +28,26 @@ export const parsePdf: Parser = async (input, sink) => {
     throw new IngestionError('too_large', `The PDF has ${count} pages; the limit is ${input.limits.pages}. Split it into several files.`);
   const pages = readPages({ pdfium, document, count }, sink, input.limits.textBytes);
   const running = runningLines(pages);
-  const paragraphs = pages.flatMap((page) => {
-    const body = paragraphsOf(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number);
+  const parts = pages.flatMap((page) => {
+    const body = pageParts(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number);
     // Never a heading, however large.
     const others = [...page.turned, ...page.lines.filter((line) => running.first.has(line))];
-    return body.concat(others.map(({ text }) => ({ page: page.number, text, size: 0, isListItem: false, isBold: false })));
+    return body.concat(others.map(({ text }) => ({ kind: 'text', page: page.number, text, size: 0, isListItem: false, isBold: false })));
   });
+  const paragraphs = parts.filter((part) => part.kind === 'text');
   const headings = new Headings(paragraphs, bookmarkLevels(pdfium, document));
   const outline = new Outline();
-  for (const paragraph of paragraphs) {
-    const { page, text } = paragraph;
-    const level = headings.level(paragraph);
+  let table: PageTable | undefined;
+  for (const part of parts) {
+    if (part.kind === 'table') {
+      table = table === undefined ? part : continueTable(table, part);
+      sink.add({ ...table, firstRow: 1, headingPath: outline.path });
+      continue;
+    }
+    const { page, text } = part;
+    const level = headings.level(part);
     if (level !== undefined) sink.add({ kind: 'heading', text, page, headingPath: outline.enter(level, oneLine(text)) });
-    else sink.add({ kind: paragraph.isListItem ? 'listItem' : 'paragraph', text, page, headingPath: outline.path });
+    else sink.add({ kind: part.isListItem ? 'listItem' : 'paragraph', text, page, headingPath: outline.path });
   }
   if (looksLikeLegacyBangla(paragraphs.map(({ text }) => text).join(' '))) sink.warn(LEGACY_FONT_WARNING);
   const title = documentTitle(pdfium, document);

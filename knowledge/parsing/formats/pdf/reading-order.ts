@@ -1,4 +1,4 @@
-import { inReadingOrder, largest, type Line, smallest } from './page-lines.ts';
+import { inReadingOrder, largest, type Line, type LinePiece, smallest } from './page-lines.ts';
 
 /** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
 const LEAST_PIECES = 4;
@@ -16,11 +16,11 @@ export interface Region {
 }
 
 /** Puts the pieces of a page into the order in which a person reads them: columns from left to right, each from top to bottom. */
-export function readingOrder(pieces: readonly Line[]): readonly Region[] {
+export function readingOrder(pieces: readonly LinePiece[]): readonly Region[] {
   return split([...pieces], 0);
 }
 
-function split(pieces: readonly Line[], depth: number): readonly Region[] {
+function split(pieces: readonly LinePiece[], depth: number): readonly Region[] {
   if (pieces.length === 0) return [];
   const left = smallest(pieces.map((piece) => piece.left));
   const right = largest(pieces.map((piece) => piece.right));
@@ -46,18 +46,18 @@ function split(pieces: readonly Line[], depth: number): readonly Region[] {
         depth + 1,
       ),
     );
-    if (bound !== undefined) regions.push({ lines: [bound], left, right });
+    if (bound !== undefined) regions.push({ lines: joinBaselines([bound]), left, right });
     above = until;
   }
   return merged(regions);
 }
 
-function crosses(piece: Line, x: number): boolean {
+function crosses(piece: LinePiece, x: number): boolean {
   return piece.left < x && piece.right > x;
 }
 
 /** The middle of the widest gap, in the middle of the region, that hardly any piece crosses and that has prose on both sides. */
-function findGutter(pieces: readonly Line[], left: number, right: number): number | undefined {
+function findGutter(pieces: readonly LinePiece[], left: number, right: number): number | undefined {
   if (pieces.length < 2 * LEAST_PIECES || pieces.length > MOST_PIECES) return undefined;
   const step = Math.max(1, (right - left) / 200);
   let best: { crossing: number; from: number; to: number } | undefined;
@@ -72,13 +72,13 @@ function findGutter(pieces: readonly Line[], left: number, right: number): numbe
   return sides.every(isProse) && overlap(sides) ? gutter : undefined;
 }
 
-function isProse(pieces: readonly Line[]): boolean {
+function isProse(pieces: readonly LinePiece[]): boolean {
   const characters = pieces.reduce((sum, piece) => sum + piece.text.length, 0);
   return pieces.length >= LEAST_PIECES && characters / pieces.length >= LEAST_CHARACTERS;
 }
 
 /** Columns stand next to each other, not above. */
-function overlap(sides: readonly (readonly Line[])[]): boolean {
+function overlap(sides: readonly (readonly LinePiece[])[]): boolean {
   const spans = sides.map((side) => ({
     top: smallest(side.map((piece) => piece.y)),
     bottom: largest(side.map((piece) => piece.y)),
@@ -88,8 +88,8 @@ function overlap(sides: readonly (readonly Line[])[]): boolean {
 }
 
 /** Pieces on one baseline become one line. */
-function joinBaselines(pieces: readonly Line[]): readonly Line[] {
-  const lines: Line[][] = [];
+function joinBaselines(pieces: readonly LinePiece[]): readonly Line[] {
+  const lines: LinePiece[][] = [];
   for (const piece of [...pieces].sort((one, other) => one.y - other.y)) {
     const last = lines.at(-1);
     const first = last?.[0];
@@ -105,6 +105,7 @@ function joinBaselines(pieces: readonly Line[]): readonly Line[] {
       y: ordered[0]?.y ?? 0,
       size: largest(ordered.map((piece) => piece.size)),
       isBold: ordered.every((piece) => piece.isBold),
+      cells: ordered.toSorted((one, other) => one.left - other.left),
     };
   });
 }
@@ -115,7 +116,7 @@ function merged(regions: readonly Region[]): readonly Region[] {
   for (const region of regions) {
     const last = result.at(-1);
     if (last !== undefined && last.left === region.left && last.right === region.right)
-      result[result.length - 1] = { ...last, lines: joinBaselines([...last.lines, ...region.lines]) };
+      result[result.length - 1] = { ...last, lines: joinBaselines([...last.lines, ...region.lines].flatMap(({ cells }) => cells)) };
     else result.push(region);
   }
   return result;

@@ -1,9 +1,9 @@
-import { type Line, smallest, usualSize } from './page-lines.ts';
+import { type LinePiece, smallest, usualSize } from './page-lines.ts';
 
 export interface PageOfLines {
   readonly number: number;
   readonly height: number;
-  readonly lines: readonly Line[];
+  readonly lines: readonly LinePiece[];
 }
 
 /** Pages that must repeat a line at the same height before it counts as a header or footer, at least and as a share. */
@@ -21,9 +21,12 @@ const OUTER_STRIP = 0.07;
  *
  * @returns all of them, and of each the first, unless it is but a number: said once, it can still be found
  */
-export function runningLines(pages: readonly PageOfLines[]): { readonly all: ReadonlySet<Line>; readonly first: ReadonlySet<Line> } {
+export function runningLines(pages: readonly PageOfLines[]): {
+  readonly all: ReadonlySet<LinePiece>;
+  readonly first: ReadonlySet<LinePiece>;
+} {
   const body = usualSize(pages.flatMap((page) => page.lines.map(({ size, text }) => ({ size, text }))));
-  const found = new Map<string, { readonly page: number; readonly line: Line }[]>();
+  const found = new Map<string, { readonly page: number; readonly line: LinePiece }[]>();
   for (const page of pages) {
     for (const line of edgeLines(page)) {
       for (const key of keys(line, page, body)) {
@@ -34,8 +37,8 @@ export function runningLines(pages: readonly PageOfLines[]): { readonly all: Rea
     }
   }
   const needed = Math.max(LEAST_PAGES, LEAST_SHARE * pages.filter((page) => page.lines.length > 0).length);
-  const running = new Set<Line>();
-  const first = new Map<string, Line>();
+  const running = new Set<LinePiece>();
+  const first = new Map<string, LinePiece>();
   for (const list of found.values()) {
     if (new Set(list.map(({ page }) => page)).size < needed) continue;
     for (const { line } of list) running.add(line);
@@ -54,7 +57,7 @@ function isWorthKeeping(text: string): boolean {
 }
 
 /** The two outermost lines at each end, if they stand in the strips. */
-function edgeLines({ height, lines }: PageOfLines): readonly Line[] {
+function edgeLines({ height, lines }: PageOfLines): readonly LinePiece[] {
   const byHeight = [...lines].sort((one, other) => one.y - other.y);
   const top = byHeight.slice(0, 2).filter((line) => line.y < STRIP * height);
   const bottom = byHeight.slice(-2).filter((line) => line.y > (1 - STRIP) * height);
@@ -62,7 +65,7 @@ function edgeLines({ height, lines }: PageOfLines): readonly Line[] {
 }
 
 /** The line itself, and with each of its numbers replaced by its distance from the page's number, which stays the same if it counts pages. */
-function keys(line: Line, page: PageOfLines, body: number): readonly string[] {
+function keys(line: LinePiece, page: PageOfLines, body: number): readonly string[] {
   const place = Math.round(line.y / 3);
   const words = line.text.trim().split(/\s+/u);
   const plain = `${place} ${words.join(' ')}`;
@@ -78,7 +81,7 @@ function keys(line: Line, page: PageOfLines, body: number): readonly string[] {
 }
 
 /** Body text that happens to name the page's number stands close to more text. */
-function standsApart(line: Line, page: PageOfLines): boolean {
+function standsApart(line: LinePiece, page: PageOfLines): boolean {
   const inwards = page.lines
     .map((other) => (line.y < page.height / 2 ? other.y - line.y : line.y - other.y))
     .filter((distance) => distance > 0.5 * line.size);

@@ -1,0 +1,134 @@
+import { findHeader } from '../table-header.ts';
+import type { Line } from './page-lines.ts';
+
+/** Rows of cells, where a page shows them next to each other. */
+export interface PageTable {
+  readonly kind: 'table';
+  readonly page: number;
+  readonly columns: readonly Column[];
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+interface Column {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** What two columns must have between them, as a share of the font's height; rows that a table has at least. */
+const COLUMN_GAP = 0.5;
+const LEAST_ROWS = 3;
+/** Distance to the next row, as a share of the font's height; a page with more lines is a drawing. */
+const ROW_DISTANCE = 4;
+const MOST_LINES = 2000;
+
+/** Parts the lines of a region into tables and what stands between them. */
+export function splitTables(lines: readonly Line[], page: number): readonly (readonly Line[] | PageTable)[] {
+  if (lines.length > MOST_LINES) return [lines];
+  const parts: (readonly Line[] | PageTable)[] = [];
+  let prose: Line[] = [];
+  for (let at = 0; at < lines.length;) {
+    const grid = gridFrom(lines, at);
+    if (grid === undefined) {
+      prose.push(...lines.slice(at, at + 1));
+      at += 1;
+      continue;
+    }
+    if (prose.length > 0) parts.push(prose);
+    prose = [];
+    parts.push(buildTable(grid, page));
+    at += grid.lines.length;
+  }
+  if (prose.length > 0) parts.push(prose);
+  return parts;
+}
+
+interface Grid {
+  readonly lines: readonly Line[];
+  readonly columns: readonly Column[];
+}
+
+/** The longest run of lines from here on whose cells leave the same gaps free. */
+function gridFrom(lines: readonly Line[], start: number): Grid | undefined {
+  const first = lines[start];
+  if (first === undefined || first.cells.length < 2) return undefined;
+  let columns: readonly Column[] = [...first.cells];
+  let best: Grid | undefined;
+  let rows = 1;
+  for (let at = start + 1; at < lines.length; at += 1) {
+    const line = lines[at];
+    const above = lines[at - 1];
+    if (line === undefined || above === undefined || line.y - above.y > ROW_DISTANCE * line.size) break;
+    const next = addCells(columns, line);
+    if (next.length < 2 || next.length < Math.max(columns.length, line.cells.length)) break;
+    columns = next;
+    if (line.cells.length < 2) continue;
+    rows += 1;
+    if (rows >= (columns.length > 2 ? LEAST_ROWS - 1 : LEAST_ROWS)) best = { lines: lines.slice(start, at + 1), columns };
+  }
+  return best;
+}
+
+/** The columns with the cells of one more line; those that touch become one. */
+function addCells(columns: readonly Column[], { cells, size }: Line): readonly Column[] {
+  const merged: Column[] = [];
+  for (const column of [...columns, ...cells].sort((one, other) => one.left - other.left)) {
+    const last = merged.at(-1);
+    if (last !== undefined && column.left - last.right < COLUMN_GAP * size)
+      merged[merged.length - 1] = { left: last.left, right: Math.max(last.right, column.right) };
+    else merged.push({ left: column.left, right: column.right });
+  }
+  return merged;
+}
+
+function buildTable({ lines, columns }: Grid, page: number): PageTable {
+  const rows = joinWrapped(lines.map((line) => ({ line, cells: cellsOf(line, columns) })));
+  const hasHeader = findHeader(rows.map((cells) => ({ cells }))) === 0;
+  return { kind: 'table', page, columns, header: hasHeader ? (rows[0] ?? []) : [], rows: hasHeader ? rows.slice(1) : rows };
+}
+
+function cellsOf({ cells }: Line, columns: readonly Column[]): readonly string[] {
+  return columns.map(({ left, right }) =>
+    cells
+      .filter((cell) => cell.left >= left - 0.01 && cell.right <= right + 0.01)
+      .map(({ text }) => text)
+      .join(' '),
+  );
+}
+
+interface RowLine {
+  readonly line: Line;
+  readonly cells: readonly string[];
+}
+
+/** A row whose cells go on on the next line is one row: by closer lines, or by a cell that starts in the middle of a sentence. */
+function joinWrapped(lines: readonly RowLine[]): readonly (readonly string[])[] {
+  const distances = lines.slice(1).map(({ line }, at) => line.y - (lines[at]?.line.y ?? 0));
+  const widest = Math.max(...distances);
+  const rows: string[][] = [];
+  lines.forEach(({ cells }, at) => {
+    const above = rows.at(-1);
+    const isClose = (distances[at - 1] ?? widest) < 0.8 * widest && cells.some((cell) => cell === '');
+    if (above !== undefined && (isClose || continuesRow(above, cells)))
+      cells.forEach((cell, column) => (above[column] = [above[column] ?? '', cell].filter((part) => part !== '').join(' ')));
+    else rows.push([...cells]);
+  });
+  return rows;
+}
+
+function continuesRow(above: readonly string[], cells: readonly string[]): boolean {
+  const shared = cells.filter((cell, column) => cell !== '' && above[column] !== '');
+  return shared.length === 1 && /^\p{Ll}/u.test(shared[0] ?? '') && shared[0] === cells.find((cell) => cell !== '');
+}
+
+/** Gives a table that goes on on the next page the names of its columns; a header that is repeated there is no row. */
+export function continueTable(before: PageTable, table: PageTable): PageTable {
+  if (before.header.length === 0 || table.columns.length !== before.columns.length) return table;
+  const isSame = table.columns.every(({ left, right }, at) => {
+    const column = before.columns[at] ?? { left: 0, right: 0 };
+    return left < column.right && right > column.left;
+  });
+  const isRepeated = table.header.length > 0 && table.header.every((name, at) => name === before.header[at]);
+  if (!isSame || isRepeated) return table;
+  return { ...table, header: before.header, rows: table.header.length > 0 ? [table.header, ...table.rows] : table.rows };
+}
