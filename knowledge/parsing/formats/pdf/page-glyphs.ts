@@ -28,6 +28,8 @@ interface TextObject {
   /** How many quarter turns the text is rotated by; between two, -1. */
   readonly turn: number;
   readonly isBold: boolean;
+  /** Of type 3, which has no name. */
+  readonly isDrawnFont: boolean;
   readonly span: ActualText | undefined;
 }
 
@@ -166,9 +168,10 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
     const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(4);
     pdfium.characterOrigin(page, at, scratch, scratch + 8);
     const [x = 0, y = 0] = pdfium.doubles(2);
-    // What the font doesn't map to Unicode, PDFium gives as the number of its glyph.
-    const isUnmapped = api.FPDFText_HasUnicodeMapError(page, at) === 1;
-    const text = isHyphen ? '-' : isUnmapped ? '' : characterText(api.FPDFText_GetUnicode(page, at));
+    const unicode = api.FPDFText_GetUnicode(page, at);
+    // What the font doesn't map to Unicode, PDFium gives as the number of its glyph. Fonts that are drawings use those of ASCII.
+    const isUnmapped = api.FPDFText_HasUnicodeMapError(page, at) === 1 && !(object.isDrawnFont && unicode > 0x20 && unicode < 0x7f);
+    const text = isHyphen ? '-' : isUnmapped ? '' : characterText(unicode);
     result.push({ text, object, at: place(x, y), from: place(left, bottom), to: place(right, top) });
   }
   return result;
@@ -182,7 +185,7 @@ function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualT
   const size = api.FPDFText_GetFontSize(page, at) * Math.hypot(c, d);
   const font = api.FPDFTextObj_GetFont(address);
   const name = pdfium.name((buffer, bytes) => api.FPDFFont_GetBaseFontName(font, buffer, bytes));
-  return { address, size, turn: quarter(place(a, b, true)), isBold: isBoldFont(name), span };
+  return { address, size, turn: quarter(place(a, b, true)), isBold: isBoldFont(name), isDrawnFont: name === '', span };
 }
 
 /** By its name, behind the tag of a part of a font: `ABCDEF+Calibri-Bold`; TeX's bold fonts are called CMBX10. */

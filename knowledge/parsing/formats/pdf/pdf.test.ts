@@ -16,6 +16,11 @@ function lines(
   return texts_.map((text, at) => ({ text, x, y: from - at * size * 1.25, size }));
 }
 
+/** Cells of one row, 120 points apart; an empty one is not drawn. */
+function row(y: number, cells: readonly string[]): readonly PdfText[] {
+  return cells.flatMap((text, at) => (text === '' ? [] : [{ text, x: 72 + 120 * at, y }]));
+}
+
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `word${(seed * 31 + at * 7) % 97}`).join(' ');
 
@@ -106,14 +111,76 @@ describe('PDFs', () => {
     expect((await read(pool, { content, extension: 'pdf' })).blocks.every(({ kind }) => kind === 'paragraph')).toBe(true);
   });
 
-  it('keeps the rows of a table together', async () => {
-    const rows = Array.from({ length: 12 }, (_, at) => [
-      ...lines([`Item ${at}`], { from: 700 - at * 14 }),
-      ...lines([`${at * 3} pieces`], { x: 320, from: 700 - at * 14 }),
-    ]).flat();
-    expect(texts((await read(pool, { content: makePdf([rows]), extension: 'pdf' })).blocks).join(' ')).toContain(
-      'Item 5 15 pieces Item 6 18 pieces',
+  it('reads what stands in columns as rows, without a header where the first row is like the others', async () => {
+    const rows = Array.from({ length: 12 }, (_, at) => row(700 - at * 14, [`Item ${at}`, `${at * 3} pieces`])).flat();
+    expect((await read(pool, { content: makePdf([rows]), extension: 'pdf' })).blocks).toMatchObject([
+      { kind: 'table', header: [], rows: Array.from({ length: 12 }, (_, at) => [`Item ${at}`, `${at * 3} pieces`]) },
+    ]);
+  });
+
+  it('keeps empty cells of a table empty, joins cells of several lines, and names the columns on the next page', async () => {
+    const header = ['Article', 'Retail', 'Trade', 'Stock'];
+    const page = (from: number, titles: readonly PdfText[]): readonly PdfText[] => [
+      ...titles,
+      ...[header, ...Array.from({ length: 20 }, (_, at) => [`Hinge ${from + at}`, '11.50', at % 2 === 0 ? '9.20' : '', '3'])].flatMap(
+        (cells, at) => row(720 - at * 16, cells),
+      ),
+    ];
+    const second = page(20, []).filter(({ text }) => !header.includes(text));
+    const { blocks } = await read(pool, {
+      content: makePdf([page(0, [{ text: 'Hinges of all kinds', y: 760, size: 18 }]), second, page(40, []), page(60, [])]),
+      extension: 'pdf',
+    });
+    const tables = blocks.filter((block) => block.kind === 'table');
+    expect(tables.map((table) => [table.page, table.header, table.rows.length])).toEqual(
+      [1, 2, 3, 4].map((number) => [number, header, 20]),
     );
+    expect(tables[1]?.rows[1]).toEqual(['Hinge 21', '11.50', '', '3']);
+    expect(blocks.filter(({ kind }) => kind !== 'table').map((block) => texts([block])[0])).toEqual(['Hinges of all kinds']);
+  });
+
+  it('joins the lines of a cell', async () => {
+    const content = makePdf([
+      [
+        ...row(700, ['Service', '', '', 'Price']),
+        ...row(670, ['Haircut for women including']),
+        ...row(656, ['washing and a glass of wine', '', '', '45 EUR']),
+        ...row(626, ['Haircut for men', '', '', '25 EUR']),
+        ...row(596, ['Colouring of long hair with a']),
+        ...row(582, ['product that lasts for weeks', '', '', '90 EUR']),
+      ],
+    ]);
+    expect((await read(pool, { content, extension: 'pdf' })).blocks).toMatchObject([
+      {
+        kind: 'table',
+        header: ['Service', 'Price'],
+        rows: [
+          ['Haircut for women including washing and a glass of wine', '45 EUR'],
+          ['Haircut for men', '25 EUR'],
+          ['Colouring of long hair with a product that lasts for weeks', '90 EUR'],
+        ],
+      },
+    ]);
+  });
+
+  it('reads a heading of two lines as one, though its lines are further apart than those of the text', async () => {
+    const heading = ['Insurance terms for bicycles, e-bikes', 'and trailers of private customers'];
+    const content = makePdf([
+      [...lines(heading, { from: 760, size: 18 }), ...lines([`${words(12, 1)} and`, `${words(12, 2)}.`], { from: 700 })],
+    ]);
+    expect(texts((await read(pool, { content, extension: 'pdf' })).blocks)[0]).toBe(heading.join(' '));
+  });
+
+  it('says headers and footers of many pieces once, whatever their height', async () => {
+    const pieces = ['Acme GmbH', 'General Terms', 'Version 3.2', 'Main Street 7'];
+    const pages = Array.from({ length: 6 }, (_, at) => [
+      ...row(810, pieces.slice(0, 3)),
+      ...lines([`${words(9, at)} and`, `clause ${at + 1} of the terms.`], { from: 720 }),
+      ...row(40 + 4 * at, ['Bank 55', 'Phone 030', pieces[3] ?? '', 'info@acme.example']),
+    ]);
+    const all = texts((await read(pool, { content: makePdf(pages), extension: 'pdf' })).blocks);
+    for (const piece of pieces) expect(all.filter((text) => text.includes(piece))).toHaveLength(1);
+    expect(all.filter((text) => /clause \d of the terms/u.test(text))).toHaveLength(6);
   });
 
   it('keeps what each page says even where pages differ by their number alone', async () => {

@@ -16,7 +16,7 @@ const LONGEST_NUMBERED = 60;
 const OUTER_STRIP = 0.07;
 
 /**
- * Finds headers and footers: the same words at the same height on many pages, where a number may count the pages. No page loses all its
+ * Finds headers and footers: the same words at the same edge of many pages, where a number at the same height may count the pages. No page loses all its
  * lines this way.
  *
  * @returns all of them, and of each the first, unless it is but a number: said once, it can still be found
@@ -56,19 +56,32 @@ function isWorthKeeping(text: string): boolean {
   return (text.match(/\p{L}{2,}/gu) ?? []).some((word) => !/^(?:page|of|seite|von|p[aá]gina|de|sur|পৃষ্ঠা)$/iu.test(word));
 }
 
-/** The two outermost lines at each end, if they stand in the strips. */
-function edgeLines({ height, lines }: PageOfLines): readonly LinePiece[] {
-  const byHeight = [...lines].sort((one, other) => one.y - other.y);
-  const top = byHeight.slice(0, 2).filter((line) => line.y < STRIP * height);
-  const bottom = byHeight.slice(-2).filter((line) => line.y > (1 - STRIP) * height);
-  return [...new Set([...top, ...bottom])];
+/** The pieces of the two outermost baselines at each end, if they stand in the strips. The first row of a table is close to the next. */
+function edgeLines(page: PageOfLines): readonly LinePiece[] {
+  const baselines: LinePiece[][] = [];
+  for (const line of [...page.lines].sort((one, other) => one.y - other.y)) {
+    const last = baselines.at(-1);
+    if (last?.[0] !== undefined && line.y - last[0].y < 0.5 * line.size) last.push(line);
+    else baselines.push([line]);
+  }
+  const edges = [0, 1, baselines.length - 2, baselines.length - 1];
+  return [...new Set(edges.flatMap((at) => (isRow(baselines, at) ? [] : (baselines[at] ?? []))))].filter(
+    ({ y }) => y < STRIP * page.height || y > (1 - STRIP) * page.height,
+  );
+}
+
+/** Cells that are as close to the next line inwards as that is to its own. */
+function isRow(baselines: readonly (readonly LinePiece[])[], at: number): boolean {
+  const inwards = at < baselines.length / 2 ? 1 : -1;
+  const [y = 0, next = 0, afterNext = 0] = [0, 1, 2].map((steps) => baselines[at + steps * inwards]?.[0]?.y);
+  return (baselines[at]?.length ?? 0) > 1 && Math.abs(next - y) < 1.4 * Math.abs(afterNext - next);
 }
 
 /** The line itself, and with each of its numbers replaced by its distance from the page's number, which stays the same if it counts pages. */
 function keys(line: LinePiece, page: PageOfLines, body: number): readonly string[] {
   const place = Math.round(line.y / 3);
   const words = line.text.trim().split(/\s+/u);
-  const plain = `${place} ${words.join(' ')}`;
+  const plain = `${line.y < page.height / 2 ? 'top' : 'bottom'} ${words.join(' ')}`;
   const isOuter = line.y < OUTER_STRIP * page.height || line.y > (1 - OUTER_STRIP) * page.height;
   const isTitle = line.size > 1.05 * body && isWorthKeeping(line.text);
   if (line.text.length > LONGEST_NUMBERED || !isOuter || isTitle || !standsApart(line, page)) return [plain];

@@ -83,8 +83,21 @@ function addCells(columns: readonly Column[], { cells, size }: Line): readonly C
 
 function buildTable({ lines, columns }: Grid, page: number): PageTable {
   const rows = joinWrapped(lines.map((line) => ({ line, cells: cellsOf(line, columns) })));
-  const hasHeader = findHeader(rows.map((cells) => ({ cells }))) === 0;
+  const hasHeader = findHeader(rows.map((cells) => ({ cells }))) === 0 && (isMarked(lines) || differsInKind(rows));
   return { kind: 'table', page, columns, header: hasHeader ? (rows[0] ?? []) : [], rows: hasHeader ? rows.slice(1) : rows };
+}
+
+/** The first line is bold, and the others aren't. */
+function isMarked([first, ...others]: readonly Line[]): boolean {
+  return first?.isBold === true && !others.some(({ isBold }) => isBold);
+}
+
+/** A name without digits stands above values that have some. */
+function differsInKind([first = [], ...others]: readonly (readonly string[])[]): boolean {
+  return first.some((name, column) => {
+    const values = others.map((cells) => cells[column] ?? '').filter((value) => value !== '');
+    return !/\p{N}/u.test(name) && 2 * values.filter((value) => /\p{N}/u.test(value)).length > values.length;
+  });
 }
 
 function cellsOf({ cells }: Line, columns: readonly Column[]): readonly string[] {
