@@ -1,4 +1,8 @@
 import { isRightToLeft } from './bidi.ts';
+import { formValues } from './form-values.ts';
+import { drawnAreas, isWhite, withoutHidden } from './hidden-text.ts';
+import type { GlyphCount } from './legibility.ts';
+import type { LinePiece } from './page-lines.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 
 /** What is drawn at one place: a letter, a ligature, or what the file says in its stead. In points from the page's upper left corner. */
@@ -19,10 +23,21 @@ export interface PageGlyphs {
   readonly upright: readonly Glyph[];
   /** Watermarks, labels of axes. */
   readonly turned: readonly Glyph[];
+  /** What people filled in. */
+  readonly values: readonly LinePiece[];
+  readonly count: GlyphCount;
+  /** Characters that the author hid, which are left out. */
+  readonly hidden: number;
+}
+
+export interface OpenDocument {
+  readonly document: Address;
+  /** PDFium's view of its form. */
+  readonly form: Address;
 }
 
 /** What all characters that one instruction draws have in common. */
-interface TextObject {
+export interface TextObject {
   readonly address: Address;
   readonly size: number;
   /** How many quarter turns the text is rotated by; between two, -1. */
@@ -31,6 +46,10 @@ interface TextObject {
   /** Of type 3, which has no name. */
   readonly isDrawnFont: boolean;
   readonly span: ActualText | undefined;
+  /** Drawn without ink: an OCR program's text over the picture of a page is. */
+  readonly isInvisible: boolean;
+  /** Drawn in white. */
+  readonly isWhite: boolean;
 }
 
 /** `/ActualText`: what a span of marked content says, whatever its glyphs are. */
@@ -38,7 +57,7 @@ interface ActualText {
   readonly text: string;
 }
 
-interface Character {
+export interface Character {
   text: string;
   readonly object: TextObject;
   readonly at: Point;
@@ -47,11 +66,12 @@ interface Character {
   to: Point;
 }
 
-type Point = readonly [x: number, y: number];
+export type Point = readonly [x: number, y: number];
 
 /** @see fpdf_edit.h */
 const TYPE_TEXT = 1;
 const TYPE_FORM = 5;
+const INVISIBLE = 3;
 /** Forms inside forms. */
 const FORM_DEPTH = 12;
 /** A character that PDFium made of a hyphen at the end of a line. */
@@ -65,7 +85,7 @@ const PRESENTATION_FORMS = /[\ufb00-\ufdff\ufe70-\ufefc]/gu;
  * Reads what one page draws, in the order in which PDFium reads it.
  * @throws Error when the page is damaged
  */
-export function readGlyphs(pdfium: Pdfium, document: Address, index: number): PageGlyphs {
+export function readGlyphs(pdfium: Pdfium, { document, form }: OpenDocument, index: number): PageGlyphs {
   const { api } = pdfium;
   const page = api.FPDF_LoadPage(document, index);
   if (page === 0) throw new Error(`PDFium can't load page ${index + 1}`);
@@ -75,7 +95,17 @@ export function readGlyphs(pdfium: Pdfium, document: Address, index: number): Pa
     if (text === 0) throw new Error(`PDFium can't read page ${index + 1}`);
     try {
       const place = placing(pdfium, page);
-      return { height: api.FPDF_GetPageHeightF(page), ...arranged(characters(pdfium, text, spans, place)) };
+      const all = characters(pdfium, text, spans, place);
+      const size = { width: api.FPDF_GetPageWidthF(page), height: api.FPDF_GetPageHeightF(page) };
+      const shown = withoutHidden(all, drawnAreas(pdfium, page, place), size);
+      const glyphs = shown.filter((character) => character.text !== ' ');
+      return {
+        height: size.height,
+        values: formValues(pdfium, form, page, place),
+        count: { glyphs: glyphs.length, unmapped: glyphs.filter((character) => character.text === '').length },
+        hidden: all.length - shown.length,
+        ...arranged(shown),
+      };
     } finally {
       api.FPDFText_ClosePage(text);
     }
@@ -138,9 +168,9 @@ function* textObjects({ api }: Pdfium, page: Address): Generator<Address> {
 }
 
 /** Takes the page's own coordinates to the upper left corner, with the page's rotation; of a direction, without the shift. */
-type Placing = (x: number, y: number, isDirection?: boolean) => Point;
+export type PlacePoint = (x: number, y: number, isDirection?: boolean) => Point;
 
-function placing(pdfium: Pdfium, page: Address): Placing {
+function placing(pdfium: Pdfium, page: Address): PlacePoint {
   pdfium.api.FPDF_GetPageBoundingBox(page, pdfium.scratch);
   const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(4);
   const rotation = pdfium.api.FPDFPage_GetRotation(page);
@@ -153,7 +183,7 @@ function placing(pdfium: Pdfium, page: Address): Placing {
   };
 }
 
-function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, ActualText>, place: Placing): readonly Character[] {
+function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, ActualText>, place: PlacePoint): readonly Character[] {
   const { api, scratch } = pdfium;
   const objects = new Map<Address, TextObject>();
   const result: Character[] = [];
@@ -177,7 +207,7 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
   return result;
 }
 
-function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualText | undefined, place: Placing): TextObject {
+function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualText | undefined, place: PlacePoint): TextObject {
   const { api } = pdfium;
   const address = api.FPDFText_GetTextObject(page, at);
   api.FPDFText_GetMatrix(page, at, pdfium.scratch);
@@ -185,7 +215,16 @@ function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualT
   const size = api.FPDFText_GetFontSize(page, at) * Math.hypot(c, d);
   const font = api.FPDFTextObj_GetFont(address);
   const name = pdfium.name((buffer, bytes) => api.FPDFFont_GetBaseFontName(font, buffer, bytes));
-  return { address, size, turn: quarter(place(a, b, true)), isBold: isBoldFont(name), isDrawnFont: name === '', span };
+  return {
+    address,
+    size,
+    turn: quarter(place(a, b, true)),
+    isBold: isBoldFont(name),
+    isDrawnFont: name === '',
+    span,
+    isInvisible: api.FPDFTextObj_GetTextRenderMode(address) === INVISIBLE,
+    isWhite: isWhite(pdfium, address),
+  };
 }
 
 /** By its name, behind the tag of a part of a font: `ABCDEF+Calibri-Bold`; TeX's bold fonts are called CMBX10. */

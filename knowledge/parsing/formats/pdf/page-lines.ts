@@ -49,10 +49,27 @@ export function pageLines(glyphs: readonly Glyph[]): readonly LinePiece[] {
     const goesOn = open !== undefined && continues(fromRight ? { ...open, fromRight } : open, next);
     if (open !== undefined && text === ' ') open.glyphs.push(...next.glyphs);
     else if (open !== undefined && goesOn && text === '') widen(open, place.right);
-    else if (open !== undefined && goesOn) add(open, next);
+    else if (open !== undefined && goesOn) add(open, isRaised(open, next) ? superscript(next) : next);
     else if (text.trim() !== '') pieces.push((open = next));
   }
   return joinRightToLeft(pieces).map(lineOf);
+}
+
+/** A share of the font's height. */
+const RAISED = 0.15;
+const SMALLER = 0.85;
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+function isRaised(open: Piece, next: Piece): boolean {
+  return open.y - next.y > RAISED * open.size && next.size < SMALLER * open.size;
+}
+
+/** `320¹`, `10³`, `m²`: the mark of a footnote, or an exponent, is no digit of the number. */
+function superscript(piece: Piece): Piece {
+  return {
+    ...piece,
+    glyphs: piece.glyphs.map((glyph) => ({ ...glyph, text: glyph.text.replace(/\d/gu, (digit) => SUPERSCRIPTS[Number(digit)] ?? '') })),
+  };
 }
 
 /** A glyph that stands for nothing has its width nevertheless. */

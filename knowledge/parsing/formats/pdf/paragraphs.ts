@@ -1,4 +1,5 @@
 import { largest, type Line, roundedSize } from './page-lines.ts';
+import { joinLines } from './hyphenation.ts';
 import type { Region } from './reading-order.ts';
 import { type PageTable, splitTables } from './tables.ts';
 
@@ -15,12 +16,13 @@ export interface Paragraph {
 }
 
 const BULLET = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(?=\S)/u;
+const SIGN = /^[•▪▫●○◦‣∙·■□–—*-]\s+(?=\S)/u;
 /** The distance of a heading's lines, as a share of their height, at most. */
 const LEADING = 1.45;
 const SENTENCE_END = /[.!?…:;।॥。！？”"')\]]$/u;
 
 /** What a page has, in reading order: tables, and lines joined to paragraphs where distance, size and indent say that the text goes on. */
-export function pageParts(regions: readonly Region[], page: number): readonly (Paragraph | PageTable)[] {
+export function pageParts(regions: readonly Region[], page: number, words: ReadonlySet<string>): readonly (Paragraph | PageTable)[] {
   const leading = usualLeading(regions);
   const parts: (Line[] | PageTable)[] = [];
   let before: Placed | undefined;
@@ -39,12 +41,14 @@ export function pageParts(regions: readonly Region[], page: number): readonly (P
       }
     }
   }
-  return parts.map((part) => (Array.isArray(part) ? paragraphOf(part, page) : part));
+  return parts.map((part) => (Array.isArray(part) ? paragraphOf(part, page, words) : part));
 }
 
-function paragraphOf(lines: readonly Line[], page: number): Paragraph {
-  const text = joined(lines.map((line) => line.text));
-  const isListItem = BULLET.test(text);
+function paragraphOf(lines: readonly Line[], page: number, words: ReadonlySet<string>): Paragraph {
+  const whole = lines.reduce((before, line) => joinLines(before, line.text.trim(), words), '');
+  const isListItem = BULLET.test(whole);
+  // A list's own sign stands in front of each chunk's text; its numbers mean something.
+  const text = whole.replace(SIGN, '');
   return {
     kind: 'text',
     page,
@@ -90,15 +94,4 @@ function usualLeading(regions: readonly Region[]): number {
     .sort((one, other) => one - other);
   const size = regions[0]?.lines[0]?.size ?? 12;
   return distances[Math.floor(distances.length / 2)] ?? 1.5 * size;
-}
-
-/** A word that was divided at the end of a line is made whole. */
-function joined(lines: readonly string[]): string {
-  let text = '';
-  for (const line of lines.map((each) => each.trim())) {
-    const end = text.slice(-2);
-    if (/\p{Ll}[-\u00ad\u2010]$/u.test(end) && /^\p{Ll}/u.test(line)) text = text.slice(0, -1) + line;
-    else text += (text === '' || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(end) ? '' : ' ') + line;
-  }
-  return text;
 }

@@ -171,6 +171,39 @@ describe('PDFs', () => {
     expect(texts((await read(pool, { content, extension: 'pdf' })).blocks)[0]).toBe(heading.join(' '));
   });
 
+  it('keeps marks of footnotes and exponents apart from the number before them', async () => {
+    const content = makePdf([
+      [
+        { text: 'Deposit: 320', y: 700 },
+        { text: '1', x: 135, y: 704, size: 7 },
+        { text: ' is due for 20 m', x: 140, y: 700 },
+        { text: '2', x: 216.5, y: 704, size: 7 },
+      ],
+    ]);
+    expect(texts((await read(pool, { content, extension: 'pdf' })).blocks)[0]).toMatch(/^Deposit: 320¹ is due for 20 m²$/u);
+  });
+
+  it('says doubled bold text once, and no bullets twice', async () => {
+    const content = makePdf([
+      [
+        { text: 'Total 1250', y: 700 },
+        { text: 'Total 1250', x: 72.3, y: 700 },
+        { text: '- with cheese', y: 640 },
+      ],
+    ]);
+    expect((await read(pool, { content, extension: 'pdf' })).blocks).toMatchObject([
+      { kind: 'paragraph', text: 'Total 1250' },
+      { kind: 'listItem', text: 'with cheese' },
+    ]);
+  });
+
+  it('takes the first heading for the title where the file names none', async () => {
+    const content = makePdf([
+      [{ text: 'Rules of the house', y: 760, size: 18 }, ...lines([`${words(12, 1)} and`, words(12, 2)], { from: 720 })],
+    ]);
+    expect((await read(pool, { content, extension: 'pdf' })).document.title).toBe('Rules of the house');
+  });
+
   it('says headers and footers of many pieces once, whatever their height', async () => {
     const pieces = ['Acme GmbH', 'General Terms', 'Version 3.2', 'Main Street 7'];
     const pages = Array.from({ length: 6 }, (_, at) => [
@@ -208,6 +241,71 @@ describe('PDFs', () => {
     const asRead = [...fromTheLeft].sort((one, other) => expected.indexOf(one.word) - expected.indexOf(other.word));
     for (const drawn of [fromTheLeft, asRead])
       expect(texts((await read(pool, { content: makeSubsetFontPdf(drawn), extension: 'pdf' })).blocks)).toEqual([expected]);
+  });
+
+  /** One page with a content stream, further entries of page and catalogue, and further objects from number 6 on; font 1 is Helvetica. */
+  function onePage(content: string, page = '', catalogue = '', objects: readonly string[] = []): Buffer {
+    return makePdfOf([
+      `<< /Type /Catalog /Pages 2 0 R ${catalogue} >>`,
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R ${page} >>`,
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+      { entries: '', content: Buffer.from(content) },
+      ...objects,
+    ]);
+  }
+
+  it('reads what spans of the page say in the stead of their glyphs, once for all of their pieces', async () => {
+    const span = Buffer.from('ডেলিভারি', 'utf16le').swap16().toString('hex');
+    const content = `BT /F1 12 Tf 72 700 Td (abc ) Tj /Span << /ActualText <feff${span}> >> BDC (x) Tj 30 3 Td (y) Tj EMC 12 -3 Td (end) Tj ET`;
+    expect(texts((await read(pool, { content: onePage(content), extension: 'pdf' })).blocks)).toEqual(['abc ডেলিভারি end']);
+  });
+
+  it('reads the values of a filled form next to their labels, and notes on the page', async () => {
+    const field = (type: string, y: number, more: string): string =>
+      `<< /Type /Annot /Subtype /Widget /FT /${type} /T (f${y}) /Rect [200 ${y - 4} 300 ${y + 14}] ${more} >>`;
+    const content = onePage(
+      'BT /F1 11 Tf 72 700 Td (Price per night) Tj 0 -40 Td (Pets allowed) Tj 0 -40 Td (Smoking) Tj ET',
+      '/Annots [6 0 R 7 0 R 8 0 R 9 0 R]',
+      '/AcroForm << /Fields [6 0 R 7 0 R 8 0 R] >>',
+      [
+        field('Tx', 700, '/V (89 EUR)'),
+        field('Btn', 660, '/V /Yes /AS /Yes'),
+        field('Btn', 620, '/V /Off /AS /Off'),
+        '<< /Type /Annot /Subtype /FreeText /Rect [72 500 300 520] /Contents (closed on Mondays) /DA (/Helv 11 Tf) >>',
+      ],
+    );
+    expect(texts((await read(pool, { content, extension: 'pdf' })).blocks)).toEqual([
+      'Price per night | 89 EUR',
+      'Pets allowed | ☒',
+      'Smoking | ☐',
+      'closed on Mondays',
+    ]);
+  });
+
+  it('leaves out what no reader sees, with a warning, but not white text on a colour', async () => {
+    const content = onePage(`0 0 0.5 rg 60 590 300 30 re f 0 g BT /F1 11 Tf 1 0 0 1 72 700 Tm (The tour costs 99 euros.) Tj
+1 g 1 0 0 1 72 680 Tm (margin 40 percent) Tj 1 0 0 1 72 600 Tm (Opening hours) Tj
+0 g 1 0 0 1 -300 660 Tm (off the page) Tj 3 Tr 1 0 0 1 72 640 Tm (without ink) Tj ET`);
+    const { blocks, document } = await read(pool, { content, extension: 'pdf' });
+    expect(texts(blocks)).toEqual(['The tour costs 99 euros.', 'Opening hours']);
+    expect(document.warnings).toEqual(['text that no reader sees (white on white, off the page, without ink) is left out on pages: 1']);
+  });
+
+  it('fails a dynamic form, whose file only asks to wait', async () => {
+    const content = onePage(
+      'BT /F1 11 Tf 72 700 Td (Please wait... Upgrade to the latest Adobe Reader.) Tj ET',
+      '',
+      '/NeedsRendering true /AcroForm << /Fields [] /XFA 6 0 R >>',
+      ['(<xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/"></xdp:xdp>)'],
+    );
+    await expect(read(pool, { content, extension: 'pdf' })).rejects.toThrow('dynamic form (XFA)');
+  });
+
+  it('fails a file whose fonts do not say which characters they show', async () => {
+    const content = makeSubsetFontPdf([{ glyphs: [...'The workshop opens'], x: 72, y: 700 }]).toString('latin1');
+    const unmapped = Buffer.from(content.replaceAll('/ToUnicode 5 0 R', '                '), 'latin1');
+    await expect(read(pool, { content: unmapped, extension: 'pdf' })).rejects.toThrow('do not say which characters');
   });
 
   it('says which pages have no text', async () => {

@@ -3,7 +3,9 @@ import { oneLine } from '../../text/clean.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
 import { Outline } from '../../text/outline.ts';
 import { bookmarkKey, Headings } from './headings.ts';
-import { readGlyphs } from './page-glyphs.ts';
+import { collectWords } from './hyphenation.ts';
+import { isLegible } from './legibility.ts';
+import { type OpenDocument, readGlyphs } from './page-glyphs.ts';
 import { type LinePiece, pageLines } from './page-lines.ts';
 import { pageParts } from './paragraphs.ts';
 import { readingOrder } from './reading-order.ts';
@@ -14,6 +16,9 @@ import { continueTable, type PageTable } from './tables.ts';
 
 interface Page extends PageOfLines {
   readonly turned: readonly LinePiece[];
+  readonly isLegible: boolean;
+  /** Characters that the author hid. */
+  readonly hidden: number;
 }
 
 /** A file whose pages all fail is damaged; so many in a row are enough to say so. */
@@ -26,10 +31,12 @@ export const parsePdf: Parser = async (input, sink) => {
   const count = pdfium.api.FPDF_GetPageCount(document);
   if (count > input.limits.pages)
     throw new IngestionError('too_large', `The PDF has ${count} pages; the limit is ${input.limits.pages}. Split it into several files.`);
-  const pages = readPages({ pdfium, document, count }, sink, input.limits.textBytes);
+  const pages = readPages({ pdfium, document, form: pdfium.openForm(document), count }, sink, input.limits.textBytes);
+  refuseDynamicForm(pdfium.api.FPDF_GetFormType(document), pages);
   const running = runningLines(pages);
+  const words = collectWords(pages.flatMap(({ lines }) => lines.map(({ text }) => text)));
   const parts = pages.flatMap((page) => {
-    const body = pageParts(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number);
+    const body = pageParts(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number, words);
     // Never a heading, however large.
     const others = [...page.turned, ...page.lines.filter((line) => running.first.has(line))];
     return body.concat(others.map(({ text }) => ({ kind: 'text', page: page.number, text, size: 0, isListItem: false, isBold: false })));
@@ -37,6 +44,7 @@ export const parsePdf: Parser = async (input, sink) => {
   const paragraphs = parts.filter((part) => part.kind === 'text');
   const headings = new Headings(paragraphs, bookmarkLevels(pdfium, document));
   const outline = new Outline();
+  let firstHeading = '';
   let table: PageTable | undefined;
   for (const part of parts) {
     if (part.kind === 'table') {
@@ -46,31 +54,36 @@ export const parsePdf: Parser = async (input, sink) => {
     }
     const { page, text } = part;
     const level = headings.level(part);
+    if (level === 1 && page === 1) firstHeading ||= oneLine(text);
     if (level !== undefined) sink.add({ kind: 'heading', text, page, headingPath: outline.enter(level, oneLine(text)) });
     else sink.add({ kind: part.isListItem ? 'listItem' : 'paragraph', text, page, headingPath: outline.path });
   }
   if (looksLikeLegacyBangla(paragraphs.map(({ text }) => text).join(' '))) sink.warn(LEGACY_FONT_WARNING);
-  const title = documentTitle(pdfium, document);
+  const title = documentTitle(pdfium, document) || firstHeading;
   return { pages: count, ...(title === '' ? {} : { title }) };
 };
 
-interface OpenPdf {
+interface OpenPdf extends OpenDocument {
   readonly pdfium: Pdfium;
-  readonly document: Address;
   readonly count: number;
 }
 
 /** @throws IngestionError `no_text_layer` when no page has any text; what reading threw when no page can be read */
-function readPages({ pdfium, document, count }: OpenPdf, sink: Sink, textBytes: number): readonly Page[] {
+function readPages(open: OpenPdf, sink: Sink, textBytes: number): readonly Page[] {
   const pages: Page[] = [];
   const empty: number[] = [];
+  const illegible: number[] = [];
+  const hidden: number[] = [];
+  const { count } = open;
   const broken: number[] = [];
   let firstError: unknown;
   let characters = 0;
   for (let number = 1; number <= count; number += 1) {
     try {
-      const page = readPage(pdfium, document, number);
-      if (page.lines.length + page.turned.length === 0) empty.push(number);
+      const page = readPage(open, number);
+      if (page.hidden > 0) hidden.push(number);
+      if (!page.isLegible) illegible.push(number);
+      else if (page.lines.length + page.turned.length === 0) empty.push(number);
       else pages.push(page);
       characters += page.lines.reduce((sum, line) => sum + line.text.length, 0);
     } catch (error) {
@@ -83,19 +96,45 @@ function readPages({ pdfium, document, count }: OpenPdf, sink: Sink, textBytes: 
     sink.progress(number, count);
   }
   if (broken.length === count) throw firstError;
+  if (pages.length === 0 && illegible.length > 0)
+    throw new IngestionError(
+      'no_text_layer',
+      'The fonts of this PDF do not say which characters they show, so its text can be seen but not read. Export it again with another program, or have its text recognised (OCR), and upload the result.',
+    );
   if (pages.length === 0)
     throw new IngestionError(
       'no_text_layer',
       'The PDF has pictures of pages but no text. Have its text recognised (OCR), and upload the result.',
     );
   if (broken.length > 0) sink.warn(`pages that could not be read, and are missing: ${pageList(broken)}`);
+  if (illegible.length > 0)
+    sink.warn(
+      `pages whose fonts do not say which characters they show, left out: ${pageList(illegible)}; have their text recognised (OCR)`,
+    );
+  if (hidden.length > 0)
+    sink.warn(`text that no reader sees (white on white, off the page, without ink) is left out on pages: ${pageList(hidden)}`);
   if (empty.length > 0) sink.warn(`pages without text, perhaps scanned pictures: ${pageList(empty)}`);
   return pages;
 }
 
-function readPage(pdfium: Pdfium, document: Address, number: number): Page {
-  const { height, upright, turned } = readGlyphs(pdfium, document, number - 1);
-  return { number, height, lines: pageLines(upright), turned: pageLines(turned) };
+function readPage({ pdfium, ...open }: OpenPdf, number: number): Page {
+  const { height, upright, turned, values, count, hidden } = readGlyphs(pdfium, open, number - 1);
+  const lines = [...pageLines(upright), ...values];
+  const page = { number, height, lines, turned: pageLines(turned), hidden };
+  return { ...page, isLegible: isLegible([...lines, ...page.turned].map(({ text }) => text).join('\n'), count) };
+}
+
+/** @see fpdf_formfill.h */
+const DYNAMIC_FORM = 2;
+
+/** Its pages are made by Adobe Reader when it is opened; the file itself only asks to wait. */
+function refuseDynamicForm(formType: number, pages: readonly Page[]): void {
+  const text = pages.flatMap(({ lines }) => lines.map((line) => line.text)).join(' ');
+  if (formType !== DYNAMIC_FORM || !(text.length < 2000 && /adobe/iu.test(text))) return;
+  throw new IngestionError(
+    'no_text_layer',
+    'The PDF is a dynamic form (XFA), whose pages exist only in Adobe Reader. Print it to a PDF there, and upload that.',
+  );
 }
 
 /** By title, how deep a bookmark is; from 1. */
@@ -112,7 +151,7 @@ function bookmarkLevels(pdfium: Pdfium, document: Address): ReadonlyMap<string, 
 function documentTitle(pdfium: Pdfium, document: Address): string {
   const title = oneLine(pdfium.text((buffer, bytes) => pdfium.api.FPDF_GetMetaText(document, 'Title', buffer, bytes)));
   // What programs put there of their own accord is no title.
-  return /^(?:untitled|microsoft word - .*|.*\.(?:docx?|odt|rtf|wpd|pptx?|xlsx?|indd|tex|dvi|qxd|pmd)\b.*|[a-z]:\\.*|\(?(?:anonymous|unspecified)\)?)$/iu.test(
+  return /^(?:untitled|microsoft word - .*|.*\.(?:docx?|html?|odt|rtf|wpd|pptx?|xlsx?|indd|tex|dvi|qxd|pmd)\b.*|[a-z]:\\.*|\(?(?:anonymous|unspecified)\)?)$/iu.test(
     title,
   )
     ? ''

@@ -71,6 +71,11 @@ export class Pdfium {
     throw new Error(`PDFium can't open the document: error ${reason}`);
   }
 
+  /** For the values of its fields; 0 where it can't be had. */
+  openForm(document: Address): Address {
+    return this.api.PDFiumExt_InitFormFillEnvironment(document, this.api.PDFiumExt_OpenFormFillInfo());
+  }
+
   /** 32-bit floating point numbers that the last call wrote to the scratch memory. */
   floats(count: number): readonly number[] {
     return [...this.api.pdfium.HEAPF32.subarray(this.scratch / 4, this.scratch / 4 + count)];

@@ -1,0 +1,64 @@
+import type { PlacePoint } from './page-glyphs.ts';
+import type { LinePiece } from './page-lines.ts';
+import type { Address, Pdfium } from './pdfium.ts';
+
+/** @see fpdf_annot.h, fpdf_formfill.h, ISO 32000-2, tables 167 and 226 to 229 */
+const FREE_TEXT = 3;
+const WIDGET = 20;
+const HIDDEN = 0x22;
+const PUSH_BUTTON = 1;
+const CHECK_BOX = 2;
+const RADIO_BUTTON = 3;
+const PASSWORD = 0x2000;
+/** A field may hold a whole page. */
+const SIZE = 11;
+
+/** What people wrote into the fields of a form and onto the page, where it stands. */
+export function formValues(pdfium: Pdfium, form: Address, page: Address, place: PlacePoint): readonly LinePiece[] {
+  const { api } = pdfium;
+  const pieces: LinePiece[] = [];
+  const count = api.FPDFPage_GetAnnotCount(page);
+  for (let at = 0; at < count; at += 1) {
+    const annotation = api.FPDFPage_GetAnnot(page, at);
+    if (annotation === 0) continue;
+    const text = (api.FPDFAnnot_GetFlags(annotation) & HIDDEN) === 0 ? annotationText(pdfium, form, annotation).trim() : '';
+    if (text !== '' && api.FPDFAnnot_GetRect(annotation, pdfium.scratch)) pieces.push(...linesIn(text, pdfium.floats(4), place));
+    api.FPDFPage_CloseAnnot(annotation);
+  }
+  return pieces;
+}
+
+function annotationText(pdfium: Pdfium, form: Address, annotation: Address): string {
+  const { api } = pdfium;
+  const subtype = api.FPDFAnnot_GetSubtype(annotation);
+  if (subtype === FREE_TEXT) return pdfium.text((buffer, bytes) => api.FPDFAnnot_GetStringValue(annotation, 'Contents', buffer, bytes));
+  if (subtype !== WIDGET) return '';
+  const type = api.FPDFAnnot_GetFormFieldType(form, annotation);
+  if (type === PUSH_BUTTON || (api.FPDFAnnot_GetFormFieldFlags(form, annotation) & PASSWORD) !== 0) return '';
+  if (type === CHECK_BOX || type === RADIO_BUTTON) return isOn(pdfium, annotation) ? '☒' : '☐';
+  return pdfium.text((buffer, bytes) => api.FPDFAnnot_GetFormFieldValue(form, annotation, buffer, bytes));
+}
+
+/** The state in which the button is drawn. */
+function isOn(pdfium: Pdfium, annotation: Address): boolean {
+  const state = pdfium.text((buffer, bytes) => pdfium.api.FPDFAnnot_GetStringValue(annotation, 'AS', buffer, bytes));
+  return state !== '' && state !== 'Off';
+}
+
+/** Lines from the top of the field's rectangle, on the baseline that a label next to it has. */
+function linesIn(text: string, [left = 0, top = 0, right = 0, bottom = 0]: readonly number[], place: PlacePoint): readonly LinePiece[] {
+  const corners = [place(left, bottom), place(right, top)];
+  const [x, y] = [Math.min(...corners.map((corner) => corner[0])), Math.min(...corners.map((corner) => corner[1]))];
+  const height = Math.abs(top - bottom);
+  const lines = text.split(/[\r\n]+/u);
+  const first = lines.length > 1 || height > 3 * SIZE ? y + SIZE : y + height / 2 + 0.35 * SIZE;
+  const width = Math.abs(right - left);
+  return lines.map((line, at) => ({
+    text: line,
+    left: x,
+    right: x + Math.min(width, 0.5 * SIZE * line.length),
+    y: first + at * 1.2 * SIZE,
+    size: SIZE,
+    isBold: false,
+  }));
+}

@@ -1,0 +1,72 @@
+import type { Character, PlacePoint } from './page-glyphs.ts';
+import type { Address, Pdfium } from './pdfium.ts';
+
+/** What is drawn behind the text of a page. */
+export interface Areas {
+  readonly hasPicture: boolean;
+  /** Filled with a colour, or a picture. */
+  readonly coloured: readonly Area[];
+}
+
+interface Area {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** @see fpdf_edit.h */
+const PATH = 2;
+const IMAGE = 3;
+const SHADING = 4;
+const FORM = 5;
+/** Of 255. */
+const WHITE = 250;
+/** A page with more is a drawing, whose text is taken as it is. */
+const MOST_AREAS = 2000;
+
+/** Whether an object is filled with white. */
+export function isWhite({ api, scratch }: Pick<Pdfium, 'api' | 'scratch'>, object: Address): boolean {
+  if (!api.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)) return false;
+  return [0, 4, 8].every((offset) => (api.pdfium.HEAPU32[(scratch + offset) / 4] ?? 0) >= WHITE);
+}
+
+export function drawnAreas(pdfium: Pdfium, page: Address, place: PlacePoint): Areas {
+  const { api, scratch } = pdfium;
+  const coloured: Area[] = [];
+  let hasPicture = false;
+  const count = api.FPDFPage_CountObjects(page);
+  for (let at = 0; at < count && coloured.length < MOST_AREAS; at += 1) {
+    const object = api.FPDFPage_GetObject(page, at);
+    const type = api.FPDFPageObj_GetType(object);
+    hasPicture ||= type === IMAGE || type === FORM;
+    if (![PATH, IMAGE, SHADING, FORM].includes(type) || (type === PATH && isWhite(pdfium, object))) continue;
+    if (!api.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12)) continue;
+    const [left = 0, bottom = 0, right = 0, top = 0] = pdfium.floats(4);
+    const [one, other] = [place(left, bottom), place(right, top)];
+    coloured.push({
+      left: Math.min(one[0], other[0]),
+      right: Math.max(one[0], other[0]),
+      top: Math.min(one[1], other[1]),
+      bottom: Math.max(one[1], other[1]),
+    });
+  }
+  return { hasPicture, coloured };
+}
+
+/** Leaves out what a reader of the page can't see: off the page, white on white, and without ink where no picture shows the same. */
+export function withoutHidden(
+  all: readonly Character[],
+  { hasPicture, coloured }: Areas,
+  page: { readonly width: number; readonly height: number },
+): readonly Character[] {
+  return all.filter(({ object, at: [x, y] }) => {
+    if (x < -1 || y < -1 || x > page.width + 1 || y > page.height + 1) return false;
+    if (object.isInvisible && !hasPicture) return false;
+    if (!object.isWhite) return true;
+    return (
+      coloured.length >= MOST_AREAS ||
+      coloured.some(({ left, right, top, bottom }) => x >= left - 1 && x <= right && y >= top && y <= bottom + 1)
+    );
+  });
+}

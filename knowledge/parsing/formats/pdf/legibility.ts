@@ -1,0 +1,25 @@
+/** What a page's glyphs come to. */
+export interface GlyphCount {
+  /** All but spaces. */
+  readonly glyphs: number;
+  /** Those whose font doesn't say which character they are. */
+  readonly unmapped: number;
+}
+
+/** A share of the glyphs, and of the words. */
+const MOST_UNMAPPED = 0.2;
+const MOST_MIXED = 0.3;
+const LEAST_WORDS = 5;
+const SCRIPTS = ['Latin', 'Greek', 'Cyrillic', 'Arabic', 'Hebrew', 'Devanagari', 'Bengali', 'Thai', 'Armenian', 'Georgian'].map(
+  (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
+);
+const UNREADABLE = /[\p{Co}\p{Cn}\ufffd]/gu;
+
+/** Whether a person could read what was read: enough glyphs have characters, and words keep to one script. */
+export function isLegible(text: string, { glyphs, unmapped }: GlyphCount): boolean {
+  const unreadable = unmapped + (text.match(UNREADABLE)?.length ?? 0);
+  if (glyphs > 0 && unreadable / glyphs > MOST_UNMAPPED) return false;
+  const words = text.match(/[\p{L}\p{M}]{3,}/gu) ?? [];
+  const mixed = words.filter((word) => SCRIPTS.filter((script) => script.test(word)).length > 1);
+  return words.length < LEAST_WORDS || mixed.length / words.length <= MOST_MIXED;
+}
