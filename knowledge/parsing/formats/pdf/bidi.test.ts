@@ -4,7 +4,7 @@ import { bidirectionalText } from './bidi.ts';
 
 /** Letters as they stand on the page, from the left. */
 function seen(text: string): Parameters<typeof bidirectionalText>[0] {
-  return [...text].map((letter, at) => ({ text: letter, left: at, right: at + 1 }));
+  return Array.from(text, (letter, at) => ({ text: letter, left: at, right: at + 1 }));
 }
 
 it.each([

@@ -184,23 +184,27 @@ function placing(pdfium: Pdfium, page: Address): PlacePoint {
 }
 
 function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, ActualText>, place: PlacePoint): readonly Character[] {
-  const { api, scratch } = pdfium;
+  const { api, characters: ask, scratch } = pdfium;
   const objects = new Map<Address, TextObject>();
   const result: Character[] = [];
   const count = api.FPDFText_CountChars(page);
   for (let at = 0; at < count; at += 1) {
-    const isHyphen = api.FPDFText_IsHyphen(page, at) === 1;
-    if (api.FPDFText_IsGenerated(page, at) === 1 && !isHyphen) continue;
-    const address = api.FPDFText_GetTextObject(page, at);
+    const isHyphen = ask.FPDFText_IsHyphen(page, at) === 1;
+    if (ask.FPDFText_IsGenerated(page, at) === 1 && !isHyphen) continue;
+    const address = ask.FPDFText_GetTextObject(page, at);
     const object = objects.get(address) ?? describeObject(pdfium, page, at, spans.get(address), place);
     objects.set(address, object);
-    pdfium.characterBox(page, at, scratch);
-    const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(4);
-    pdfium.characterOrigin(page, at, scratch, scratch + 8);
-    const [x = 0, y = 0] = pdfium.doubles(2);
-    const unicode = api.FPDFText_GetUnicode(page, at);
+    ask.FPDFText_GetLooseCharBox(page, at, scratch);
+    // Read in place: this is done for each character.
+    const { HEAPF32: floats } = api.pdfium;
+    const box = scratch / 4;
+    const [left, top, right, bottom] = [floats[box] ?? 0, floats[box + 1] ?? 0, floats[box + 2] ?? 0, floats[box + 3] ?? 0];
+    ask.FPDFText_GetCharOrigin(page, at, scratch, scratch + 8);
+    const { HEAPF64: doubles } = api.pdfium;
+    const [x, y] = [doubles[scratch / 8] ?? 0, doubles[scratch / 8 + 1] ?? 0];
+    const unicode = ask.FPDFText_GetUnicode(page, at);
     // What the font doesn't map to Unicode, PDFium gives as the number of its glyph. Fonts that are drawings use those of ASCII.
-    const isUnmapped = api.FPDFText_HasUnicodeMapError(page, at) === 1 && !(object.isDrawnFont && unicode > 0x20 && unicode < 0x7f);
+    const isUnmapped = ask.FPDFText_HasUnicodeMapError(page, at) === 1 && !(object.isDrawnFont && unicode > 0x20 && unicode < 0x7f);
     const text = isHyphen ? '-' : isUnmapped ? '' : characterText(unicode);
     result.push({ text, object, at: place(x, y), from: place(left, bottom), to: place(right, top) });
   }
@@ -233,6 +237,7 @@ function isBoldFont(name: string): boolean {
 }
 
 function characterText(unicode: number): string {
+  if (unicode > 0x20 && unicode < 0x7f) return String.fromCharCode(unicode);
   const text = unicode > 0xffff ? String.fromCodePoint(Math.min(unicode, 0x10_ffff)) : String.fromCharCode(unicode);
   return text === LINE_END_HYPHEN ? '-' : /^\s$/u.test(text) ? ' ' : text.replace(PRESENTATION_FORMS, (form) => form.normalize('NFKC'));
 }

@@ -303,7 +303,7 @@ describe('PDFs', () => {
   });
 
   it('fails a file whose fonts do not say which characters they show', async () => {
-    const content = makeSubsetFontPdf([{ glyphs: [...'The workshop opens'], x: 72, y: 700 }]).toString('latin1');
+    const content = makeSubsetFontPdf([{ glyphs: Array.from('The workshop opens'), x: 72, y: 700 }]).toString('latin1');
     const unmapped = Buffer.from(content.replaceAll('/ToUnicode 5 0 R', '                '), 'latin1');
     await expect(read(pool, { content: unmapped, extension: 'pdf' })).rejects.toThrow('do not say which characters');
   });

@@ -16,41 +16,49 @@ const BOOKMARK_DEPTH = 6;
 const ERROR_PASSWORD = 4;
 const ERROR_SECURITY = 5;
 
+/** What is asked for each character: PDFium's own functions, without the checks that the package makes on every call. */
+interface CharacterFunctions {
+  readonly FPDFText_GetLooseCharBox: (page: Address, at: number, box: Address) => number;
+  readonly FPDFText_GetCharOrigin: (page: Address, at: number, x: Address, y: Address) => number;
+  readonly FPDFText_GetUnicode: (page: Address, at: number) => number;
+  readonly FPDFText_GetTextObject: (page: Address, at: number) => Address;
+  readonly FPDFText_IsGenerated: (page: Address, at: number) => number;
+  readonly FPDFText_IsHyphen: (page: Address, at: number) => number;
+  readonly FPDFText_HasUnicodeMapError: (page: Address, at: number) => number;
+}
+
 let compiled: WebAssembly.Module | undefined;
 
-/**
- * PDFium in a memory of its own, which goes with it: what a file breaks there reaches no other file.
- * Functions that are asked for each character are bound anew, because the package's wrappers convert truth values on every call.
- */
+/** PDFium in a memory of its own, which goes with it: what a file breaks there reaches no other file. */
 export class Pdfium {
   readonly api: WrappedPdfiumModule;
-  readonly characterBox: (page: Address, at: number, box: Address) => number;
-  readonly characterOrigin: (page: Address, at: number, x: Address, y: Address) => number;
+  readonly characters: CharacterFunctions;
   /** What a call writes here is valid until the next one. */
   readonly scratch: Address;
   /** For the number of bytes that a call says it wrote. */
   readonly counter: Address;
 
-  private constructor(api: WrappedPdfiumModule) {
+  private constructor(api: WrappedPdfiumModule, characters: CharacterFunctions) {
     this.api = api;
-    this.characterBox = api.pdfium.cwrap('FPDFText_GetLooseCharBox', 'number', ['number', 'number', 'number']);
-    this.characterOrigin = api.pdfium.cwrap('FPDFText_GetCharOrigin', 'number', ['number', 'number', 'number', 'number']);
+    this.characters = characters;
     this.scratch = this.allocate(SCRATCH_BYTES);
     this.counter = this.allocate(8);
   }
 
   static async start(): Promise<Pdfium> {
     const module = (compiled ??= new WebAssembly.Module(readFileSync(pdfAsset())));
+    let characters: unknown;
     const api = await init({
       instantiateWasm: (imports, done) => {
         const instance = new WebAssembly.Instance(module, imports);
+        characters = instance.exports;
         done(instance);
         return instance.exports;
       },
       printErr: () => undefined,
     });
     api.PDFiumExt_Init();
-    return new Pdfium(api);
+    return new Pdfium(api, characters as CharacterFunctions);
   }
 
   allocate(bytes: number): Address {
@@ -79,10 +87,6 @@ export class Pdfium {
   /** 32-bit floating point numbers that the last call wrote to the scratch memory. */
   floats(count: number): readonly number[] {
     return [...this.api.pdfium.HEAPF32.subarray(this.scratch / 4, this.scratch / 4 + count)];
-  }
-
-  doubles(count: number): readonly number[] {
-    return [...this.api.pdfium.HEAPF64.subarray(this.scratch / 8, this.scratch / 8 + count)];
   }
 
   /** A text in UTF-16, which `read` writes with a zero at its end. @param read gives the bytes that it needs */
@@ -129,3 +133,6 @@ export class Pdfium {
     return found;
   }
 }
+
+// The package puts names into the global object when it first starts: not while a file is read.
+await Pdfium.start();
