@@ -12,7 +12,8 @@ const LEFT_TO_RIGHT_RUN = /(?:N[Np]*)?L(?:[LNpso]*[LN])?|N(?:[Np]*N)?/gu;
 const RIGHT_TO_LEFT_RUN = /R(?:[RNpso]*R)?/gu;
 
 export function isRightToLeft(text: string): boolean {
-  return RIGHT_TO_LEFT.test(text);
+  // Asked of each letter: those before Hebrew need no look at their script.
+  return !(text.length === 1 && text < '\u0590') && RIGHT_TO_LEFT.test(text);
 }
 
 /** Whether most letters are of a script that is read from the right. */

@@ -8,7 +8,9 @@ const HYPHENATED_END =
 
 /** The words of a document inside its lines, in lower case: they tell how a word is written that is divided between two. */
 export function collectWords(lines: readonly string[]): ReadonlySet<string> {
-  return new Set(lines.flatMap((line) => line.replace(DIVIDED, '').toLowerCase().match(WORD) ?? []));
+  return new Set(
+    lines.flatMap((line) => (/[-\u00ad\u2010]$/u.test(line) ? line.replace(DIVIDED, '') : line).toLowerCase().match(WORD) ?? []),
+  );
 }
 
 /** Joins two lines: a word that was divided becomes whole, one that is written with a hyphen keeps it. */

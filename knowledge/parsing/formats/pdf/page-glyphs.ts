@@ -271,7 +271,7 @@ function joinGlyphs(all: readonly Character[]): readonly Character[] {
       last !== undefined && last.object === character.object && last.at[0] === character.at[0] && last.at[1] === character.at[1];
     if (isLigature && character.text.trim() !== '')
       last.text = isRightToLeft(character.text) ? character.text + last.text : last.text + character.text;
-    else result.push({ ...character });
+    else result.push(character);
   }
   return result;
 }
