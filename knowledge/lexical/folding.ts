@@ -39,6 +39,8 @@ function foldCharacters(text: string): string {
     .replaceAll('\u200b', ' ')
     .replaceAll(/\p{Default_Ignorable_Code_Point}|\u0640/gu, '')
     .replaceAll('\u2019', "'")
+    // Raised digits behind a number are a footnote or a power: NFKC would make 3201 of 320¹.
+    .replaceAll(/(?<=\p{Nd})(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])/gu, ' ')
     // Turkish İ would become an i with a dot above: two characters that no keyboard writes.
     .replaceAll('\u0130', 'i')
     .normalize('NFKC')

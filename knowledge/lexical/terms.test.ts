@@ -150,6 +150,11 @@ describe('any text', () => {
     );
   });
 
+  it('has raised digits apart from the number before them', () => {
+    expect(termsOf('320¹ euros for 20 m² and 10³ litres', 'en')).toEqual(expect.arrayContaining(['320', '10', 'm2']));
+    expect(termsOf('320¹', 'en')).not.toContain('3201');
+  });
+
   it('gives the same terms in every normalisation form', () => {
     fc.assert(
       fc.property(anyText, (text) => {

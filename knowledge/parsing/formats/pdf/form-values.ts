@@ -35,7 +35,7 @@ function annotationText(pdfium: Pdfium, form: Address, annotation: Address): str
   if (subtype !== WIDGET) return '';
   const type = api.FPDFAnnot_GetFormFieldType(form, annotation);
   if (type === PUSH_BUTTON || (api.FPDFAnnot_GetFormFieldFlags(form, annotation) & PASSWORD) !== 0) return '';
-  if (type === CHECK_BOX || type === RADIO_BUTTON) return isOn(pdfium, annotation) ? '☒' : '☐';
+  if (type === CHECK_BOX || type === RADIO_BUTTON) return isOn(pdfium, annotation) ? '☑' : '☐';
   return pdfium.text((buffer, bytes) => api.FPDFAnnot_GetFormFieldValue(form, annotation, buffer, bytes));
 }
 

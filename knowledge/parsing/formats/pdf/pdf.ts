@@ -1,6 +1,8 @@
 import { IngestionError } from '../../../ingestion-failure.ts';
+import { leftOut } from '../../left-out.ts';
 import { oneLine } from '../../text/clean.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
+import { numberRuns } from '../../text/number-runs.ts';
 import { Outline } from '../../text/outline.ts';
 import { bookmarkKey, Headings } from './headings.ts';
 import { collectWords } from './hyphenation.ts';
@@ -106,14 +108,17 @@ function readPages(open: OpenPdf, sink: Sink, textBytes: number): readonly Page[
       'no_text_layer',
       'The PDF has pictures of pages but no text. Have its text recognised (OCR), and upload the result.',
     );
-  if (broken.length > 0) sink.warn(`pages that could not be read, and are missing: ${pageList(broken)}`);
+  if (broken.length > 0) sink.warn(`pages that could not be read, and are missing: ${numberRuns(broken)}`);
   if (illegible.length > 0)
     sink.warn(
-      `pages whose fonts do not say which characters they show, left out: ${pageList(illegible)}; have their text recognised (OCR)`,
+      leftOut(
+        `pages whose fonts do not say which characters they show: ${numberRuns(illegible)}`,
+        'export it with another program, or have their text recognised (OCR)',
+      ),
     );
   if (hidden.length > 0)
-    sink.warn(`text that no reader sees (white on white, off the page, without ink) is left out on pages: ${pageList(hidden)}`);
-  if (empty.length > 0) sink.warn(`pages without text, perhaps scanned pictures: ${pageList(empty)}`);
+    sink.warn(leftOut(`text that no reader sees (white on white, off the page, without ink) on pages ${numberRuns(hidden)}`));
+  if (empty.length > 0) sink.warn(`pages without text, perhaps scanned pictures: ${numberRuns(empty)}`);
   return pages;
 }
 
@@ -156,16 +161,4 @@ function documentTitle(pdfium: Pdfium, document: Address): string {
   )
     ? ''
     : title;
-}
-
-/** `1, 3-7, 12`, as a person writes it; the first twenty runs. */
-function pageList(pages: readonly number[]): string {
-  const runs: { first: number; last: number }[] = [];
-  for (const page of pages) {
-    const run = runs.at(-1);
-    if (run?.last === page - 1) run.last = page;
-    else runs.push({ first: page, last: page });
-  }
-  const shown = runs.slice(0, 20).map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`));
-  return shown.join(', ') + (runs.length > 20 ? ` and ${runs.length - 20} more places` : '');
 }

@@ -1,4 +1,4 @@
-import { findHeader } from '../table-header.ts';
+import { headerNames, headerRows } from '../table-header.ts';
 import type { Line } from './page-lines.ts';
 
 /** Rows of cells, where a page shows them next to each other. */
@@ -83,21 +83,14 @@ function addCells(columns: readonly Column[], { cells, size }: Line): readonly C
 
 function buildTable({ lines, columns }: Grid, page: number): PageTable {
   const rows = joinWrapped(lines.map((line) => ({ line, cells: cellsOf(line, columns) })));
-  const hasHeader = findHeader(rows.map((cells) => ({ cells }))) === 0 && (isMarked(lines) || differsInKind(rows));
-  return { kind: 'table', page, columns, header: hasHeader ? (rows[0] ?? []) : [], rows: hasHeader ? rows.slice(1) : rows };
+  const found = headerRows(rows.map((cells) => ({ cells })));
+  const length = found?.first === 0 ? found.length : Number(isMarked(lines));
+  return { kind: 'table', page, columns, header: headerNames(rows.slice(0, length)), rows: rows.slice(length) };
 }
 
 /** The first line is bold, and the others aren't. */
 function isMarked([first, ...others]: readonly Line[]): boolean {
   return first?.isBold === true && !others.some(({ isBold }) => isBold);
-}
-
-/** A name without digits stands above values that have some. */
-function differsInKind([first = [], ...others]: readonly (readonly string[])[]): boolean {
-  return first.some((name, column) => {
-    const values = others.map((cells) => cells[column] ?? '').filter((value) => value !== '');
-    return !/\p{N}/u.test(name) && 2 * values.filter((value) => /\p{N}/u.test(value)).length > values.length;
-  });
 }
 
 function cellsOf({ cells }: Line, columns: readonly Column[]): readonly string[] {
