@@ -36,7 +36,7 @@ const between = (
 
 const oneOfHeader = 'set exactly one of value and valueFrom';
 const reserved =
-  'name is reserved: it can be none of host, content-length, content-type, transfer-encoding, connection, keep-alive, te, trailer, upgrade, expect, user-agent, nor begin with proxy- or webhook-';
+  'name is reserved: it can be none of host, connection, content-length, expect, keep-alive, te, trailer, transfer-encoding, upgrade, content-type, user-agent, nor begin with proxy- or webhook-';
 const oneTool = 'set exactly one of custom, mcp, sendEmail, transferCall, bookCalendar, checkCalendarAvailability';
 const toolVariant = 'the variant of a tool is immutable: delete the object and make a new one';
 const phoneVariant = 'the variant of a phone number is immutable: delete the object and make a new one';

@@ -1,4 +1,4 @@
-import type { PlacePoint } from './page-glyphs.ts';
+import type { Placing } from './page-glyphs.ts';
 import type { LinePiece } from './page-lines.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 
@@ -14,7 +14,7 @@ const PASSWORD = 0x2000;
 const SIZE = 11;
 
 /** What people wrote into the fields of a form and onto the page, where it stands. */
-export function formValues(pdfium: Pdfium, form: Address, page: Address, place: PlacePoint): readonly LinePiece[] {
+export function formValues(pdfium: Pdfium, form: Address, page: Address, place: Placing): readonly LinePiece[] {
   const { api } = pdfium;
   const pieces: LinePiece[] = [];
   const count = api.FPDFPage_GetAnnotCount(page);
@@ -46,8 +46,8 @@ function isOn(pdfium: Pdfium, annotation: Address): boolean {
 }
 
 /** Lines from the top of the field's rectangle, on the baseline that a label next to it has. */
-function linesIn(text: string, [left = 0, top = 0, right = 0, bottom = 0]: readonly number[], place: PlacePoint): readonly LinePiece[] {
-  const corners = [place(left, bottom), place(right, top)];
+function linesIn(text: string, [left = 0, top = 0, right = 0, bottom = 0]: readonly number[], place: Placing): readonly LinePiece[] {
+  const corners = [place.point(left, bottom), place.point(right, top)];
   const [x, y] = [Math.min(...corners.map((corner) => corner[0])), Math.min(...corners.map((corner) => corner[1]))];
   const height = Math.abs(top - bottom);
   const lines = text.split(/[\r\n]+/u);

@@ -1,4 +1,4 @@
-import type { Character, PlacePoint } from './page-glyphs.ts';
+import type { Character, Placing } from './page-glyphs.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 
 /** What is drawn behind the text of a page. */
@@ -31,7 +31,7 @@ export function isWhite({ api, scratch }: Pick<Pdfium, 'api' | 'scratch'>, objec
   return [0, 4, 8].every((offset) => (api.pdfium.HEAPU32[(scratch + offset) / 4] ?? 0) >= WHITE);
 }
 
-export function drawnAreas(pdfium: Pdfium, page: Address, place: PlacePoint): Areas {
+export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing): Areas {
   const { api, scratch } = pdfium;
   const coloured: Area[] = [];
   let hasPicture = false;
@@ -43,7 +43,7 @@ export function drawnAreas(pdfium: Pdfium, page: Address, place: PlacePoint): Ar
     if (![PATH, IMAGE, SHADING, FORM].includes(type) || (type === PATH && isWhite(pdfium, object))) continue;
     if (!api.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12)) continue;
     const [left = 0, bottom = 0, right = 0, top = 0] = pdfium.floats(4);
-    const [one, other] = [place(left, bottom), place(right, top)];
+    const [one, other] = [place.point(left, bottom), place.point(right, top)];
     coloured.push({
       left: Math.min(one[0], other[0]),
       right: Math.max(one[0], other[0]),
@@ -60,7 +60,7 @@ export function withoutHidden(
   { hasPicture, coloured }: Areas,
   page: { readonly width: number; readonly height: number },
 ): readonly Character[] {
-  return all.filter(({ object, at: [x, y] }) => {
+  return all.filter(({ object, x, y }) => {
     if (x < -1 || y < -1 || x > page.width + 1 || y > page.height + 1) return false;
     if (object.isInvisible && !hasPicture) return false;
     if (!object.isWhite) return true;

@@ -1,4 +1,5 @@
 const WORD = /\p{L}+(?:-\p{L}+)*/gu;
+const HYPHEN_AT_END = /[-\u00ad\u2010]$/u;
 const DIVIDED = /(\p{Ll}+)[-\u00ad\u2010]$/u;
 /** `Vracht- en opslagkosten`: the hyphen stands for the end of the next word. */
 const CONJUNCTION = /^(?:and|or|to|und|oder|bis|bzw|sowie|en|of|och|eller|og|ja|tai|et|ou|y|o|e)\b/u;
@@ -6,16 +7,18 @@ const CONJUNCTION = /^(?:and|or|to|und|oder|bis|bzw|sowie|en|of|och|eller|og|ja|
 const HYPHENATED_END =
   /^(?:in|out|up|off|on|down|over|term|time|free|based|feeding|friendly|proof|ready|made|known|paid|level|scale|size|style|wide|like|related|specific|effective|resistant|sided|year|day|week|hour|minute|way|stop|class|end|to|of|the|by)\b/u;
 
+/** In characters, with its hyphen. */
+const LONGEST_WORD = 100;
+
 /** The words of a document inside its lines, in lower case: they tell how a word is written that is divided between two. */
 export function collectWords(lines: readonly string[]): ReadonlySet<string> {
-  return new Set(
-    lines.flatMap((line) => (/[-\u00ad\u2010]$/u.test(line) ? line.replace(DIVIDED, '') : line).toLowerCase().match(WORD) ?? []),
-  );
+  return new Set(lines.flatMap((line) => (HYPHEN_AT_END.test(line) ? line.replace(DIVIDED, '') : line).toLowerCase().match(WORD) ?? []));
 }
 
 /** Joins two lines: a word that was divided becomes whole, one that is written with a hyphen keeps it. */
 export function joinLines(text: string, line: string, words: ReadonlySet<string>): string {
-  const first = DIVIDED.exec(text)?.[1];
+  // A paragraph grows with each line: only its end is looked at.
+  const first = HYPHEN_AT_END.test(text.slice(-1)) ? DIVIDED.exec(text.slice(-LONGEST_WORD))?.[1] : undefined;
   const second = /^\p{Ll}+/u.exec(line)?.[0];
   if (first === undefined || second === undefined) {
     const isUnspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(text);

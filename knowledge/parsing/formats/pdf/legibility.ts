@@ -13,6 +13,7 @@ const LEAST_WORDS = 5;
 const SCRIPTS = ['Latin', 'Greek', 'Cyrillic', 'Arabic', 'Hebrew', 'Devanagari', 'Bengali', 'Thai', 'Armenian', 'Georgian'].map(
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
+const PLAIN = /^[A-Za-z]+$/;
 const UNREADABLE = /[\p{Co}\p{Cn}\ufffd]/gu;
 
 /** Whether a person could read what was read: enough glyphs have characters, and words keep to one script. */
@@ -20,6 +21,6 @@ export function isLegible(text: string, { glyphs, unmapped }: GlyphCount): boole
   const unreadable = unmapped + (text.match(UNREADABLE)?.length ?? 0);
   if (glyphs > 0 && unreadable / glyphs > MOST_UNMAPPED) return false;
   const words = text.match(/[\p{L}\p{M}]{3,}/gu) ?? [];
-  const mixed = words.filter((word) => SCRIPTS.filter((script) => script.test(word)).length > 1);
+  const mixed = words.filter((word) => !PLAIN.test(word) && SCRIPTS.filter((script) => script.test(word)).length > 1);
   return words.length < LEAST_WORDS || mixed.length / words.length <= MOST_MIXED;
 }

@@ -57,16 +57,21 @@ interface ActualText {
   readonly text: string;
 }
 
+/** In numbers of its own, not in points: a document has millions. */
 export interface Character {
   text: string;
   readonly object: TextObject;
-  readonly at: Point;
+  /** Where it begins, on its baseline. */
+  readonly x: number;
+  readonly y: number;
   /** Two corners of its box. */
-  from: Point;
-  to: Point;
+  fromX: number;
+  fromY: number;
+  toX: number;
+  toY: number;
 }
 
-export type Point = readonly [x: number, y: number];
+type Point = readonly [x: number, y: number];
 
 /** @see fpdf_edit.h */
 const TYPE_TEXT = 1;
@@ -94,15 +99,14 @@ export function readGlyphs(pdfium: Pdfium, { document, form }: OpenDocument, ind
     const text = api.FPDFText_LoadPage(page);
     if (text === 0) throw new Error(`PDFium can't read page ${index + 1}`);
     try {
-      const place = placing(pdfium, page);
+      const place = new Placing(pdfium, page);
       const all = characters(pdfium, text, spans, place);
       const size = { width: api.FPDF_GetPageWidthF(page), height: api.FPDF_GetPageHeightF(page) };
       const shown = withoutHidden(all, drawnAreas(pdfium, page, place), size);
-      const glyphs = shown.filter((character) => character.text !== ' ');
       return {
         height: size.height,
         values: formValues(pdfium, form, page, place),
-        count: { glyphs: glyphs.length, unmapped: glyphs.filter((character) => character.text === '').length },
+        count: countOf(shown),
         hidden: all.length - shown.length,
         ...arranged(shown),
       };
@@ -167,51 +171,82 @@ function* textObjects({ api }: Pdfium, page: Address): Generator<Address> {
   for (let at = 0; at < count; at += 1) yield* visit(api.FPDFPage_GetObject(page, at), 0);
 }
 
-/** Takes the page's own coordinates to the upper left corner, with the page's rotation; of a direction, without the shift. */
-export type PlacePoint = (x: number, y: number, isDirection?: boolean) => Point;
+/** Takes the page's own coordinates to the upper left corner, with the page's rotation: `a·x + b·y + c`, and `d·x + e·y + f`. */
+export class Placing {
+  readonly a: number;
+  readonly b: number;
+  readonly c: number;
+  readonly d: number;
+  readonly e: number;
+  readonly f: number;
 
-function placing(pdfium: Pdfium, page: Address): PlacePoint {
-  pdfium.api.FPDF_GetPageBoundingBox(page, pdfium.scratch);
-  const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(4);
-  const rotation = pdfium.api.FPDFPage_GetRotation(page);
-  return (x, y, isDirection = false) => {
-    const [l, t, r, b] = isDirection ? [0, 0, 0, 0] : [left, top, right, bottom];
-    if (rotation === 1) return [y - b, x - l];
-    if (rotation === 2) return [r - x, y - b];
-    if (rotation === 3) return [t - y, r - x];
-    return [x - l, t - y];
-  };
+  constructor(pdfium: Pdfium, page: Address) {
+    pdfium.api.FPDF_GetPageBoundingBox(page, pdfium.scratch);
+    const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(4);
+    const turns = [
+      [1, 0, -left, 0, -1, top],
+      [0, 1, -bottom, 1, 0, -left],
+      [-1, 0, right, 0, 1, -bottom],
+      [0, -1, top, -1, 0, right],
+    ];
+    const [a = 1, b = 0, c = 0, d = 0, e = -1, f = 0] = turns[pdfium.api.FPDFPage_GetRotation(page)] ?? [];
+    [this.a, this.b, this.c, this.d, this.e, this.f] = [a, b, c, d, e, f];
+  }
+
+  point(x: number, y: number): Point {
+    return [this.a * x + this.b * y + this.c, this.d * x + this.e * y + this.f];
+  }
+
+  direction(x: number, y: number): Point {
+    return [this.a * x + this.b * y, this.d * x + this.e * y];
+  }
 }
 
-function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, ActualText>, place: PlacePoint): readonly Character[] {
+function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, ActualText>, place: Placing): readonly Character[] {
   const { api, characters: ask, scratch } = pdfium;
+  const { a, b, c, d, e, f } = place;
+  const box = scratch / 4;
+  const origin = scratch / 8;
   const objects = new Map<Address, TextObject>();
   const result: Character[] = [];
   const count = api.FPDFText_CountChars(page);
   for (let at = 0; at < count; at += 1) {
-    const isHyphen = ask.FPDFText_IsHyphen(page, at) === 1;
-    if (ask.FPDFText_IsGenerated(page, at) === 1 && !isHyphen) continue;
+    const unicode = ask.FPDFText_GetUnicode(page, at);
+    const isPlain = isLetterOrDigit(unicode);
+    const isHyphen = !isPlain && ask.FPDFText_IsHyphen(page, at) === 1;
+    if (!isPlain && !isHyphen && ask.FPDFText_IsGenerated(page, at) === 1) continue;
     const address = ask.FPDFText_GetTextObject(page, at);
-    const object = objects.get(address) ?? describeObject(pdfium, page, at, spans.get(address), place);
-    objects.set(address, object);
+    let object = objects.get(address);
+    if (object === undefined) objects.set(address, (object = describeObject(pdfium, page, at, spans.get(address), place)));
     ask.FPDFText_GetLooseCharBox(page, at, scratch);
     // Read in place: this is done for each character.
     const { HEAPF32: floats } = api.pdfium;
-    const box = scratch / 4;
-    const [left, top, right, bottom] = [floats[box] ?? 0, floats[box + 1] ?? 0, floats[box + 2] ?? 0, floats[box + 3] ?? 0];
+    const left = floats[box] ?? 0;
+    const top = floats[box + 1] ?? 0;
+    const right = floats[box + 2] ?? 0;
+    const bottom = floats[box + 3] ?? 0;
     ask.FPDFText_GetCharOrigin(page, at, scratch, scratch + 8);
     const { HEAPF64: doubles } = api.pdfium;
-    const [x, y] = [doubles[scratch / 8] ?? 0, doubles[scratch / 8 + 1] ?? 0];
-    const unicode = ask.FPDFText_GetUnicode(page, at);
+    const x = doubles[origin] ?? 0;
+    const y = doubles[origin + 1] ?? 0;
     // What the font doesn't map to Unicode, PDFium gives as the number of its glyph. Fonts that are drawings use those of ASCII.
     const isUnmapped = ask.FPDFText_HasUnicodeMapError(page, at) === 1 && !(object.isDrawnFont && unicode > 0x20 && unicode < 0x7f);
     const text = isHyphen ? '-' : isUnmapped ? '' : characterText(unicode);
-    result.push({ text, object, at: place(x, y), from: place(left, bottom), to: place(right, top) });
+    result.push({
+      text,
+      object,
+      x: a * x + b * y + c,
+      y: d * x + e * y + f,
+      fromX: a * left + b * bottom + c,
+      fromY: d * left + e * bottom + f,
+      toX: a * right + b * top + c,
+      toY: d * right + e * top + f,
+    });
   }
   return result;
 }
 
-function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualText | undefined, place: PlacePoint): TextObject {
+function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualText | undefined, place: Placing): TextObject {
   const { api } = pdfium;
   const address = api.FPDFText_GetTextObject(page, at);
   api.FPDFText_GetMatrix(page, at, pdfium.scratch);
@@ -222,7 +257,7 @@ function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualT
   return {
     address,
     size,
-    turn: quarter(place(a, b, true)),
+    turn: quarter(place.direction(a, b)),
     isBold: isBoldFont(name),
     isDrawnFont: name === '',
     span,
@@ -236,15 +271,29 @@ function isBoldFont(name: string): boolean {
   return /bold|black|heavy|demi|(?:^|\+)(?:cm|sf|ec)bx/iu.test(name);
 }
 
+/** Of ASCII. PDFium makes spaces, ends of lines and hyphens, and no others. */
+function isLetterOrDigit(unicode: number): boolean {
+  return (unicode >= 0x61 && unicode <= 0x7a) || (unicode >= 0x41 && unicode <= 0x5a) || (unicode >= 0x30 && unicode <= 0x39);
+}
+
 function characterText(unicode: number): string {
   if (unicode > 0x20 && unicode < 0x7f) return String.fromCharCode(unicode);
   const text = unicode > 0xffff ? String.fromCodePoint(Math.min(unicode, 0x10_ffff)) : String.fromCharCode(unicode);
   return text === LINE_END_HYPHEN ? '-' : /^\s$/u.test(text) ? ' ' : text.replace(PRESENTATION_FORMS, (form) => form.normalize('NFKC'));
 }
 
+function countOf(characters: readonly Character[]): GlyphCount {
+  let [glyphs, unmapped] = [0, 0];
+  for (const { text } of characters) {
+    if (text !== ' ') glyphs += 1;
+    if (text === '') unmapped += 1;
+  }
+  return { glyphs, unmapped };
+}
+
 function arranged(all: readonly Character[]): { readonly upright: Glyph[]; readonly turned: Glyph[] } {
   const glyphs = joinGlyphs(all);
-  const common = commonest(glyphs.filter(({ text }) => text.trim() !== '').map(({ object }) => object.turn));
+  const common = commonTurn(glyphs);
   const upright: Glyph[] = [];
   const turned: Glyph[] = [];
   for (const glyph of glyphs) (glyph.object.turn === common ? upright : turned).push(turnedBy(glyph, common));
@@ -267,8 +316,7 @@ function joinGlyphs(all: readonly Character[]): readonly Character[] {
       continue;
     }
     const last = result.at(-1);
-    const isLigature =
-      last !== undefined && last.object === character.object && last.at[0] === character.at[0] && last.at[1] === character.at[1];
+    const isLigature = last !== undefined && last.object === character.object && last.x === character.x && last.y === character.y;
     if (isLigature && character.text.trim() !== '')
       last.text = isRightToLeft(character.text) ? character.text + last.text : last.text + character.text;
     else result.push(character);
@@ -278,17 +326,26 @@ function joinGlyphs(all: readonly Character[]): readonly Character[] {
 
 /** Only on its own line: a span may go on on the next one. */
 function widen(glyph: Character, next: Character): void {
-  if (Math.hypot(next.at[0] - glyph.to[0], next.at[1] - glyph.at[1]) > 3 * glyph.object.size + Math.abs(glyph.to[0] - glyph.from[0]))
-    return;
-  glyph.from = [Math.min(glyph.from[0], next.from[0]), Math.min(glyph.from[1], next.from[1])];
-  glyph.to = [Math.max(glyph.to[0], next.to[0]), Math.max(glyph.to[1], next.to[1])];
+  if (Math.hypot(next.x - glyph.toX, next.y - glyph.y) > 3 * glyph.object.size + Math.abs(glyph.toX - glyph.fromX)) return;
+  glyph.fromX = Math.min(glyph.fromX, next.fromX);
+  glyph.fromY = Math.min(glyph.fromY, next.fromY);
+  glyph.toX = Math.max(glyph.toX, next.toX);
+  glyph.toY = Math.max(glyph.toY, next.toY);
 }
 
 /** Turned so that the page's common direction runs to the right. */
-function turnedBy({ text, object, at, from, to }: Character, turn: number): Glyph {
-  const turned = ([x, y]: Point): Point => (turn === 1 ? [y, -x] : turn === 2 ? [-x, -y] : turn === 3 ? [-y, x] : [x, y]);
-  const xs = [turned(from)[0], turned(to)[0]];
-  return { text, left: Math.min(...xs), right: Math.max(...xs), y: turned(at)[1], size: object.size, isBold: object.isBold };
+function turnedBy({ text, object, x, y, fromX, fromY, toX, toY }: Character, turn: number): Glyph {
+  const { size, isBold } = object;
+  // Without a list or a function for each of them.
+  let from = fromX;
+  let to = toX;
+  let baseline = y;
+  if (turn === 1) [from, to, baseline] = [fromY, toY, -x];
+  else if (turn === 2) [from, to, baseline] = [-fromX, -toX, -y];
+  else if (turn === 3) [from, to, baseline] = [-fromY, -toY, x];
+  return from < to
+    ? { text, left: from, right: to, y: baseline, size, isBold }
+    : { text, left: to, right: from, y: baseline, size, isBold };
 }
 
 function quarter([x, y]: Point): number {
@@ -297,8 +354,15 @@ function quarter([x, y]: Point): number {
   return Math.abs(turns - nearest) > 0.1 ? -1 : (nearest + 4) % 4;
 }
 
-function commonest(values: readonly number[]): number {
-  const counts = new Map<number, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort((one, other) => other[1] - one[1])[0]?.[0] ?? 0;
+/** The rotation that most of what is drawn has. */
+function commonTurn(characters: readonly Character[]): number {
+  const counts = [0, 0, 0, 0];
+  let between = 0;
+  for (const { text, object } of characters) {
+    if (text.trim() === '') continue;
+    if (object.turn === -1) between += 1;
+    else counts[object.turn] = (counts[object.turn] ?? 0) + 1;
+  }
+  const most = Math.max(...counts);
+  return between > most ? -1 : counts.indexOf(most);
 }

@@ -22,7 +22,7 @@ export interface LinePiece {
 
 interface Piece {
   /** In the order in which they are drawn, with the spaces between them. */
-  readonly glyphs: { text: string; left: number; right: number }[];
+  readonly glyphs: Placed[];
   left: number;
   right: number;
   readonly y: number;
@@ -31,6 +31,8 @@ interface Piece {
   /** Part of it is read from the right. */
   fromRight: boolean;
 }
+
+type Placed = Pick<Glyph, 'text' | 'left' | 'right'>;
 
 /** Parts of the font's height. */
 const SAME_BASELINE = 0.45;
@@ -43,14 +45,19 @@ const CELL_GAP = 1.2;
 export function pageLines(glyphs: readonly Glyph[]): readonly LinePiece[] {
   const pieces: Piece[] = [];
   let open: Piece | undefined;
-  for (const { text, ...place } of glyphs) {
+  for (const glyph of glyphs) {
+    const { text } = glyph;
     const fromRight = isRightToLeft(text);
-    const next: Piece = { ...place, glyphs: [{ text, left: place.left, right: place.right }], fromRight };
-    const goesOn = open !== undefined && continues(fromRight ? { ...open, fromRight } : open, next);
-    if (open !== undefined && text === ' ') open.glyphs.push(...next.glyphs);
-    else if (open !== undefined && goesOn && text === '') widen(open, place.right);
-    else if (open !== undefined && goesOn) add(open, isRaised(open, next) ? superscript(next) : next);
-    else if (text.trim() !== '') pieces.push((open = next));
+    const goesOn = open !== undefined && continues(open, glyph, fromRight);
+    if (open !== undefined && text === ' ') open.glyphs.push(glyph);
+    else if (open !== undefined && goesOn && text === '') widen(open, glyph.right);
+    else if (open !== undefined && goesOn) {
+      open.glyphs.push(isRaised(open, glyph) ? superscript(glyph) : glyph);
+      extend(open, glyph, fromRight);
+    } else if (text.trim() !== '') {
+      const { left, right, y, size, isBold } = glyph;
+      pieces.push((open = { glyphs: [glyph], left, right, y, size, isBold, fromRight }));
+    }
   }
   return joinRightToLeft(pieces).map(lineOf);
 }
@@ -60,31 +67,31 @@ const RAISED = 0.15;
 const SMALLER = 0.85;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-function isRaised(open: Piece, next: Piece): boolean {
+function isRaised(open: Piece, next: Glyph): boolean {
   return open.y - next.y > RAISED * open.size && next.size < SMALLER * open.size;
 }
 
 /** `320¹`, `10³`, `m²`: the mark of a footnote, or an exponent, is no digit of the number. */
-function superscript(piece: Piece): Piece {
-  return {
-    ...piece,
-    glyphs: piece.glyphs.map((glyph) => ({ ...glyph, text: glyph.text.replace(/\d/gu, (digit) => SUPERSCRIPTS[Number(digit)] ?? '') })),
-  };
+function superscript({ text, left, right }: Glyph): Placed {
+  return { text: text.replace(/\d/gu, (digit) => SUPERSCRIPTS[Number(digit)] ?? ''), left, right };
 }
 
 /** A glyph that stands for nothing has its width nevertheless. */
 function widen(piece: Piece, right: number): void {
   piece.right = Math.max(piece.right, right);
-  const last = piece.glyphs.at(-1);
-  if (last !== undefined) last.right = Math.max(last.right, right);
+  const last = piece.glyphs.pop();
+  if (last !== undefined) piece.glyphs.push({ ...last, right: Math.max(last.right, right) });
 }
 
-function continues(open: Piece, next: Piece): boolean {
+type Extent = Pick<Piece, 'left' | 'right' | 'y' | 'size' | 'isBold'>;
+
+/** @param fromRight the next one is read from the right */
+function continues(open: Piece, next: Extent, fromRight: boolean): boolean {
   const size = Math.max(open.size, next.size);
   const onRight = next.left - open.right;
   if (Math.abs(open.y - next.y) >= SAME_BASELINE * size) return false;
   // Programs draw a line that is read from right to left, or a part of it, from either end, and numbers in it the other way round.
-  if (open.fromRight) return Math.max(onRight, open.left - next.right) < CELL_GAP * size;
+  if (open.fromRight || fromRight) return Math.max(onRight, open.left - next.right) < CELL_GAP * size;
   return onRight < CELL_GAP * size && onRight > -size;
 }
 
@@ -95,19 +102,20 @@ function joinRightToLeft(pieces: readonly Piece[]): readonly Piece[] {
   const byPlace = [...pieces].sort((one, other) => Math.round(one.y) - Math.round(other.y) || one.left - other.left);
   for (const piece of byPlace) {
     const last = joined.at(-1);
-    if (last !== undefined && (last.fromRight || piece.fromRight) && continues({ ...last, fromRight: true }, piece)) add(last, piece);
-    else joined.push(piece);
+    if (last !== undefined && (last.fromRight || piece.fromRight) && continues(last, piece, true)) {
+      last.glyphs.push(...piece.glyphs);
+      extend(last, piece, piece.fromRight);
+    } else joined.push(piece);
   }
   return joined;
 }
 
-function add(piece: Piece, next: Piece): void {
-  piece.glyphs.push(...next.glyphs);
+function extend(piece: Piece, next: Extent, fromRight: boolean): void {
   piece.left = Math.min(piece.left, next.left);
   piece.right = Math.max(piece.right, next.right);
   piece.size = Math.max(piece.size, next.size);
   piece.isBold &&= next.isBold;
-  piece.fromRight ||= next.fromRight;
+  piece.fromRight ||= fromRight;
 }
 
 function lineOf({ glyphs, fromRight, left, right, y, size, isBold }: Piece): LinePiece {
@@ -123,7 +131,8 @@ function plainText(glyphs: Piece['glyphs'], wordGap: number): string {
   let end = glyphs[0]?.left ?? 0;
   for (const glyph of glyphs) {
     const isApart = glyph.left - end > wordGap && glyph.text !== ' ';
-    if (SIGN.test(glyph.text)) text = text.trimEnd();
+    // Letters before the first script with signs need no look.
+    if (glyph.text > '\u0300' && SIGN.test(glyph.text)) text = text.trimEnd();
     else if (isApart && !text.endsWith(' ')) text += ' ';
     text += glyph.text;
     end = glyph.right;
