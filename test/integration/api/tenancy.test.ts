@@ -132,12 +132,9 @@ describe('two organisations', () => {
     };
     expect((await ours.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`, undefined, { headers })).status).toBe(404);
     expect((await ours.call('POST', `/v2/ai-agents?org=${theirs.name}`, anAgentRequest('Ours'), { headers })).status).toBe(422);
-    const { body: mine } = await ours.call(
-      'POST',
-      '/v2/ai-agents',
-      { ...anAgentRequest('Ours'), organization_id: theirs.name, namespace: theirs.name, created_by_user_id: 'admin' },
-      { headers },
-    );
+    const asked = { ...anAgentRequest('Ours'), organization_id: theirs.name, namespace: theirs.name };
+    expect((await ours.call('POST', '/v2/ai-agents', { ...asked, created_by_user_id: 'admin' }, { headers })).status).toBe(422);
+    const { body: mine } = await ours.call('POST', '/v2/ai-agents', asked, { headers });
     expect(mine.created_by_user_id).toBe('user-1');
     expect(await kubectl(['get', 'agent', mine.ai_agent_id, '-n', ours.name, '-o', 'name'])).toContain(mine.ai_agent_id);
     const { body: list } = await ours.call('GET', '/v2/ai-agents?page_size=100', undefined, { headers });

@@ -317,6 +317,7 @@ export const samples: readonly StoredManifest[] = [
           expect: [
             { answer: { contains: ['nine'], notContains: ['ten'], matches: '^We', maxWords: 40, language: 'en' } },
             { tool: { name: 'search', times: 1, arguments: { query: { contains: 'hours' }, limit: 5 } } },
+            { tool: { name: 'refund', unknown: true } },
             { judge: 'is friendly' },
             { within: '2s' },
           ],

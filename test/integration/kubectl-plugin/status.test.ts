@@ -38,7 +38,7 @@ describe('kubectl parley', () => {
     for (const args of [['nonsense'], ['logs', 'a', '--since', 'yesterday']]) {
       const answer = await plugin.kubectl(['parley', ...args]);
       expect(answer.code, args.join(' ')).not.toBe(0);
-      expect(answer.stderr, args.join(' ')).toMatch(/error: /);
+      expect(answer.stderr, args.join(' ')).toMatch(/^(error|kubectl parley): /);
       expect(answer.stdout).toBe('');
     }
   });
