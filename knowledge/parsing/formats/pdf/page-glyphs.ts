@@ -282,9 +282,9 @@ function characterText(unicode: number): string {
   return text === LINE_END_HYPHEN ? '-' : /^\s$/u.test(text) ? ' ' : text.replace(PRESENTATION_FORMS, (form) => form.normalize('NFKC'));
 }
 
-function countOf(characters: readonly Character[]): GlyphCount {
+function countOf(all: readonly Character[]): GlyphCount {
   let [glyphs, unmapped] = [0, 0];
-  for (const { text } of characters) {
+  for (const { text } of all) {
     if (text !== ' ') glyphs += 1;
     if (text === '') unmapped += 1;
   }
@@ -355,10 +355,10 @@ function quarter([x, y]: Point): number {
 }
 
 /** The rotation that most of what is drawn has. */
-function commonTurn(characters: readonly Character[]): number {
+function commonTurn(all: readonly Character[]): number {
   const counts = [0, 0, 0, 0];
   let between = 0;
-  for (const { text, object } of characters) {
+  for (const { text, object } of all) {
     if (text.trim() === '') continue;
     if (object.turn === -1) between += 1;
     else counts[object.turn] = (counts[object.turn] ?? 0) + 1;
