@@ -43,7 +43,7 @@ export interface TextObject {
   /** How many quarter turns the text is rotated by; between two, -1. */
   readonly turn: number;
   readonly isBold: boolean;
-  /** Of type 3, which has no name. */
+  /** Of type 3: each letter is a drawing of its own. */
   readonly isDrawnFont: boolean;
   readonly span: ActualText | undefined;
   /** Drawn without ink: an OCR program's text over the picture of a page is. */
@@ -230,7 +230,7 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
     const x = doubles[origin] ?? 0;
     const y = doubles[origin + 1] ?? 0;
     // What the font doesn't map to Unicode, PDFium gives as the number of its glyph. Fonts that are drawings use those of ASCII.
-    const isUnmapped = ask.FPDFText_HasUnicodeMapError(page, at) === 1 && !(object.isDrawnFont && unicode > 0x20 && unicode < 0x7f);
+    const isUnmapped = ask.FPDFText_HasUnicodeMapError(page, at) === 1 && !(object.isDrawnFont && unicode >= 0x20 && unicode < 0x7f);
     const text = isHyphen ? '-' : isUnmapped ? '' : characterText(unicode);
     result.push({
       text,
@@ -259,11 +259,16 @@ function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualT
     size,
     turn: quarter(place.direction(a, b)),
     isBold: isBoldFont(name),
-    isDrawnFont: name === '',
+    isDrawnFont: name === '' || !hasProgram(pdfium, font),
     span,
     isInvisible: api.FPDFTextObj_GetTextRenderMode(address) === INVISIBLE,
     isWhite: isWhite(pdfium, address),
   };
+}
+
+/** All fonts but those of type 3 have one, at least that of the font which stands in for them. */
+function hasProgram({ api, counter }: Pdfium, font: Address): boolean {
+  return api.FPDFFont_GetFontData(font, 0, 0, counter) && api.pdfium.HEAPU32[counter / 4] !== 0;
 }
 
 /** By its name, behind the tag of a part of a font: `ABCDEF+Calibri-Bold`; TeX's bold fonts are called CMBX10. */

@@ -308,6 +308,25 @@ describe('PDFs', () => {
     await expect(read(pool, { content: unmapped, extension: 'pdf' })).rejects.toThrow('do not say which characters');
   });
 
+  it('reads fonts of drawings by their codes, spaces included', async () => {
+    const text = 'Open till 9';
+    const codes = [...new Set(text)].sort();
+    const glyph = { entries: '', content: Buffer.from('600 0 0 0 500 700 d1 0 0 500 700 re f') };
+    const font = `<< /Type /Font /Subtype /Type3 /Name /Ubuntu /FontDescriptor << /Type /FontDescriptor /FontName /ABCDEF+Ubuntu /Flags 32 >>
+      /FontBBox [0 0 600 700] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 32 /LastChar 126 /Widths [${'600 '.repeat(95)}]
+      /CharProcs << ${codes.map((_, at) => `/g${at} 5 0 R`).join(' ')} >>
+      /Encoding << /Type /Encoding /Differences [${codes.map((code, at) => `${code.charCodeAt(0)} /g${at}`).join(' ')}] >> >>`;
+    const content = makePdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 4 0 R >> >> /Contents 6 0 R >>',
+      font,
+      glyph,
+      { entries: '', content: Buffer.from(`BT /F1 12 Tf 72 700 Td (${text}) Tj ET`) },
+    ]);
+    expect(texts((await read(pool, { content, extension: 'pdf' })).blocks)).toEqual([text]);
+  });
+
   it('says which pages have no text', async () => {
     const { document } = await read(pool, { content: makePdf([lines(['some text']), [], [], lines(['more text'])]), extension: 'pdf' });
     expect(document.warnings).toEqual(['pages without text, perhaps scanned pictures: 2-3']);
