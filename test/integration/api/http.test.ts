@@ -33,15 +33,19 @@ describe('authentication', () => {
     ['two words', 'Bearer a b'],
     ['a very long key', `Bearer ${'x'.repeat(8000)}`],
   ])('%s: 401 on every route', async (_, authorization) => {
-    for (const { method, path, needed } of routes) {
-      if (needed === 'public') continue;
-      const answer = await facade.call(method, path, { headers: authorization === undefined ? {} : { authorization } });
-      expect(answer.status, `${method} ${path}`).toBe(401);
-      expect(Object.keys(answer.body)).toEqual(['error', 'message', 'traceId']);
-      expect(answer.body.error).toBe('unauthorized');
-      expect(answer.headers.get('x-trace-id')).toBe(answer.body.traceId);
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    }
+    // All at once: each answer waits a quarter of a second.
+    await Promise.all(
+      routes
+        .filter(({ needed }) => needed !== 'public')
+        .map(async ({ method, path }) => {
+          const answer = await facade.call(method, path, { headers: authorization === undefined ? {} : { authorization } });
+          expect(answer.status, `${method} ${path}`).toBe(401);
+          expect(Object.keys(answer.body)).toEqual(['error', 'message', 'traceId']);
+          expect(answer.body.error).toBe('unauthorized');
+          expect(answer.headers.get('x-trace-id')).toBe(answer.body.traceId);
+          expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+        }),
+    );
   });
 
   it('joins the trace of its caller', async () => {
@@ -253,9 +257,10 @@ describe('operations', () => {
   });
 
   it('has metrics of a bounded size, whatever was requested', async () => {
-    for (const { method, path } of routes.filter((route) => /^\/(v\d|api)\//.test(route.path))) {
+    const limited = routes.filter(({ path }) => /^\/(v\d|api)\//.test(path));
+    await Promise.all(limited.map(({ method, path }) => facade.call(method, path)));
+    for (const { method, path } of limited) {
       const body = method === 'GET' || method === 'DELETE' ? undefined : {};
-      await facade.call(method, path);
       await org.call(method, path, body);
       await org.call(method, `${path}?page_size=-1`, body && { unknown_field: 1 });
     }
