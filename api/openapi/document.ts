@@ -31,7 +31,10 @@ const headers = {
     description: 'Leads to the line in the log. The trace of `traceparent` where the request has one.',
     schema: { type: 'string' },
   },
-  ETag: { description: 'The state of the object, for `If-Match`.', schema: { type: 'string' } },
+  ETag: {
+    description: 'The state of what is answered: of an object for `If-Match`, of the document for `If-None-Match`.',
+    schema: { type: 'string' },
+  },
   'WWW-Authenticate': { description: 'The scheme to use: `Bearer`.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds.', schema: { type: 'string' } },
   'RateLimit-Limit': { description: 'Requests at once, of the limit that will be reached first.', schema: { type: 'string' } },

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
@@ -14,15 +17,27 @@ const getOpenApi = routesOf('Operations')({
     200: {
       description: 'The OpenAPI 3.1 document of this interface.',
       schema: z.looseObject({ openapi: z.string().describe('Version of OpenAPI.') }).meta({ id: 'OpenApiDocument' }),
+      headers: ['ETag'],
     },
+    304: { description: 'It is as `If-None-Match` says.' },
   },
 });
 
-/** Serves the document of every route that is registered by the time the server is ready. */
+/** Serves the document of every route that is registered by the time the server is ready: compressed where the client can, once where it asks again. */
 export function registerOpenApi(app: FastifyInstance): void {
-  let text: string | undefined;
-  addRoute(app, getOpenApi, async ({ reply }) => {
-    text ??= JSON.stringify(openApiDocument(app.descriptions));
-    return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(text);
+  let made: { readonly text: string; readonly zipped: Buffer; readonly etag: string } | undefined;
+  addRoute(app, getOpenApi, async ({ request, reply }) => {
+    const { text, zipped, etag } = (made ??= packed(JSON.stringify(openApiDocument(app.descriptions))));
+    void reply.headers({ 'access-control-allow-origin': '*', etag, vary: 'accept-encoding' });
+    if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim() === etag)) return reply.code(304).send();
+    void reply.type('application/json; charset=utf-8');
+    return /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/i.test(request.headers['accept-encoding'] ?? '')
+      ? reply.header('content-encoding', 'gzip').send(zipped)
+      : reply.send(text);
   });
+}
+
+/** The tag is weak: both forms have it. */
+function packed(text: string): { readonly text: string; readonly zipped: Buffer; readonly etag: string } {
+  return { text, zipped: gzipSync(text), etag: `W/"${createHash('sha256').update(text).digest('base64url')}"` };
 }

@@ -41,6 +41,18 @@ describe('/docs', () => {
 });
 
 describe('/openapi.json', () => {
+  it('comes compressed where the client can read that, and once where it has not changed', async () => {
+    const get = (headers: Record<string, string>) => fetch(`${facade.url}/openapi.json`, { headers });
+    const [plain, zipped] = [await get({ 'accept-encoding': 'identity' }), await get({ 'accept-encoding': 'br, gzip' })];
+    expect([plain.headers.get('content-encoding'), zipped.headers.get('content-encoding')]).toEqual([null, 'gzip']);
+    expect(await zipped.text()).toBe(await plain.text());
+    expect((await get({ 'accept-encoding': 'gzip;q=0' })).headers.get('content-encoding')).toBeNull();
+    const etag = plain.headers.get('etag') ?? '';
+    const again = await get({ 'if-none-match': `"other", ${etag}` });
+    expect([again.status, await again.text(), zipped.headers.get('etag')]).toEqual([304, '', etag]);
+    expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
   it('is the document of this facade, for everybody', async () => {
     const { body, headers } = await facade.call('GET', '/openapi.json');
     expect(body).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/' }] });
