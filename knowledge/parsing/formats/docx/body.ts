@@ -305,8 +305,7 @@ class BodyReader {
   /** Into the cell, the text box or the part that is open. */
   #put(item: BodyItem): void {
     const table = this.#isInBox() ? undefined : this.#tables.at(-1);
-    if (table === undefined) (this.#boxes.at(-1)?.items ?? this.items).push(item);
-    else if (item instanceof TableBuilder) this.#itemsAround().push(item);
+    if (table === undefined || item instanceof TableBuilder) this.#itemsAround().push(item);
     else table.builder.text(`${labelled(item)} `);
   }
 

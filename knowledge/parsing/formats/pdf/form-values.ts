@@ -1,3 +1,4 @@
+import { tick } from '../../text/tick.ts';
 import type { Placing } from './page-glyphs.ts';
 import type { LinePiece } from './page-lines.ts';
 import type { Address, Pdfium } from './pdfium.ts';
@@ -35,7 +36,7 @@ function annotationText(pdfium: Pdfium, form: Address, annotation: Address): str
   if (subtype !== WIDGET) return '';
   const type = api.FPDFAnnot_GetFormFieldType(form, annotation);
   if (type === PUSH_BUTTON || (api.FPDFAnnot_GetFormFieldFlags(form, annotation) & PASSWORD) !== 0) return '';
-  if (type === CHECK_BOX || type === RADIO_BUTTON) return isOn(pdfium, annotation) ? '☑' : '☐';
+  if (type === CHECK_BOX || type === RADIO_BUTTON) return tick(isOn(pdfium, annotation));
   return pdfium.text((buffer, bytes) => api.FPDFAnnot_GetFormFieldValue(form, annotation, buffer, bytes));
 }
 

@@ -38,7 +38,6 @@ export interface OpenDocument {
 
 /** What all characters that one instruction draws have in common. */
 export interface TextObject {
-  readonly address: Address;
   readonly size: number;
   /** How many quarter turns the text is rotated by; between two, -1. */
   readonly turn: number;
@@ -217,7 +216,8 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
     if (!isPlain && !isHyphen && ask.FPDFText_IsGenerated(page, at) === 1) continue;
     const address = ask.FPDFText_GetTextObject(page, at);
     let object = objects.get(address);
-    if (object === undefined) objects.set(address, (object = describeObject(pdfium, page, at, spans.get(address), place)));
+    if (object === undefined)
+      objects.set(address, (object = describeObject(pdfium, { page, at, address, span: spans.get(address) }, place)));
     ask.FPDFText_GetLooseCharBox(page, at, scratch);
     // Read in place: this is done for each character.
     const { HEAPF32: floats } = api.pdfium;
@@ -246,16 +246,20 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
   return result;
 }
 
-function describeObject(pdfium: Pdfium, page: Address, at: number, span: ActualText | undefined, place: Placing): TextObject {
+/** @param drawn the object, and one of the page's characters that it draws */
+function describeObject(
+  pdfium: Pdfium,
+  drawn: { readonly page: Address; readonly at: number; readonly address: Address; readonly span: ActualText | undefined },
+  place: Placing,
+): TextObject {
   const { api } = pdfium;
-  const address = api.FPDFText_GetTextObject(page, at);
+  const { page, at, address, span } = drawn;
   api.FPDFText_GetMatrix(page, at, pdfium.scratch);
   const [a = 1, b = 0, c = 0, d = 1] = pdfium.floats(4);
   const size = api.FPDFText_GetFontSize(page, at) * Math.hypot(c, d);
   const font = api.FPDFTextObj_GetFont(address);
   const name = pdfium.name((buffer, bytes) => api.FPDFFont_GetBaseFontName(font, buffer, bytes));
   return {
-    address,
     size,
     turn: quarter(place.direction(a, b)),
     isBold: isBoldFont(name),

@@ -7,18 +7,8 @@ export interface Line extends LinePiece {
   readonly cells: readonly LinePiece[];
 }
 
-/** Text on one baseline without large gaps. */
-export interface LinePiece {
-  readonly text: string;
-  readonly left: number;
-  readonly right: number;
-  /** Of the baseline. */
-  readonly y: number;
-  /** Height of the font. */
-  readonly size: number;
-  /** All of it. */
-  readonly isBold: boolean;
-}
+/** Text on one baseline without large gaps, placed as a glyph is; bold where all of it is. */
+export type LinePiece = Glyph;
 
 interface Piece {
   /** In the order in which they are drawn, with the spaces between them. */
@@ -147,6 +137,20 @@ export function inReadingOrder<Part extends { readonly text: string; readonly le
   if (parts.length < 2) return parts;
   const fromRight = isMostlyRightToLeft(parts.map(({ text }) => text).join(' '));
   return [...parts].sort((one, other) => (fromRight ? other.right - one.right : one.left - other.left));
+}
+
+/** Pieces by their baseline, from the top. @param isSame whether a piece stands on the baseline of the first one that was found on it */
+export function byBaseline(
+  pieces: readonly LinePiece[],
+  isSame: (first: LinePiece, piece: LinePiece) => boolean,
+): readonly (readonly LinePiece[])[] {
+  const baselines: LinePiece[][] = [];
+  for (const piece of [...pieces].sort((one, other) => one.y - other.y)) {
+    const last = baselines.at(-1);
+    if (last?.[0] !== undefined && isSame(last[0], piece)) last.push(piece);
+    else baselines.push([piece]);
+  }
+  return baselines;
 }
 
 /** Of any number of values: as arguments of `Math.min`, a hundred thousand would be too many. */

@@ -1,4 +1,4 @@
-import { inReadingOrder, largest, type Line, type LinePiece, smallest } from './page-lines.ts';
+import { byBaseline, inReadingOrder, largest, type Line, type LinePiece, smallest } from './page-lines.ts';
 
 /** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
 const LEAST_PIECES = 4;
@@ -89,14 +89,8 @@ function overlap(sides: readonly (readonly LinePiece[])[]): boolean {
 
 /** Pieces on one baseline become one line. */
 function joinBaselines(pieces: readonly LinePiece[]): readonly Line[] {
-  const lines: LinePiece[][] = [];
-  for (const piece of [...pieces].sort((one, other) => one.y - other.y)) {
-    const last = lines.at(-1);
-    const first = last?.[0];
-    if (last !== undefined && first !== undefined && Math.abs(first.y - piece.y) < 0.4 * Math.min(first.size, piece.size)) last.push(piece);
-    else lines.push([piece]);
-  }
-  return lines.map((line) => {
+  const isSame = (first: LinePiece, piece: LinePiece): boolean => piece.y - first.y < 0.4 * Math.min(first.size, piece.size);
+  return byBaseline(pieces, isSame).map((line) => {
     const ordered = inReadingOrder(line);
     return {
       text: ordered.map((piece) => piece.text.trim()).join(' '),

@@ -1,4 +1,4 @@
-import { type LinePiece, smallest, usualSize } from './page-lines.ts';
+import { byBaseline, type LinePiece, smallest, usualSize } from './page-lines.ts';
 
 export interface PageOfLines {
   readonly number: number;
@@ -58,12 +58,7 @@ function isWorthKeeping(text: string): boolean {
 
 /** The pieces of the two outermost baselines at each end, if they stand in the strips. The first row of a table is close to the next. */
 function edgeLines(page: PageOfLines): readonly LinePiece[] {
-  const baselines: LinePiece[][] = [];
-  for (const line of [...page.lines].sort((one, other) => one.y - other.y)) {
-    const last = baselines.at(-1);
-    if (last?.[0] !== undefined && line.y - last[0].y < 0.5 * line.size) last.push(line);
-    else baselines.push([line]);
-  }
+  const baselines = byBaseline(page.lines, (first, line) => line.y - first.y < 0.5 * line.size);
   const edges = [0, 1, baselines.length - 2, baselines.length - 1];
   return [...new Set(edges.flatMap((at) => (isRow(baselines, at) ? [] : (baselines[at] ?? []))))].filter(
     ({ y }) => y < STRIP * page.height || y > (1 - STRIP) * page.height,
