@@ -20,6 +20,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { uuidv7Sequence } from '../../platform/uuid.ts';
 import type { IdempotentRequest, IdempotentRequests } from '../../store/index.ts';
 import { idempotencyKey } from '../validation/idempotency-key.ts';
+import { readBoolean } from '../validation/scalars.ts';
 import { validate } from '../validation/validate.ts';
 import { ApiError, ValidationError } from './api-error.ts';
 import { tokenOf } from './auth.ts';
@@ -125,7 +126,12 @@ function claimedBy(request: FastifyRequest): Claimed | undefined {
 
 const isUpload = ({ form, streamed }: Pick<RouteDescription, 'form' | 'streamed'>): boolean => form !== undefined || streamed !== undefined;
 
-const isDryRun = ({ query }: FastifyRequest): boolean => (query as Readonly<Record<string, unknown>>)['dry_run'] === 'true';
+/** As the route reads it: every spelling of true, and of several the last one. */
+function isDryRun({ query }: FastifyRequest): boolean {
+  const sent = [(query as Readonly<Record<string, unknown>>)['dry_run']].flat().at(-1);
+  const read = readBoolean(sent, []);
+  return 'value' in read && read.value;
+}
 
 function headerOf(reply: FastifyReply, name: string): string | readonly string[] {
   const value = reply.getHeader(name);

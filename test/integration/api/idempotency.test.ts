@@ -97,7 +97,7 @@ describe('a request with an Idempotency-Key', () => {
 
   it('is not remembered of a dry run, and refused of an upload and where it is no key', async () => {
     const key = newKey();
-    expect((await send(key, '/v2/ai-agents?dry_run=true', desk)).status).toBe(201);
+    for (const spelling of ['true', '1', 'Yes']) expect((await send(key, `/v2/ai-agents?dry_run=${spelling}`, desk)).status).toBe(201);
     expect((await query('SELECT FROM parley.idempotent_requests WHERE key = $1', key)).rowCount).toBe(0);
     for (const bad of ['with space', 'x'.repeat(201)])
       expect((await send(bad, CALLS, { ai_agent_id: 'receptionist' })).body).toMatchObject({
