@@ -53,7 +53,7 @@ export class CallLifecycle {
   }
 
   /**
-   * The end of a call; the first reason counts. The analysis follows by the trigger `calls_are_analysed` (0012_call_analysis.sql).
+   * The end of a call; the first reason counts. The analysis follows by the trigger `calls_are_analysed` (store/migrations/0001_schema.sql).
    * @param call - `transferredTo`: the target of a transfer
    * @throws StoreError `not_found`
    */

@@ -34,7 +34,7 @@ it.each([
   ['knowledge/parsing', 'child/parse.ts', 'knowledge/parsing/parser-pool.test.ts'],
   ['charts/parley', 'templates/deployments.yaml', 'test/integration/charts/render.test.ts'],
   ['charts/parley', 'values.yaml', 'test/integration/charts/render.test.ts'],
-  ['store', 'migrations/0001_organizations.sql', 'test/integration/store/migrate.test.ts'],
+  ['store', 'migrations/0001_schema.sql', 'test/integration/store/migrate.test.ts'],
 ])('chooses tests of what no test imports: %s/%s', (folder, changed, test) => {
   expect(relatedTests([`${folder}/${changed}`]).chosen).toContain(test);
 });

@@ -9,7 +9,7 @@ import { StoreError } from './error.ts';
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
   readonly version: number;
-  /** File name without `.sql`, e.g. `0001_organizations`. */
+  /** File name without `.sql`, e.g. `0001_schema`. */
   readonly name: string;
   readonly sql: string;
   /** Lower-case hex SHA-256 of the text, whatever line ends the checkout has. */

@@ -18,10 +18,10 @@ const BATCH = 256;
  * @throws EmbeddingError, VectorStoreError
  */
 export async function indexDocument(
-  step: Step & { readonly averageLength: number; readonly from: number },
+  step: Step & { readonly from: number },
   { knowledge, vectors, embedderOf }: Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'embedderOf'>,
 ): Promise<void> {
-  const { document, collection, signal, averageLength } = step;
+  const { document, collection, signal } = step;
   const ref = { org: document.org, id: document.id };
   const embedder = embedderOf(collection);
   const tieBreaker = tieBreakerOf(document);
@@ -45,7 +45,7 @@ export async function indexDocument(
         documentId: document.id,
         ordinal: chunk.ordinal,
         tieBreaker,
-        sparse: sparseVectorOf(chunk, collection, averageLength),
+        sparse: sparseVectorOf(chunk, collection),
         metadata: filterableBy(document, chunk),
         ...(vector !== undefined && { dense: vector }),
       });
@@ -59,6 +59,6 @@ export async function indexDocument(
   }
 }
 
-export function sparseVectorOf(chunk: StoredChunk, collection: Collection, averageLength: number): VectorRecord['sparse'] {
-  return documentVector(passageTerms(chunk.indexedText, collection.language), { referenceLength: averageLength });
+export function sparseVectorOf(chunk: StoredChunk, collection: Collection): VectorRecord['sparse'] {
+  return documentVector(passageTerms(chunk.indexedText, collection.language));
 }

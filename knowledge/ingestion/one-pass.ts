@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { Collection, DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
-import { SMALL_FILE_MS, type CollectionJob, type DocumentJob } from '../jobs/names.ts';
+import { SMALL_FILE_MS, type DocumentJob } from '../jobs/names.ts';
 import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
@@ -30,8 +30,6 @@ const CHUNKS_TOGETHER = 500;
 export interface OnePassDependencies extends ReadingDependencies, Pick<IngestionDependencies, 'vectors' | 'clock'> {
   /** Documents that are read at the same time, and one more of an organisation of which none is. */
   readonly readersAtOnce: number;
-  /** Some of its documents have been completed. */
-  readonly onWritten: (collection: CollectionJob) => Promise<void>;
 }
 
 /** - `staged`: not for one pass, by its kind. `large`: has turned out to be long. Of both nothing was written. */
@@ -128,7 +126,7 @@ export class OnePass {
 
   /** All are of one collection. Vectors first: nothing finds them before Postgres says that the document is completed. */
   async #write(documents: readonly Whole[]): Promise<readonly (readonly string[] | undefined)[]> {
-    const { knowledge, vectors, onWritten } = this.#dependencies;
+    const { knowledge, vectors } = this.#dependencies;
     const [first] = documents;
     if (first === undefined) return [];
     const { collection } = first;
@@ -141,12 +139,10 @@ export class OnePass {
       message: completionMessage({ ...document, warnings: facts.warnings, chunkCount: chunks.length }),
       chunks: chunks.map(({ stored }) => stored),
     }));
-    const averageLength = await knowledge.completion.averageLength(key);
-    const records = documents.map((whole) => recordsOf(whole, averageLength));
+    const records = documents.map(recordsOf);
     await vectors.upsert(ref, records.flat());
     for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
     const completed = await knowledge.completion.completeTogether(key, rows);
-    if (completed.size > 0) await onWritten(first.job);
     return Promise.all(rows.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(collection, id)));
   }
 
@@ -159,7 +155,7 @@ export class OnePass {
   }
 }
 
-function recordsOf({ document, facts, chunks }: Whole, averageLength: number): readonly VectorRecord[] {
+function recordsOf({ document, facts, chunks }: Whole): readonly VectorRecord[] {
   const tieBreaker = tieBreakerOf(document);
   // The row has its title when it is completed.
   const parsed = { ...document, title: facts.title ?? null };
@@ -168,7 +164,7 @@ function recordsOf({ document, facts, chunks }: Whole, averageLength: number): r
     documentId: document.id,
     ordinal: stored.ordinal,
     tieBreaker,
-    sparse: documentVector(terms, { referenceLength: averageLength }),
+    sparse: documentVector(terms),
     metadata: filterableBy(parsed, stored),
   }));
 }

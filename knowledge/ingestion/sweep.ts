@@ -3,11 +3,10 @@ import { TemporalUnavailableError } from '../../platform/temporal/unavailable-er
 import type { KnowledgeJobs } from '../jobs/jobs.ts';
 import { beginsSmall } from '../jobs/names.ts';
 import { collectionRef } from '../search/create-search.ts';
-import { needsReweighting } from './reweighting.ts';
 import type { IngestionDependencies } from './step.ts';
 
 export interface SweepDependencies extends Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'storage' | 'clock' | 'logger'> {
-  readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection' | 'reindex'>;
+  readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
 }
 
 /** Younger documents are at work: the process that accepted them starts their jobs. */
@@ -31,8 +30,6 @@ export async function startMissedJobs(
   }
   for (const { id, name } of await knowledge.collections.tombstoned(org))
     await jobs.clearCollection({ org, knowledgeBase: name, collectionId: id });
-  for (const collection of await knowledge.collections.list(org))
-    if (needsReweighting(collection)) await jobs.reindex({ org, knowledgeBase: collection.name, collectionId: collection.id });
 }
 
 /** Removes vectors and files of documents that don't exist. @returns of how many documents */

@@ -19,7 +19,7 @@ export async function verifyDocument(
   for (const ordinal of new Set([0, document.chunkCount - 1])) {
     const [chunk] = await knowledge.ingestion.chunks({ org: document.org, id: document.id }, { after: ordinal - 1, limit: 1 });
     if (chunk === undefined) throw new NotYetVisibleError(`document ${document.id}: chunk ${ordinal} is missing in Postgres`);
-    const sparse = sparseVectorOf(chunk, collection, collection.averageLength);
+    const sparse = sparseVectorOf(chunk, collection);
     await requireHit(ref, { documentId: document.id, ordinal, sparse }, vectors, signal);
   }
 }

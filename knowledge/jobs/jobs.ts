@@ -62,7 +62,7 @@ export function createKnowledgeJobs({ taskQueue, ...options }: KnowledgeJobsOpti
   return {
     ingest: ({ small, ...job }) =>
       small
-        ? start('ingestDocument', workflowIds.ingestion(job.documentId), queues.small, job, { onePass: true })
+        ? start('ingestDocument', workflowIds.ingestion(job.documentId), queues.small, job, { small: true })
         : start('ingestDocument', workflowIds.ingestion(job.documentId), queues.bulk, job),
     clearDocument: (job) => start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job),
     clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),

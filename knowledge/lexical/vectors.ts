@@ -30,22 +30,17 @@ const EVIDENCE_OF_NONE = 0.01;
 
 /**
  * Terms of a passage that counts as neither short nor long. A constant in the place of the collection's mean, so that a weight
- * depends on nothing but its passage: in whatever order documents come and go, the same ones rank the same (ADR 57 has the quality).
- * It is stored in every weight, and as the default of `collections.average_length`.
+ * depends on nothing but its passage: in whatever order documents come and go, the same ones rank the same (ADR 57 has the quality). It is in every weight: another one asks for a
+ * reindex.
  */
 export const REFERENCE_LENGTH = 110;
 
-export interface PassageOptions {
-  /** What the collection's weights were made with, where that is not {@link REFERENCE_LENGTH}: the mean that older releases took. */
-  readonly referenceLength?: number;
-}
-
 /**
- * A weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/referenceLength))` for each term of a passage, whose length is that of its
+ * A weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/{@link REFERENCE_LENGTH}))` for each term of a passage, whose length is that of its
  * words. Without terms it is empty.
  */
-export function documentVector(passage: PassageTerms, { referenceLength = REFERENCE_LENGTH }: PassageOptions = {}): SparseVector {
-  const saturation = K1 * (1 - B + (B * passage.words.length) / referenceLength);
+export function documentVector(passage: PassageTerms): SparseVector {
+  const saturation = K1 * (1 - B + (B * passage.words.length) / REFERENCE_LENGTH);
   const entries = [...frequencies(allTerms(passage))];
   return toVector(new Map(entries.map(([dimension, tf]) => [dimension, (tf * TERM_WEIGHT_LIMIT) / (tf + saturation)])));
 }

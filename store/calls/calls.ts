@@ -178,7 +178,7 @@ export class Calls extends Repository {
 
   /**
    * Ends a call that isn't over. The first reason counts: a later one changes nothing. The trigger `calls_are_analysed`
-   * (0012_call_analysis.sql) inserts the row of its analysis in the same transaction.
+   * (migrations/0001_schema.sql) inserts the row of its analysis in the same transaction.
    * @throws StoreError `not_found`
    */
   async end({ org, id, reason, endedAgoMs = () => 0, only, events }: EndOptions): Promise<CallTransition> {

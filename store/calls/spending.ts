@@ -1,4 +1,4 @@
-/** What agents have spent: kept up to date by the usage itself (0029_call_usage.sql). Calls under way count with what they have used so far. */
+/** What agents have spent: kept up to date by the usage itself (migrations/0001_schema.sql). Calls under way count with what they have used so far. */
 import type { Transaction } from '../database.ts';
 
 export interface Spending {

@@ -32,8 +32,6 @@ export interface Collection extends CollectionSpec {
   readonly chunkCount: number;
   /** Terms in all of these. */
   readonly termTotal: number;
-  /** Terms a chunk of a usual length, as the stored sparse vectors were weighed with. */
-  readonly averageLength: number;
   readonly createdAt: Date;
   readonly released: boolean;
   readonly deleted: boolean;
@@ -46,7 +44,7 @@ export interface CollectionOverview {
 
 /** What {@link fromCollectionRow} reads. By name, so that a plan that a connection keeps stands when a column is added. */
 export const COLLECTION_COLUMNS = `org, id, name, uid, profile, model, dimension, language, max_tokens AS "maxTokens", overlap_tokens AS "overlapTokens",
-  chunk_count::float8 AS "chunkCount", term_total::float8 AS "termTotal", average_length AS "averageLength", rerank_profile AS "rerankProfile",
+  chunk_count::float8 AS "chunkCount", term_total::float8 AS "termTotal", rerank_profile AS "rerankProfile",
   workspace, created_at AS "createdAt", released_at IS NOT NULL AS released, deleted_at IS NOT NULL AS deleted`;
 
 export interface CollectionRow extends Omit<Collection, 'rerankProfile' | 'workspace'> {
@@ -218,23 +216,6 @@ export class Collections extends Repository {
       [org, names],
     );
     return new Map(rows.map(({ name, ...counts }) => [name, counts]));
-  }
-
-  /** The sparse vectors were reweighted. */
-  async reweighed({
-    org,
-    id,
-    averageLength,
-  }: {
-    readonly org: string;
-    readonly id: string;
-    readonly averageLength: number;
-  }): Promise<void> {
-    await this.database.queryAs(org, 'UPDATE parley.collections SET average_length = $3 WHERE org = $1 AND id = $2', [
-      org,
-      id,
-      averageLength,
-    ]);
   }
 
   async #byName(transaction: Transaction, org: string, name: string): Promise<Collection | undefined> {

@@ -67,16 +67,6 @@ export class DocumentCompletion extends Repository {
       return replaced;
     });
   }
-
-  /** The length that chunks of this collection are weighed with. */
-  async averageLength({ org, collectionId }: CollectionKey): Promise<number> {
-    const { rows } = await this.database.queryAs<{ average: number }>(
-      org,
-      'SELECT average_length AS average FROM parley.collections WHERE org = $1 AND id = $2',
-      [org, collectionId],
-    );
-    return rows[0]?.average ?? 1;
-  }
 }
 
 /** @returns the sources of those that were at work still */

@@ -13,11 +13,17 @@ export interface Checkout {
   remove(): Promise<void>;
 }
 
-/** @param wanted a tag, branch or commit; the latest tag before HEAD where absent */
+/** Its commit is the oldest that there is a way from. */
+const FIRST_SCHEMA = 'store/migrations/0001_schema.sql';
+
+/** @param wanted a tag, branch or commit; where absent the latest tag before HEAD, and before there is one the commit of the first schema */
 export async function checkOut(wanted: string | undefined, onProgress: (line: string) => void): Promise<Checkout> {
-  const ref = wanted ?? (await git(['describe', '--tags', '--abbrev=0', 'HEAD^']).catch(() => undefined));
-  if (ref === undefined)
-    throw new Error('there is no tag before HEAD to upgrade from: name a commit, PARLEY_UPGRADE_FROM=<ref> make upgrade-test');
+  const ref =
+    wanted ??
+    (await git(['describe', '--tags', '--abbrev=0', 'HEAD^']).catch(() =>
+      git(['log', '--format=%H', '--diff-filter=A', '--', FIRST_SCHEMA]),
+    ));
+  if (ref === '') throw new Error('there is nothing to upgrade from: name a commit, PARLEY_UPGRADE_FROM=<ref> make upgrade-test');
   const commit = await git(['rev-parse', '--verify', `${ref}^{commit}`]);
   const name = await git(['describe', '--tags', '--always', commit]);
   const folder = await mkdtemp(join(tmpdir(), 'parley-upgrade-from-'));

@@ -8,23 +8,18 @@ import { openDocument } from '../../knowledge/ingestion/step.ts';
 import { completionMessage, documentCompleted, documentFailed } from '../../knowledge/ingestion/complete-document.ts';
 import { fetchDocumentPages, type FetchingDependencies } from '../../knowledge/ingestion/fetch-document-pages.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
-import { needsReweighting } from '../../knowledge/ingestion/reweighting.ts';
 import { OnePass, type OnePassDependencies } from '../../knowledge/ingestion/one-pass.ts';
 import { readDocument } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
 import { IngestionError } from '../../knowledge/ingestion-failure.ts';
-import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
-import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
+import type { DocumentJob } from '../../knowledge/jobs/names.ts';
 import type { DocumentRecord, DocumentStage } from '../../store/index.ts';
 import { whileAlive } from '../while-alive.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
 
-export type IngestionActivityDependencies = Omit<OnePassDependencies, 'readersAtOnce' | 'onWritten'> &
+export type IngestionActivityDependencies = OnePassDependencies &
   FetchingDependencies &
   IngestionDependencies & {
-    /** Small documents that are read in one pass at the same time. */
-    readonly readersAtOnce: number;
-    readonly jobs: Pick<KnowledgeJobs, 'reindex'>;
     readonly registry: Registry;
     /** Longest time without any progress before a document is given up, in milliseconds; 30 min by default. */
     readonly stalledAfterMs?: number;
@@ -40,7 +35,7 @@ interface Heartbeat {
 const SHOW_EVERY_MS = 1_000;
 
 export function createIngestionActivities(dependencies: IngestionActivityDependencies): IngestionActivities {
-  const { knowledge, jobs, logger, registry, clock, stalledAfterMs = 30 * 60_000 } = dependencies;
+  const { knowledge, logger, registry, clock, stalledAfterMs = 30 * 60_000 } = dependencies;
   const ended = new Counter({
     name: 'parley_documents_ended_total',
     help: 'Documents whose ingestion came to an end, by outcome: completed, or the code of the failure.',
@@ -60,19 +55,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     logger.info({ ...aboutIngestion(job, document, clock.now()), outcome: 'completed' }, 'ingestion');
   };
 
-  /** Has the vectors of a collection weighed again where they are due. */
-  const reweigh = async ({ org, knowledgeBase, collectionId }: CollectionJob): Promise<void> => {
-    const collection = await knowledge.collections.get({ org, id: collectionId });
-    if (collection === undefined || !needsReweighting(collection)) return;
-    // Ranking is a little off until then; the next document asks again.
-    await jobs
-      .reindex({ org, knowledgeBase, collectionId })
-      .catch((error: unknown) =>
-        logger.info({ err: error, org, collectionId }, 'failed to start the reweighting of vectors; the next document asks again'),
-      );
-  };
-
-  const onePass = new OnePass({ ...dependencies, onWritten: reweigh });
+  const onePass = new OnePass(dependencies);
 
   const fail = async (job: DocumentJob, failure: { readonly code: string; readonly message: string }): Promise<void> => {
     const ref = { org: job.org, id: job.documentId };
@@ -151,17 +134,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
           ? readDocument(step, dependencies)
           : within(limit.withinMs, step.signal, (signal) => readDocument({ ...step, signal }, dependencies)),
       ),
-    indexDocument: (job) =>
-      onDocument(job, 'indexing', async (step, last) =>
-        indexDocument(
-          {
-            ...step,
-            from: last?.done ?? 0,
-            averageLength: await knowledge.completion.averageLength({ org: job.org, collectionId: step.collection.id }),
-          },
-          dependencies,
-        ),
-      ),
+    indexDocument: (job) => onDocument(job, 'indexing', (step, last) => indexDocument({ ...step, from: last?.done ?? 0 }, dependencies)),
     verifyDocument: (job) =>
       onDocument(job, 'verifying', async (step) => {
         await step.report(0, step.document.chunkCount);
@@ -176,7 +149,6 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       while (await knowledge.ingestion.countMoreTerms(ref));
       if (ending === undefined) return [];
       completed(job, document);
-      await reweigh(job);
       return ending.replaced;
     },
     failDocument: fail,

@@ -1,5 +1,5 @@
 /** What travels through the histories of knowledge workflows: ids and counts, never a text. */
-import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
+import type { DocumentJob } from '../../knowledge/jobs/names.ts';
 
 /** How an ingestion ended. `gone`: the document was deleted meanwhile. */
 export type IngestionOutcome = 'completed' | 'failed' | 'gone';
@@ -38,7 +38,5 @@ export interface IngestionActivities {
 }
 
 export interface ReindexActivities {
-  /** The length that all sparse vectors are to be weighed with from now on. @returns undefined when the collection is gone */
-  beginReindex(job: CollectionJob): Promise<number | undefined>;
   reindexDocument(job: DocumentJob): Promise<void>;
 }

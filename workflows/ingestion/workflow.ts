@@ -62,13 +62,10 @@ const long = (
     ...(taskQueue !== undefined && { taskQueue }),
   });
 
-/** @param options `onePass`: small documents are tried in one pass first. Histories that began before there was one have no options. */
-export async function ingestDocument(
-  job: DocumentJob,
-  { onePass = false }: { readonly onePass?: boolean } = {},
-): Promise<IngestionOutcome> {
+/** @param options `small`: it is tried in one pass first */
+export async function ingestDocument(job: DocumentJob, { small = false }: { readonly small?: boolean } = {}): Promise<IngestionOutcome> {
   try {
-    const tried = onePass ? await tryOnePass(job) : undefined;
+    const tried = small ? await tryOnePass(job) : undefined;
     if (tried?.outcome === 'gone' || tried?.outcome === 'failed') return tried.outcome;
     const replaced = tried?.outcome === 'completed' ? tried.replaced : await inStages(job, tried);
     if (replaced === undefined) return 'gone';

@@ -7,11 +7,11 @@ import type { ReindexActivities } from '../ingestion/types.ts';
 
 const retry: ActivityOptions['retry'] = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' };
 
-const { beginReindex, documentsOf } = proxyActivities<Pick<ReindexActivities, 'beginReindex'> & Pick<ClearingActivities, 'documentsOf'>>({
+const { documentsOf } = proxyActivities<Pick<ClearingActivities, 'documentsOf'>>({
   startToCloseTimeout: '2 minutes',
   retry,
 });
-const { reindexDocument } = proxyActivities<Pick<ReindexActivities, 'reindexDocument'>>({
+const { reindexDocument } = proxyActivities<ReindexActivities>({
   startToCloseTimeout: '6 hours',
   heartbeatTimeout: '20 seconds',
   retry,
@@ -27,7 +27,6 @@ const PAGES_PER_RUN = 40;
 export async function reindexCollection(job: CollectionJob, after = '', before = 0): Promise<void> {
   let documents = before;
   setHandler(defineQuery<number>(REINDEXED_DOCUMENTS), () => documents);
-  if (after === '' && (await beginReindex(job)) === undefined) return;
   let last = after;
   for (let page = 0; page < PAGES_PER_RUN; page += 1) {
     const ids = await documentsOf(job, { after: last, limit: PAGE });

@@ -28,8 +28,6 @@ type Graph = string | null;
 
 interface GraphTable {
   readonly table: string;
-  /** Graphs of former releases hold single-precision numbers. */
-  readonly type: string;
   /** Given out so far: no fewer than there are chunks. */
   readonly numbers: number;
   /** It has all vectors of the collection. */
@@ -48,6 +46,8 @@ export class DenseTable {
   readonly #dimension: number;
   readonly #home: string;
   readonly #type: string;
+  /** Half-precision numbers hold our whole ones up to 2,048 exactly, in half the room. */
+  readonly #graphType: string;
   readonly #flat: string;
   readonly #sizes: Sizes;
 
@@ -55,6 +55,7 @@ export class DenseTable {
     this.#dimension = dimension;
     this.#home = `"${home.replaceAll('"', '""')}"`;
     this.#type = `${this.#home}.${dimension > 2_000 ? 'halfvec' : 'vector'}`;
+    this.#graphType = `${this.#home}.halfvec`;
     this.#flat = `parley.vector_dense_${dimension}`;
     this.#sizes = sizes;
   }
@@ -146,7 +147,7 @@ export class DenseTable {
             transaction,
             settings,
             `SELECT chunk.*, -near.distance AS score FROM (
-               SELECT dense.number, ${distance(graph.type)} AS distance FROM ${graph.table} AS dense WHERE ${own} ORDER BY ${distance(graph.type)}
+               SELECT dense.number, ${distance(this.#graphType)} AS distance FROM ${graph.table} AS dense WHERE ${own} ORDER BY ${distance(this.#graphType)}
              ) AS near CROSS JOIN LATERAL (${chunkNear(condition.sql)}) AS chunk ORDER BY near.distance ${fetched}`,
             [scope.org, scope.collectionId, literal(units), rows, ...condition.values],
           ),
@@ -162,7 +163,10 @@ export class DenseTable {
     const among = wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])';
     // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep all.
     const prepared = graph === undefined && (wanted !== undefined || unwanted.length === 0);
-    const tables = [{ table: this.#flat, type: this.#type }, ...(graph === undefined ? [] : [graph])];
+    const tables = [
+      { table: this.#flat, type: this.#type },
+      ...(graph === undefined ? [] : [{ table: graph.table, type: this.#graphType }]),
+    ];
     const distances = tables.map(
       ({ table, type }) => `SELECT dense.number, ${distance(type)} AS distance FROM ${table} AS dense WHERE ${own} AND ${among}`,
     );
@@ -213,9 +217,7 @@ function candidatesInGraph(limit: number, numbers: number): number {
 /** @param flat the table of vectors that are in no graph yet */
 async function graphOf(transaction: Transaction, { org, collectionId }: Scope, flat: string): Promise<GraphTable | undefined> {
   const { rows } = await transaction.query<{ graph: string } & Omit<GraphTable, 'table'>>(
-    `SELECT graph, next_number AS numbers, (SELECT atttypid::regtype::text FROM pg_catalog.pg_attribute
-         WHERE attrelid = to_regclass('parley.' || graph) AND attname = 'embedding') AS type,
-       NOT EXISTS (SELECT FROM ${flat} WHERE org = $1 AND collection_id = $2) AS "isWhole"
+    `SELECT graph, next_number AS numbers, NOT EXISTS (SELECT FROM ${flat} WHERE org = $1 AND collection_id = $2) AS "isWhole"
      FROM parley.vector_collections WHERE org = $1 AND collection_id = $2 AND graph IS NOT NULL`,
     [org, collectionId],
     { prepared: true },

@@ -57,8 +57,8 @@ export class PgvectorStore implements VectorStore {
         ]);
         const numbered = slice.map(({ sparse, units }, index) => ({ number: end - slice.length + index, sparse, units }));
         const { rows: written } = await transaction.query<{ number: number; terms: readonly number[] }>(
-          `INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata, tie_breaker, filterable)
-           SELECT $1, $2, given.number, given.chunk_id, given.document_id, given.ordinal, given.metadata::jsonb, given.tie_breaker, true
+          `INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata, tie_breaker)
+           SELECT $1, $2, given.number, given.chunk_id, given.document_id, given.ordinal, given.metadata::jsonb, given.tie_breaker
            FROM unnest($3::int[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bigint[])
              AS given (number, chunk_id, document_id, ordinal, metadata, tie_breaker)
            RETURNING number, parley.filter_terms(metadata) AS terms`,

@@ -1,7 +1,6 @@
 /**
- * The inverted index: which chunks have a term. Of the first 65,536 chunks of a collection each block of 1,024 has a row. Behind
- * them a row has up to 1,024 entries, of chunks whose numbers ascend from its block on and share all but their lower 16 bits:
- * rare terms have one row for 65,536 chunks, frequent ones one for each thousand.
+ * The inverted index: which chunks have a term. A row has up to 1,024 entries, of chunks whose numbers ascend from its block on and
+ * share all but their lower 16 bits: rare terms have one row for 65,536 chunks, frequent ones one for each thousand.
  */
 import type { Transaction } from '../../../store/database.ts';
 import type { QueryUnits, SparseUnits } from '../exact-weights.ts';
@@ -52,12 +51,9 @@ export interface IndexedChunk {
 export async function addPostings(transaction: Transaction, { org, collectionId }: Scope, chunks: readonly IndexedChunk[]): Promise<void> {
   // Block by block: two of one statement would append to the same row.
   for (const block of new Set(chunks.map(({ number }) => blockOf(number)))) {
-    // The first segment is as it was before there were others, for releases that know no others.
-    const isFirst = block < BLOCKS_IN_SEGMENT;
-    const mask = (isFirst ? BLOCK_SIZE : SEGMENT_SIZE) - 1;
     const terms = new Map<number, number[]>();
     const add = (term: number, number: number, units: number): void => {
-      const entry = (((number & mask) << 16) | units) >>> 0;
+      const entry = (((number & (SEGMENT_SIZE - 1)) << 16) | units) >>> 0;
       const list = terms.get(term);
       if (list === undefined) terms.set(term, [entry]);
       else list.push(entry);
@@ -69,8 +65,8 @@ export async function addPostings(transaction: Transaction, { org, collectionId 
     }
     await transaction.query(
       `INSERT INTO parley.vector_postings (org, collection_id, term, block, entries)
-       SELECT $1, $2, given.term, ${isFirst ? '$3' : 'coalesce(last.block, $3)'}, given.entries
-       FROM unnest($4::int[], $5::bytea[]) AS given (term, entries) ${isFirst ? '' : lastRow(block - (block % BLOCKS_IN_SEGMENT))}
+       SELECT $1, $2, given.term, coalesce(last.block, $3), given.entries
+       FROM unnest($4::int[], $5::bytea[]) AS given (term, entries) ${lastRow(block - (block % BLOCKS_IN_SEGMENT))}
        ORDER BY given.term
        ON CONFLICT (org, collection_id, term, block) DO UPDATE SET entries = vector_postings.entries || excluded.entries`,
       [org, collectionId, block, [...terms.keys()], [...terms.values()].map(toBuffer)],
@@ -213,7 +209,7 @@ class Sums {
         segment = { scores: spare.pop()?.fill(0) ?? new Uint32Array(SEGMENT_SIZE), end: 0 };
         this.#segments.set(number, segment);
       }
-      this.added += addTo(segment, { block, entries, weight: weightOf(term) });
+      this.added += addTo(segment, { entries, weight: weightOf(term) });
     }
   }
 
@@ -250,25 +246,16 @@ const decoded = Buffer.allocUnsafeSlow(BLOCK_SIZE * ENTRY_BYTES);
 const view = new DataView(decoded.buffer);
 
 /** @returns how many entries there were */
-function addTo(
-  segment: Segment,
-  { block, entries, weight }: { readonly block: number; readonly entries: string; readonly weight: number },
-): number {
+function addTo(segment: Segment, { entries, weight }: { readonly entries: string; readonly weight: number }): number {
   const { scores } = segment;
   const length = decoded.write(entries, 'base64');
   for (let offset = 0; offset < length; offset += ENTRY_BYTES) {
     const entry = view.getUint32(offset, true);
-    const local = localOf(entry, block);
+    const local = entry >>> 16;
     scores[local] = (scores[local] ?? 0) + weight * (entry & 0xffff);
     if (local >= segment.end) segment.end = local + 1;
   }
   return length / ENTRY_BYTES;
-}
-
-/** A number's lower 16 bits: of an entry that has the lower 10, those of its row's block, too. */
-function localOf(entry: number, block: number): number {
-  const local = entry >>> 16;
-  return local < BLOCK_SIZE ? local | ((block % BLOCKS_IN_SEGMENT) << BLOCK_BITS) : local;
 }
 
 /** Of a segment, how many chunks are in the index, and which of them are there. */
@@ -320,7 +307,7 @@ export async function compactBlock(
     const rest: number[] = [];
     for (let offset = 0; offset < entries.length; offset += ENTRY_BYTES) {
       const entry = entries.readUInt32LE(offset);
-      const number = start + localOf(entry, block);
+      const number = start + (entry >>> 16);
       if (number >= end || live.has(number)) rest.push(entry);
     }
     if (rest.length === 0) emptied.push(term);

@@ -33,21 +33,18 @@ export function documentIs(place: string, table = ''): string {
 
 /** Of the chunks that meet a query's filter, or are of its document, and of none that it excludes: hardly any others than these. */
 export async function numbersThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<Int32Array> {
-  const numbers = async (also: string): Promise<Int32Array> => {
+  if (query.document !== undefined) {
     const condition = conditionOf(query, 3);
     const { rows } = await transaction.query<{ number: number }>(
-      `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${also}${condition.sql}`,
+      `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
       [org, collectionId, ...condition.values],
     );
     return Int32Array.from(rows, ({ number }) => number);
-  };
-  if (query.document !== undefined) return numbers('');
-  const unfilterable = await numbers(' AND NOT chunk.filterable');
+  }
   const excluded = new Set(query.exclude?.length ? await numbersOf(transaction, { org, collectionId }, query.exclude) : []);
-  const filtered = (await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter))).filter(
+  return (await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter))).filter(
     (number) => !excluded.has(number),
   );
-  return unfilterable.length === 0 ? filtered : Int32Array.from(new Set([...unfilterable, ...filtered]));
 }
 
 /** Of the chunks of some documents. */

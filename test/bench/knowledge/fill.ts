@@ -63,10 +63,9 @@ export async function index(
   { collection, document }: { readonly collection: Collection; readonly document: DocumentRecord },
 ): Promise<number> {
   const startedAt = performance.now();
-  const averageLength = await store.knowledge.completion.averageLength({ org: document.org, collectionId: document.collectionId });
   const embedderOf = () => (collection.dimension === 0 ? undefined : randomEmbedder);
   const step = { document, collection, signal: new AbortController().signal, report: () => Promise.resolve() };
-  await indexDocument({ ...step, averageLength, from: 0 }, { knowledge: store.knowledge, vectors, embedderOf });
+  await indexDocument({ ...step, from: 0 }, { knowledge: store.knowledge, vectors, embedderOf });
   await verifyDocument(step, { knowledge: store.knowledge, vectors });
   return performance.now() - startedAt;
 }

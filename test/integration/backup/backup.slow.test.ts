@@ -265,7 +265,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   expect((await restored.parley('restore', folder)).said).toMatch(/is damaged: database\.dump/);
   await truncate(join(folder, 'database.dump'), dump.length);
   const manifest = await readFile(join(folder, 'backup.json'), 'utf8');
-  await writeFile(join(folder, 'backup.json'), manifest.replace('"0001_organizations"', '"9001_of_tomorrow"'));
+  await writeFile(join(folder, 'backup.json'), manifest.replace('"0001_schema"', '"9001_of_tomorrow"'));
   expect((await restored.parley('restore', folder)).said).toContain('9001_of_tomorrow');
   await writeFile(join(folder, 'backup.json'), manifest);
 

@@ -110,7 +110,7 @@ describe('what is broken is named with its cure', () => {
     const empty = of(await findings({ DATABASE_URL: url }), 'migrations');
     expect(empty).toMatchObject({
       outcome: 'fail',
-      detail: expect.stringContaining('0001_organizations') as string,
+      detail: expect.stringContaining('0001_schema') as string,
       cure: 'parley migrate',
     });
     await migrate({ databaseUrl: url });

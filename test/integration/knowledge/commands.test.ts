@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
-import { startMissedJobs } from '../../../knowledge/ingestion/sweep.ts';
-import { REFERENCE_LENGTH } from '../../../knowledge/lexical/vectors.ts';
 import { collectionRef } from '../../../knowledge/search/create-search.ts';
 import { testFolder } from '../../support/folders.ts';
 import { run } from '../../support/run.ts';
@@ -14,7 +12,7 @@ import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 const parley = (kb: KnowledgeHarness, ...args: readonly string[]) =>
   run(join(repositoryRoot(), 'bin/parley'), ['kb', ...args], { env: kb.env });
 
-it('reindex rebuilds lost vectors, with the reference length', async () => {
+it('reindex rebuilds lost vectors', async () => {
   const kb = await knowledgeHarness();
   const short = await kb.ended(await kb.add('short.txt', 'A gate.'));
   const long = await kb.ended(
@@ -28,22 +26,6 @@ it('reindex rebuilds lost vectors, with the reference length', async () => {
   expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('done')]);
   expect((await kb.search('northern gate'))[0]?.documentId).toBe(long.id);
   expect(await kb.knowledge.vectors.count(ref)).toBe(short.chunkCount + long.chunkCount);
-  const collection = await kb.store.knowledge.collections.get({ org: 'acme', id: kb.collection.id });
-  expect(collection?.averageLength).toBe(REFERENCE_LENGTH);
-});
-
-it('a sweep reindexes what an older release has weighed with a length of its own', async () => {
-  const kb = await knowledgeHarness();
-  const { org, id: collectionId, name: knowledgeBase } = kb.collection;
-  await kb.ended(await kb.add('gate.txt', 'The northern gate opens at nine.'));
-  const before = await kb.search('northern gate');
-  await kb.store.knowledge.collections.reweighed({ org, id: collectionId, averageLength: 40 });
-  await kb.knowledge.vectors.deleteCollection(collectionRef(kb.collection));
-
-  await startMissedJobs(org, kb.knowledge);
-  await kb.knowledge.jobs.reindexed({ org, knowledgeBase, collectionId });
-  expect(await kb.store.knowledge.collections.get({ org, id: collectionId })).toMatchObject({ averageLength: REFERENCE_LENGTH });
-  expect(await kb.search('northern gate')).toEqual(before);
 });
 
 it('export writes each document with its file and chunks', async () => {

@@ -105,7 +105,7 @@ describe('a document', () => {
       await vectors.upsert(...args);
     };
     const step = { document, collection: kb.collection, signal: new AbortController().signal, report: async () => {} };
-    await indexDocument({ ...step, averageLength: 1, from: 0 }, { ...kb.knowledge, vectors: { ...vectors, upsert } });
+    await indexDocument({ ...step, from: 0 }, { ...kb.knowledge, vectors: { ...vectors, upsert } });
     expect(await vectors.count(collectionRef(kb.collection))).toBe(0);
     if (what !== 'document') expect(await kb.sql('SELECT FROM parley.vector_collections')).toEqual([]);
   });

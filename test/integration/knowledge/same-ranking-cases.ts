@@ -98,7 +98,7 @@ export function itRanksTheSame(tested: StoreUnderTest): void {
     { name, chunks }: Document,
     { breaksAt = null, repeated = false }: { readonly breaksAt?: number | null; readonly repeated?: boolean } = {},
   ): Promise<string> {
-    const { documents: rows, ingestion, completion, collections } = store.knowledge;
+    const { documents: rows, ingestion, collections } = store.knowledge;
     const sha256 = createHash('sha256').update(JSON.stringify(chunks)).digest('hex');
     const { id } = await rows.create({ org, collectionId, kind: 'file', filename: name, sha256 });
     const ref = { org, id };
@@ -120,12 +120,7 @@ export function itRanksTheSame(tested: StoreUnderTest): void {
     const [document, collection] = await Promise.all([rows.get(ref), collections.get({ org, id: collectionId })]);
     if (document === undefined || collection === undefined) throw new Error('the document is gone');
     const vectors = tested.store();
-    const step = {
-      document,
-      collection,
-      signal: new AbortController().signal,
-      averageLength: await completion.averageLength({ org, collectionId }),
-    };
+    const step = { document, collection, signal: new AbortController().signal };
     const run = (from: number, report: () => Promise<void> = () => Promise.resolve()): Promise<void> =>
       indexDocument({ ...step, from, report }, { knowledge: store.knowledge, vectors, embedderOf: () => undefined });
     if (breaksAt !== null) {

@@ -73,10 +73,6 @@ export function pretendedIngestion(
     async removeCollection() {
       note('removeCollection');
     },
-    async beginReindex() {
-      note('beginReindex');
-      return 12.5;
-    },
     async reindexDocument({ documentId }) {
       note('reindexDocument', `reindexDocument ${documentId}`);
     },
