@@ -17,14 +17,12 @@ export interface CallSettings {
 /** @param config of a revision, as it was stored */
 export function callSettingsOf(config: unknown): CallSettings {
   const { displayName, agent, versions } = config as AgentRevisionConfig;
-  // Revisions of former versions don't say.
-  const { enabled = true, retentionDays }: Partial<AgentSpec['recording']> = (agent as Partial<typeof agent>).recording ?? {};
   return {
     displayName,
     workspace: versions.workspace,
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
-    recordingEnabled: enabled,
-    recordingRetentionDays: retentionDays,
+    recordingEnabled: agent.recording.enabled,
+    recordingRetentionDays: agent.recording.retentionDays,
     requiredDynamicData: dynamicDataToBring(agent),
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 
 /** An agent that listens may go on at once: a pause has to be this long, in milliseconds. */
 const SETTLED_MS = 700;
-/** The same for an agent that doesn't say when its welcome message is over, as older versions of the voice role. */
+/** The same for an agent that doesn't say when its welcome message is over, another platform's for one. */
 const UNWELCOMED_MS = 10_000;
 
 export class TurnTaking {

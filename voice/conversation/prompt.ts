@@ -3,8 +3,6 @@ import { fillTemplate, type DynamicData } from '../../calls/template.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { silenceReminderIn } from './fixed-phrases.ts';
 
-type SilenceReminder = AgentRevisionConfig['agent']['call']['silenceReminder'];
-
 export interface PromptOptions {
   readonly config: Pick<AgentRevisionConfig, 'agent' | 'systemPrompt'>;
   readonly data: DynamicData;
@@ -29,10 +27,9 @@ export function welcomeOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: D
 
 /** @returns undefined where the agent lets a silence pass without a word */
 export function silenceReminderOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
-  // Revisions of earlier versions have none.
-  const { enabled = true, message = '' }: Partial<SilenceReminder> = (agent.call as Partial<typeof agent.call>).silenceReminder ?? {};
+  const { enabled, message } = agent.call.silenceReminder;
   if (!enabled) return undefined;
-  return fillTemplate(message, data).trim() || silenceReminderIn(agent.language);
+  return fillTemplate(message ?? '', data).trim() || silenceReminderIn(agent.language);
 }
 
 /** Models know neither the day nor the hour, and callers say "tomorrow". */

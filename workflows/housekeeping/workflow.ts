@@ -3,7 +3,7 @@
  * This file runs in Temporal's sandbox and is replayed from history: no clock, no random, no I/O. A change that would
  * alter the order of its steps needs `patched()`; the recorded histories in test/integration/workflows/histories check that.
  */
-import { ActivityFailure, ApplicationFailure, continueAsNew, log, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, continueAsNew, log, proxyActivities, workflowInfo } from '@temporalio/workflow';
 
 import type { HousekeepingActivities, HousekeepingState, Totals } from './types.ts';
 
@@ -37,7 +37,7 @@ const nothing: Totals = { organizations: 0, revisions: 0, apiKeys: 0 };
 /** @throws ApplicationFailure `OrganizationsNotTidied` at the end when some organisation failed for good; the others are done by then */
 export async function housekeeping(begin: HousekeepingState = { after: '', totals: nothing, failed: [] }): Promise<Totals> {
   let state = begin;
-  if (begin.after === '' && patched('tidy-events')) await tidyEvents();
+  if (begin.after === '') await tidyEvents();
   for (let page = 0; page < PAGES_PER_RUN && !workflowInfo().continueAsNewSuggested; page += 1) {
     const names = await quick.organizationsAfter({ after: state.after, limit: PAGE });
     for (let first = 0; first < names.length; first += AT_ONCE) state = await tidy(state, names.slice(first, first + AT_ONCE));

@@ -59,11 +59,11 @@ const cases: readonly {
     args: [job],
     activities: pretendedIngestion({ failing: { verifyDocument: [gone()] } }),
   },
-  { name: 'ingestion-one-pass', workflow: ingestDocument, args: [job, { onePass: true }], activities: pretendedIngestion() },
+  { name: 'ingestion-one-pass', workflow: ingestDocument, args: [job, { small: true }], activities: pretendedIngestion() },
   {
     name: 'ingestion-one-pass-staged',
     workflow: ingestDocument,
-    args: [job, { onePass: true }],
+    args: [job, { small: true }],
     activities: pretendedIngestion({ onePass: { outcome: 'staged', kind: 'file' } }),
   },
   { name: 'clearing-collection', workflow: clearCollection, args: [job], activities: pretendedIngestion({ documents: 53 }) },
