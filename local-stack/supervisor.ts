@@ -104,7 +104,8 @@ const DRAIN_OUTPUT_MS = 100;
 const HEALTHY_AFTER_MS = 5_000;
 const RESTART_DELAYS_MS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 const CHECK_INTERVAL_MS = 50;
-const READY_TIMEOUT_MS = 90_000;
+/** For a machine that is busy: what ends is known at once, and what hangs is seen on the console. */
+const READY_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 interface Running {
