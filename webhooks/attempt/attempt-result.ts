@@ -11,13 +11,15 @@ export const SHORT_RETRY_MS = 1_000;
 export interface AttemptResultOptions {
   /** Retries of a parked endpoint wait in Postgres until it is no longer parked. */
   readonly parked: boolean;
+  /** Whoever made the attempt makes the retry, however soon it is due and whatever becomes of the endpoint meanwhile. */
+  readonly keepsRetries: boolean;
   readonly now: number;
   readonly random: () => number;
 }
 
 export function attemptResult(
   { delivery, endpoint, outcome, opened }: Attempted,
-  { parked, now, random }: AttemptResultOptions,
+  { parked, keepsRetries, now, random }: AttemptResultOptions,
 ): JudgedAttempt {
   const { id, org, subscriptionUid, attempts, seriesStart } = delivery;
   const attemptInSeries = attempts - seriesStart + 1;
@@ -26,7 +28,10 @@ export function attemptResult(
     decision.next === 'succeeded'
       ? { state: 'succeeded' }
       : decision.next === 'retry'
-        ? { state: parked || decision.delayMs < SHORT_RETRY_MS ? 'pending' : 'retry_pending', delayMs: decision.delayMs }
+        ? {
+            state: keepsRetries ? 'retrying' : parked || decision.delayMs < SHORT_RETRY_MS ? 'pending' : 'retry_pending',
+            delayMs: decision.delayMs,
+          }
         : { state: 'failed' };
   return {
     deliveryId: id,

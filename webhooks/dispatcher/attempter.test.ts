@@ -7,7 +7,7 @@ import { endpoint } from '../../test/support/webhook-endpoint.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { DeliverySecretError } from '../subscriptions/delivery-secret-error.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
-import type { Attempted } from '../attempt/log-attempt.ts';
+import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
 import { Attempter } from './attempter.ts';
 import { EndpointQueues } from './endpoint-queues.ts';
 import { EndpointSlots } from './endpoint-slots.ts';
@@ -30,7 +30,7 @@ const delivery = (id: string, subscriptionUid: string): ClaimedDelivery => ({
 
 let clock: FakeClock;
 let endpoints: Map<string, Endpoint>;
-let attempted: Attempted[];
+let attempted: JudgedAttempt[];
 let handedBack: { readonly id: string; readonly why: HandBack }[];
 /** Endpoints that answer on command. */
 let hanging: Map<string, ((outcome: AttemptOutcome) => void)[]>;
@@ -38,7 +38,7 @@ let attempter: Attempter;
 let queues: EndpointQueues;
 let slots: EndpointSlots;
 /** Ends of recordings, to be called by the test. */
-let recorded: (() => void)[];
+let recorded: ((row: undefined) => void)[];
 let unrecorded: number;
 const health = new EndpointHealthCache({ store: { endpoints: async () => [], enable: async () => true } });
 
@@ -78,7 +78,10 @@ beforeEach(() => {
       },
       handBack: async ({ id }, why) => void handedBack.push({ id, why }),
     },
+    retries: { add: () => undefined },
+    metrics: { attempted: () => undefined, received: () => undefined, finished: () => undefined },
     clock,
+    random: () => 0,
     logger: createLogger({ role: 'test', level: 'silent' }),
   });
 });
@@ -121,7 +124,7 @@ describe('an attempter', () => {
     expect(attempted).toHaveLength(1);
     unrecorded = 255;
     // Another one was recorded.
-    recorded[0]?.();
+    recorded[0]?.(undefined);
     await settle();
     expect(attempted).toHaveLength(2);
   });
@@ -143,7 +146,7 @@ describe('an attempter', () => {
     if (more !== undefined) know('b', more);
     accept([delivery('1', 'b'), delivery('2', 'a'), delivery('3', 'b')]);
     await settle();
-    expect(attempted.map((one) => one.delivery.id)).toEqual(['2']);
+    expect(attempted.map((one) => one.deliveryId)).toEqual(['2']);
     expect(handedBack.map(({ id }) => id).toSorted()).toEqual(['1', '3']);
     expect(handedBack.map((one) => one.why)).toContain(why);
     expect([slots.total, queues.held]).toEqual([0, 0]);

@@ -1,51 +1,60 @@
 /** Makes the first attempt at each delivery that this process has claimed; each endpoint has its own queue, so that none waits for another. */
 import { deliveryIdText } from '../../events/envelope.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/logging.ts';
-import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
-import type { Attempt } from '../attempt/attempt.ts';
-import type { Attempted } from '../attempt/log-attempt.ts';
-import { attemptDelivery } from '../attempt/traced-attempt.ts';
-import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
-import { DeliverySecretError } from '../subscriptions/credentials.ts';
-import type { EndpointDirectory } from '../subscriptions/directory.ts';
+import type { ClaimedDelivery, DeliveryState } from '../../store/webhooks/types.ts';
+import { SHORT_RETRY_MS } from '../attempt/attempt-result.ts';
+import { deliver, type Delivered, type Delivering, type Obstacle } from '../attempt/deliver.ts';
+import type { EndpointGate, EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { EndpointQueue, EndpointQueues, Held } from './endpoint-queues.ts';
 import type { EndpointSlots } from './endpoint-slots.ts';
+import type { HandOver } from './hand-over.ts';
 import type { HandBack, Recorder } from './recorder.ts';
 
 /** How long an endpoint receives nothing after a delivery was handed back, in milliseconds: the next one would fail in the same way. */
 const BLOCKED_MS: Partial<Readonly<Record<HandBack, number>>> = { credentials: 5_000, local: 1_000 };
 
-export interface AttempterOptions {
-  readonly directory: Pick<EndpointDirectory, 'byUid' | 'credentials'>;
+/** What the dispatcher says of an obstacle. */
+const HAND_BACK: Readonly<Record<Obstacle, HandBack>> = {
+  unknown_endpoint: 'unknown_endpoint',
+  paused: 'closed_endpoint',
+  disabled: 'closed_endpoint',
+  parked: 'closed_endpoint',
+  credentials: 'credentials',
+  late: 'late',
+  local: 'local',
+};
+
+export interface AttempterOptions extends Omit<Delivering, 'record'> {
   readonly health: Pick<EndpointHealthCache, 'gate' | 'admitted' | 'opened'>;
-  readonly attempt: Attempt;
   readonly queues: EndpointQueues;
   readonly slots: EndpointSlots;
   readonly recorder: Pick<Recorder, 'size' | 'record' | 'handBack'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
+  readonly retries: Pick<HandOver, 'add'>;
 }
 
 /** How much longer a lease is than the endpoint's timeout, in milliseconds: for our own work before and after. */
 const LEASE_SLACK_MS = 5_000;
-/** How much of it has to be left when the attempt begins, in milliseconds. */
-const LEAST_SLACK_MS = 1_000;
 /** An endpoint that takes longer than this receives no more than can be on its way to it, in milliseconds. */
 const SLOW_MS = 100;
 
 export class Attempter {
   readonly #options: AttempterOptions;
+  readonly #delivering: Delivering;
   /** Queues with something in them, in the order of their turns. */
   readonly #queued = new Set<EndpointQueue>();
   /** Ids that this process holds: a delivery that comes in twice is sent once. */
   readonly #ids = new Set<string>();
   readonly #idle = new Set<() => void>();
+  /** What follows from attempts that have ended. */
+  readonly #following = new Set<Promise<void>>();
   #stopped = false;
   #pumpScheduled = false;
 
   constructor(options: AttempterOptions) {
     this.#options = options;
+    const { recorder, logger } = options;
+    // Lines of attempts have ids and numbers only: looking for secrets in each would cost more than all the rest of it.
+    this.#delivering = { ...options, record: (result) => recorder.record(result), logger: logger.child({}, { redact: [] }) };
   }
 
   leaseMs(uid: string): number {
@@ -77,6 +86,11 @@ export class Attempter {
     this.#queued.clear();
     for (const held of queues.clear()) this.#handBack(held, 'stopping');
     if (slots.total > 0) await new Promise<void>((resolve) => this.#idle.add(resolve));
+  }
+
+  /** Resolves once the attempts that have ended are recorded, and their retries in other hands. */
+  async recorded(): Promise<void> {
+    await Promise.all(this.#following);
   }
 
   /** The delivery is recorded or handed back: this process has released it, and others may start. */
@@ -117,49 +131,53 @@ export class Attempter {
   }
 
   async #send(held: Held): Promise<void> {
-    const { queues, slots, recorder, logger } = this.#options;
-    const uid = held.delivery.subscriptionUid;
-    const end = await this.#attempt(held).catch((err: unknown): HandBack => {
+    const { queues, slots, logger } = this.#options;
+    const { delivery, leaseEndsAt } = held;
+    const uid = delivery.subscriptionUid;
+    const gate = (endpoint: Endpoint) => this.#gate(endpoint, held);
+    const end = await deliver({ delivery, leaseEndsAt, gate, keepsRetries: false }, this.#delivering).catch((err: unknown): Obstacle => {
       // A defect: it must not cost the others their delivery, nor this one its next chance.
-      logger.error({ err, delivery: deliveryIdText(held.delivery.id) }, 'failed to attempt a delivery; trying again');
+      logger.error({ err, delivery: deliveryIdText(delivery.id) }, 'failed to attempt a delivery; trying again');
       return 'local';
     });
     slots.give(uid);
     if (typeof end === 'string') {
-      const blockMs = BLOCKED_MS[end];
+      const why = HAND_BACK[end];
+      const blockMs = BLOCKED_MS[why];
       if (blockMs !== undefined) queues.block(uid, blockMs);
-      this.#handBack(held, end);
+      this.#handBack(held, why);
     } else {
       const { outcome } = end;
       if (outcome.succeeded && outcome.durationMs <= SLOW_MS) queues.took(uid);
       else queues.narrow(uid);
       queues.release(uid);
-      void recorder.record(end).then(() => this.#settled(held.delivery.id));
+      const following = end.recorded.then((state) => {
+        this.#follow(end, state);
+        this.#following.delete(following);
+        this.#settled(delivery.id);
+      });
+      this.#following.add(following);
     }
     this.#pump();
     if (queues.isHot(uid)) queues.wake();
     if (slots.total === 0) for (const resolve of this.#idle) resolve();
   }
 
-  async #attempt({ delivery, leaseEndsAt, probe }: Held): Promise<Attempted | HandBack> {
-    const { directory, health, clock, attempt } = this.#options;
-    const endpoint = directory.byUid(delivery.subscriptionUid);
-    if (endpoint === undefined) return 'unknown_endpoint';
-    const gate = health.gate(endpoint);
-    if (gate !== 'open' && !(probe && gate === 'parked')) return 'closed_endpoint';
-    let credentials;
-    try {
-      credentials = await directory.credentials(endpoint);
-    } catch (error) {
-      if (error instanceof DeliverySecretError) return 'credentials';
-      throw error;
-    }
-    // It waited too long: another process may claim it before this attempt is recorded.
-    if (leaseEndsAt - clock.monotonic() < endpoint.timeoutMs + LEAST_SLACK_MS) return 'late';
-    const opened = health.opened(endpoint.uid);
-    const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
-    if (!outcome.succeeded && outcome.ours) return 'local';
-    return { delivery, endpoint, outcome, opened, span };
+  /** A probe goes out although its endpoint is parked. */
+  #gate(endpoint: Endpoint, { probe }: Held): EndpointGate {
+    const gate = this.#options.health.gate(endpoint);
+    return probe && gate === 'parked' ? 'open' : gate;
+  }
+
+  /** What is to be tried again goes to a workflow, or stays where the wait is short. */
+  #follow({ delivery, result: { next } }: Delivered, state: DeliveryState | undefined): void {
+    const { retries, queues, clock } = this.#options;
+    if (!('delayMs' in next)) return;
+    const { id: deliveryId, org, eventId, subscriptionUid, traceparent } = delivery;
+    if (state === 'retry_pending')
+      retries.add([{ deliveryId, org, eventId, subscriptionUid, traceparent, lost: false, delayMs: next.delayMs }]);
+    // The database's clock decides: a moment later it is due there, too.
+    else if (state === 'pending' && next.delayMs < SHORT_RETRY_MS) clock.after(next.delayMs + 2, () => queues.due([subscriptionUid]));
   }
 
   #handBack({ delivery }: Held, why: HandBack): void {

@@ -7,8 +7,11 @@ function batcher(write: (batch: readonly number[]) => Promise<void>, most = 100)
   const clock = new FakeClock();
   const refused: number[] = [];
   const waits: number[] = [];
-  const one = new Batcher<number>({
-    write,
+  const one = new Batcher<number, void>({
+    async write(batch) {
+      await write(batch);
+      return [];
+    },
     most,
     isTemporary: (error) => error === 'away',
     onDelay: (_error, waitMs) => waits.push(waitMs),

@@ -2,8 +2,9 @@
 import { backoffDelay } from '../../platform/backoff.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 
-export interface BatcherOptions<T> {
-  readonly write: (batch: readonly T[]) => Promise<void>;
+export interface BatcherOptions<T, R> {
+  /** @returns what became of each, in their order */
+  readonly write: (batch: readonly T[]) => Promise<readonly R[]>;
   readonly most: number;
   /** Whether the same write may succeed later, unchanged. */
   readonly isTemporary: (error: unknown) => boolean;
@@ -14,20 +15,20 @@ export interface BatcherOptions<T> {
   readonly clock: Clock;
 }
 
-interface Entry<T> {
+interface Entry<T, R> {
   readonly item: T;
-  readonly settled: () => void;
+  readonly settled: (written: R | undefined) => void;
 }
 
 const RETRY = { baseMs: 50, maxMs: 2_000, jitter: 0 };
 
-export class Batcher<T> {
-  readonly #options: BatcherOptions<T>;
-  #waiting: Entry<T>[] = [];
+export class Batcher<T, R> {
+  readonly #options: BatcherOptions<T, R>;
+  #waiting: Entry<T, R>[] = [];
   #writing = 0;
   #running: Promise<void> | undefined;
 
-  constructor(options: BatcherOptions<T>) {
+  constructor(options: BatcherOptions<T, R>) {
     this.#options = options;
   }
 
@@ -36,9 +37,9 @@ export class Batcher<T> {
     return this.#waiting.length + this.#writing;
   }
 
-  /** Resolves once the item is written, or refused. */
-  add(item: T): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
+  /** Resolves once the item is written, or with undefined once it is refused. */
+  add(item: T): Promise<R | undefined> {
+    const { promise, resolve } = Promise.withResolvers<R | undefined>();
     this.#waiting.push({ item, settled: resolve });
     this.#running ??= this.#run();
     return promise;
@@ -66,19 +67,19 @@ export class Batcher<T> {
   }
 
   /** One item that can't be written keeps none of the others from it: the batch is halved until it stands alone. */
-  async #write(batch: readonly Entry<T>[]): Promise<void> {
+  async #write(batch: readonly Entry<T, R>[]): Promise<void> {
     const { write, isTemporary, onDelay, onRefused, clock } = this.#options;
     for (let failures = 1; ; failures += 1) {
       try {
-        await write(batch.map(({ item }) => item));
-        for (const { settled } of batch) settled();
+        const written = await write(batch.map(({ item }) => item));
+        for (const [index, { settled }] of batch.entries()) settled(written[index]);
         return;
       } catch (error) {
         if (!isTemporary(error)) {
           const [only] = batch;
           if (batch.length === 1 && only !== undefined) {
             onRefused(only.item, error);
-            only.settled();
+            only.settled(undefined);
             return;
           }
           const middle = Math.ceil(batch.length / 2);

@@ -78,8 +78,8 @@ export class Dispatcher {
       clock,
       logger,
     });
-    const recorder = new Recorder({ store, recordAttempts, health, retries, queues, metrics, clock, random, logger });
-    const attempter = new Attempter({ directory, health, attempt, queues, slots, recorder, clock, logger });
+    const recorder = new Recorder({ store, recordAttempts, metrics, clock, logger });
+    const attempter = new Attempter({ directory, health, attempt, queues, slots, recorder, retries, metrics, clock, random, logger });
     this.#queues = queues;
     this.#retries = retries;
     this.#recorder = recorder;
@@ -129,7 +129,7 @@ export class Dispatcher {
     const swept = this.#sweeper.stop();
     // The attempter hands back what the others still bring.
     await Promise.all([this.#relay.stop(), this.#claimer.stop(), this.#attempter.stop()]);
-    await this.#recorder.idle();
+    await Promise.all([this.#recorder.idle(), this.#attempter.recorded()]);
     await this.#retries.stop();
     await swept;
     await this.#attempter.stop();

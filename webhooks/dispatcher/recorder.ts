@@ -1,32 +1,23 @@
-/** Records in Postgres the outcomes of claimed deliveries: attempts with what follows from them, and those that were not attempted. */
+/** Records in Postgres the outcomes of claimed deliveries, in batches: attempts, and those that were not attempted. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { deliveryIdText } from '../../events/envelope.ts';
 import { StoreError } from '../../store/error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
-import { attemptResult, SHORT_RETRY_MS } from '../attempt/attempt-result.ts';
-import { logAttempt, timeOfEvent, type Attempted } from '../attempt/log-attempt.ts';
+import type { ClaimedDelivery, RecordedAttempt } from '../../store/webhooks/types.ts';
 import type { RecordAttempts } from '../attempt/record-attempts.ts';
 import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
-import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import { Batcher } from './batcher.ts';
-import type { EndpointQueues } from './endpoint-queues.ts';
-import type { HandOver } from './hand-over.ts';
 
 /** Why a delivery goes back without an attempt. */
 export type HandBack =
   | 'stopping'
-  /** It waited so long for its turn that another process may be about to claim it. */
   | 'late'
-  /** This process does not know its endpoint (yet). */
   | 'unknown_endpoint'
   /** Its endpoint is switched off or parked. */
   | 'closed_endpoint'
-  /** A Secret cannot be read. */
   | 'credentials'
-  /** A fault of this installation: DNS, its own network. */
   | 'local'
   /** One of the last two has just stopped another delivery to the same endpoint. */
   | 'blocked';
@@ -34,12 +25,8 @@ export type HandBack =
 export interface RecorderOptions {
   readonly store: Pick<DispatchStore, 'release'>;
   readonly recordAttempts: RecordAttempts;
-  readonly health: Pick<EndpointHealthCache, 'gate'>;
-  readonly retries: Pick<HandOver, 'add'>;
-  readonly queues: Pick<EndpointQueues, 'due'>;
-  readonly metrics: DeliveryMetrics;
+  readonly metrics: Pick<DeliveryMetrics, 'postponed'>;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly logger: Logger;
 }
 
@@ -56,33 +43,30 @@ const HAND_BACK_DELAY_MS: Readonly<Record<HandBack, number>> = {
   blocked: 0,
 };
 
-interface Ended extends Attempted {
-  readonly result: JudgedAttempt;
+interface Return {
+  readonly id: string;
+  readonly delayMs: number;
 }
 
 export class Recorder {
-  readonly #options: RecorderOptions;
-  /** Holds ids and numbers only: looking for secrets in each line would cost more than all the rest of it. */
-  readonly #lines: Logger;
-  readonly #attempts: Batcher<Ended>;
-  readonly #returns: Batcher<{ readonly id: string; readonly delayMs: number }>;
+  readonly #metrics: RecorderOptions['metrics'];
+  readonly #attempts: Batcher<JudgedAttempt, RecordedAttempt>;
+  readonly #returns: Batcher<Return, void>;
 
-  constructor(options: RecorderOptions) {
-    this.#options = options;
-    const { store, clock, logger } = options;
-    this.#lines = logger.child({}, { redact: [] });
+  constructor({ store, recordAttempts, metrics, clock, logger }: RecorderOptions) {
+    this.#metrics = metrics;
     const isTemporary = (error: unknown): boolean =>
       error instanceof StoreError && (error.retryable || error.kind === 'schema' || error.kind === 'refused');
-    this.#attempts = new Batcher<Ended>({
-      write: (batch) => this.#write(batch),
+    this.#attempts = new Batcher({
+      write: async (batch) => (await recordAttempts(batch)).attempts,
       most: BATCH,
       isTemporary,
       onDelay: (err, waitMs) => logger.warn({ err, waitMs, attempts: this.size }, 'failed to record attempts; trying again'),
-      onRefused: ({ result }, err) =>
-        logger.error({ err, delivery: deliveryIdText(result.deliveryId) }, 'failed to record an attempt; it will be made again'),
+      onRefused: ({ deliveryId }, err) =>
+        logger.error({ err, delivery: deliveryIdText(deliveryId) }, 'failed to record an attempt; it will be made again'),
       clock,
     });
-    this.#returns = new Batcher({
+    this.#returns = new Batcher<Return, void>({
       write: async (batch) => {
         for (const [delayMs, same] of Map.groupBy(batch, (one) => one.delayMs)) {
           await store.release(
@@ -90,6 +74,7 @@ export class Recorder {
             delayMs,
           );
         }
+        return [];
       },
       most: BATCH,
       isTemporary,
@@ -105,48 +90,19 @@ export class Recorder {
     return this.#attempts.size;
   }
 
-  /** Resolves once the attempt is recorded, or never will be. */
-  record(attempted: Attempted): Promise<void> {
-    const { health, clock, random, metrics } = this.#options;
-    const { endpoint, outcome, delivery } = attempted;
-    const now = clock.now();
-    metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
-    if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
-    return this.#attempts.add({
-      ...attempted,
-      result: attemptResult(attempted, { parked: health.gate(endpoint) === 'parked', now, random }),
-    });
+  /** Resolves once the attempt is recorded, or with undefined when it never will be. */
+  record(result: JudgedAttempt): Promise<RecordedAttempt | undefined> {
+    return this.#attempts.add(result);
   }
 
   /** Makes a delivery claimable again that was not attempted. Resolves once that is written, or its lease has to run out. */
-  handBack({ id }: ClaimedDelivery, why: HandBack): Promise<void> {
-    this.#options.metrics.postponed(why);
-    return this.#returns.add({ id, delayMs: HAND_BACK_DELAY_MS[why] });
+  async handBack({ id }: ClaimedDelivery, why: HandBack): Promise<void> {
+    this.#metrics.postponed(why);
+    await this.#returns.add({ id, delayMs: HAND_BACK_DELAY_MS[why] });
   }
 
   /** Resolves once everything is written. */
   async idle(): Promise<void> {
     await Promise.all([this.#attempts.idle(), this.#returns.idle()]);
-  }
-
-  async #write(batch: readonly Ended[]): Promise<void> {
-    const { recordAttempts, retries, queues, clock, metrics } = this.#options;
-    const { attempts } = await recordAttempts(batch.map(({ result }) => result));
-    const now = clock.now();
-    batch.forEach((ended, index) => {
-      const { result, delivery } = ended;
-      const recorded = attempts[index];
-      if (recorded === undefined) return;
-      const { state, number } = recorded;
-      logAttempt(this.#lines, ended, { state, attempt: number === 0 ? delivery.attempts + 1 : number, now });
-      if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
-      else if (state === 'retry_pending' && 'delayMs' in result.next) {
-        const { id: deliveryId, org, eventId, subscriptionUid, traceparent } = delivery;
-        retries.add([{ deliveryId, org, eventId, subscriptionUid, traceparent, lost: false, delayMs: result.next.delayMs }]);
-      } else if (state === 'pending' && 'delayMs' in result.next && result.next.delayMs < SHORT_RETRY_MS) {
-        // The database's clock decides: a moment later it is due there, too.
-        clock.after(result.next.delayMs + 2, () => queues.due([delivery.subscriptionUid]));
-      }
-    });
   }
 }

@@ -95,7 +95,7 @@ async function retried(world: World) {
         done.push('attempt');
         return world.outcome ?? failed;
       },
-      async record([result]: readonly AttemptResult[]) {
+      async recordAttempts([result]: readonly AttemptResult[]) {
         const state = world.lastWord ?? result!.next.state;
         done.push(['record', result!.next]);
         return { attempts: [{ deliveryId: claimed.id, outcome: 'new', number: 2, state }], endpoints: [], disabled: [] };

@@ -2,34 +2,22 @@
  * The retries of one delivery: what a workflow's activity does each time it is woken. The row in Postgres decides about everything, so
  * that it does no harm to be woken twice, too early, too late, or after another process has settled the matter.
  */
-import { sleep, type Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/logging.ts';
-import { StoreError, type ClaimedDelivery, type DeliveryState, type DispatchStore, type RecordResult } from '../../store/index.ts';
-import type { Attempt } from '../attempt/attempt.ts';
-import { attemptDelivery } from '../attempt/traced-attempt.ts';
-import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
-import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
-import { logAttempt, timeOfEvent } from '../attempt/log-attempt.ts';
-import { attemptResult } from '../attempt/attempt-result.ts';
-import type { OutcomeMetrics } from '../metrics.ts';
+import { sleep } from '../../platform/clock.ts';
+import { StoreError, type DeliveryState, type DispatchStore } from '../../store/index.ts';
+import type { RecordedAttempt } from '../../store/webhooks/types.ts';
+import { deliver, type Claim, type Delivering } from '../attempt/deliver.ts';
 import type { RecordAttempts } from '../attempt/record-attempts.ts';
-import { DeliverySecretError, type Credentials } from '../subscriptions/credentials.ts';
-import type { EndpointDirectory } from '../subscriptions/directory.ts';
+import type { EndpointGate, EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
+import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
-import { TIMER_LEAD_MS, type DeliveryJob } from './names.ts';
 import type { EndpointLimits } from './endpoint-limits.ts';
+import { TIMER_LEAD_MS, type DeliveryJob } from './names.ts';
 
-export interface RetryDependencies {
+export interface RetryDependencies extends Omit<Delivering, 'record'> {
   readonly store: Pick<DispatchStore, 'claimOne' | 'release' | 'settle'>;
-  readonly directory: Pick<EndpointDirectory, 'byUid' | 'credentials'>;
   readonly health: Pick<EndpointHealthCache, 'get' | 'gate' | 'opened'>;
-  readonly attempt: Attempt;
-  readonly record: RecordAttempts;
+  readonly recordAttempts: RecordAttempts;
   readonly limits: EndpointLimits;
-  readonly metrics: OutcomeMetrics;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
 }
 
 /** `done`: there is nothing (more) for a workflow to do. `gone`: the delivery is no longer kept. */
@@ -66,77 +54,58 @@ export async function retryDelivery(job: DeliveryJob, dependencies: RetryDepende
 
 /** Makes the attempt if it is due. */
 async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promise<RetryOutcome> {
-  const { store, directory } = dependencies;
-  const endpoint = directory.byUid(job.subscriptionUid);
-  const found = await store.claimOne(job.deliveryId, (endpoint?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS);
+  const { store, directory, clock } = dependencies;
+  const leaseMs = (directory.byUid(job.subscriptionUid)?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS;
+  const leaseEndsAt = clock.monotonic() + leaseMs;
+  const found = await store.claimOne(job.deliveryId, leaseMs);
   if (found === undefined) return { done: 'gone' };
-  // Its subscription may have another uid than when its workflow began.
-  if (!('state' in found)) return deliver(found, directory.byUid(found.subscriptionUid), dependencies);
+  if (!('state' in found)) return tryAgain({ delivery: found, leaseEndsAt }, dependencies);
   if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
   // Woken early, or another process has it: perhaps a worker that died with it.
   return { againInMs: Math.max(found.dueInMs, SOON_MS) };
 }
 
 /** Makes the attempt, or does what else is right for a delivery that this process has claimed. */
-async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined, dependencies: RetryDependencies): Promise<RetryOutcome> {
-  const { store, directory, health, attempt, metrics, clock, random, logger } = dependencies;
-  const { id, subscriptionUid } = delivery;
-  const postpone = async (): Promise<RetryOutcome> => {
-    await store.release([id], POSTPONE_MS);
-    return { againInMs: POSTPONE_MS };
+async function tryAgain(claim: Pick<Claim, 'delivery' | 'leaseEndsAt'>, dependencies: RetryDependencies): Promise<RetryOutcome> {
+  const { store, health } = dependencies;
+  const { id } = claim.delivery;
+  // The dispatcher lets it go on, in its turn, while the endpoint comes back.
+  const gate = (endpoint: Endpoint): EndpointGate => {
+    const opening = health.gate(endpoint);
+    return opening === 'open' && (health.get(endpoint.uid)?.breaker ?? 'closed') !== 'closed' ? 'parked' : opening;
   };
-  // New to this process, or deleted: the dispatcher's sweeper ends the delivery then.
-  if (endpoint === undefined) return postpone();
-  const gate = health.gate(endpoint);
-  if (gate === 'paused') {
-    await store.settle([id], { state: 'paused' });
-    return { done: 'paused' };
+  const record = (result: JudgedAttempt): Promise<RecordedAttempt | undefined> => recordForSure(result, dependencies);
+  const end = await deliver({ ...claim, gate, keepsRetries: true }, { ...dependencies, record });
+  switch (end) {
+    case 'paused':
+      await store.settle([id], { state: 'paused' });
+      return { done: 'paused' };
+    case 'disabled':
+      await store.settle([id], { state: 'skipped' }, 'disabled');
+      return { done: 'skipped' };
+    case 'parked':
+      await store.settle([id], { state: 'pending', delayMs: 0 });
+      return { done: 'pending' };
+    // New to this process, or deleted: the dispatcher's sweeper ends the delivery then.
+    case 'unknown_endpoint':
+    case 'credentials':
+    case 'late':
+    case 'local':
+      await store.release([id], POSTPONE_MS);
+      return { againInMs: POSTPONE_MS };
   }
-  if (gate === 'disabled') {
-    await store.settle([id], { state: 'skipped' }, 'disabled');
-    return { done: 'skipped' };
-  }
-  if (gate === 'parked' || (health.get(subscriptionUid)?.breaker ?? 'closed') !== 'closed') {
-    // The dispatcher lets it go on, in its turn, when the endpoint comes back.
-    await store.settle([id], { state: 'pending', delayMs: 0 });
-    return { done: 'pending' };
-  }
-  let credentials: Credentials;
-  try {
-    credentials = await directory.credentials(endpoint);
-  } catch (error) {
-    if (!(error instanceof DeliverySecretError)) throw error;
-    return postpone();
-  }
-  const opened = health.opened(subscriptionUid);
-  const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
-  if (!outcome.succeeded && outcome.ours) return postpone();
-  metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
-  if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
-  const judged = attemptResult({ delivery, endpoint, outcome, opened }, { parked: false, now: clock.now(), random });
-  const delayMs = 'delayMs' in judged.next ? judged.next.delayMs : undefined;
-  // However short the wait: this workflow has it.
-  const result: JudgedAttempt = delayMs === undefined ? judged : { ...judged, next: { state: 'retrying', delayMs } };
-  const recorded = (await recordForSure(result, dependencies)).attempts[0];
-  logAttempt(
-    logger,
-    { delivery, endpoint, outcome, opened, result, span },
-    { state: recorded?.state, attempt: recorded?.number ?? delivery.attempts + 1, now: clock.now() },
-  );
-  if (recorded?.state === undefined) return { done: 'gone' };
-  const { state } = recorded;
+  const state = await end.recorded;
   // Another process may have changed it: a redelivery, or a pause.
-  if (state === 'retrying' && delayMs !== undefined) return { againInMs: delayMs };
-  if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
-  return { done: state };
+  if (state === 'retrying' && 'delayMs' in end.result.next) return { againInMs: end.result.next.delayMs };
+  return { done: state ?? 'gone' };
 }
 
 /** What has been sent counts, even if Postgres is unavailable for a moment. It may be written down twice, and counts once. */
-async function recordForSure(result: JudgedAttempt, { record, clock }: RetryDependencies): Promise<RecordResult> {
+async function recordForSure(result: JudgedAttempt, { recordAttempts, clock }: RetryDependencies): Promise<RecordedAttempt | undefined> {
   const until = clock.monotonic() + RECORD_FOR_MS;
   for (;;) {
     try {
-      return await record([result]);
+      return (await recordAttempts([result])).attempts[0];
     } catch (error) {
       if (!(error instanceof StoreError) || !error.retryable || clock.monotonic() > until) throw error;
       await sleep(clock, RECORD_AGAIN_MS);

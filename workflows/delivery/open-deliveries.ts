@@ -51,7 +51,7 @@ export function openDeliveries({ config, egress, readiness, clock, logger, regis
       directory,
       health,
       attempt,
-      record: recordAttempts,
+      recordAttempts,
       limits: new EndpointLimits({ clock, atOnce: config.PARLEY_DELIVERY_RETRY_CONCURRENCY }),
       metrics: createOutcomeMetrics(registry),
       clock,
