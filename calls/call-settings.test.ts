@@ -13,13 +13,12 @@ it('a call need not bring what a lookup of the agent supplies', () => {
 });
 
 it.each([
-  [undefined, { recordingEnabled: true, recordingRetentionDays: undefined }],
   [{ enabled: false }, { recordingEnabled: false, recordingRetentionDays: undefined }],
   [
     { enabled: true, retentionDays: 30 },
     { recordingEnabled: true, recordingRetentionDays: 30 },
   ],
 ])('a revision with the recording %o decides %o', (recording, expected) => {
-  const agent = { llm: {}, call: { maxDuration: '30m' }, ...(recording && { recording }) };
+  const agent = { llm: {}, call: { maxDuration: '30m' }, recording };
   expect(callSettingsOf({ displayName: 'A', agent, versions: {} })).toMatchObject(expected);
 });

@@ -43,13 +43,13 @@ export class Servers {
     listener: RequestListener,
     options: { address?: string; port?: number; keepAliveTimeout?: number; onUpgrade?: UpgradeListener } = {},
   ): Promise<TestServer> {
-    const server = createHttp({ keepAliveTimeout: options.keepAliveTimeout ?? 60_000 }, listener);
+    const server = createHttp({ keepAliveTimeout: options.keepAliveTimeout ?? 0 }, listener);
     if (options.onUpgrade !== undefined) server.on('upgrade', options.onUpgrade);
     return this.#listen(server, options);
   }
 
   https(listener: RequestListener, identity: { key: string; cert: string }): Promise<TestServer> {
-    return this.#listen(createHttps({ ...identity, keepAliveTimeout: 60_000 }, listener));
+    return this.#listen(createHttps({ ...identity, keepAliveTimeout: 0 }, listener));
   }
 
   tcp(onConnection: (socket: Socket) => void, options: { address?: string; port?: number } = {}): Promise<TestServer> {

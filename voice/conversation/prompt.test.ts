@@ -55,12 +55,6 @@ describe('what is asked into a silence', () => {
     expect(reminderOf(silenceReminder)).toBe(expected);
   });
 
-  it('is asked by revisions of before it could be set, too', () => {
-    const { call, ...agent } = agentOf();
-    const { silenceReminder: _unknown, ...old } = call;
-    expect(silenceReminderOf({ agent: { ...agent, call: old as typeof call } }, {})).toBe('Are you still there?');
-  });
-
   it.each([
     ['de-AT', 'Sind Sie noch da?'],
     ['FR', 'Êtes-vous toujours là ?'],
