@@ -1,6 +1,6 @@
 /** Makes the first attempt at each delivery that this process has claimed; each endpoint has its own queue, so that none waits for another. */
 import { deliveryIdText } from '../../events/envelope.ts';
-import type { ClaimedDelivery, DeliveryState } from '../../store/webhooks/types.ts';
+import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
 import { SHORT_RETRY_MS } from '../attempt/attempt-result.ts';
 import { deliver, type Delivered, type Delivering, type Obstacle } from '../attempt/deliver.ts';
 import type { EndpointGate, EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
@@ -151,12 +151,9 @@ export class Attempter {
       if (outcome.succeeded && outcome.durationMs <= SLOW_MS) queues.took(uid);
       else queues.narrow(uid);
       queues.release(uid);
-      const following = end.recorded.then((state) => {
-        this.#follow(end, state);
-        this.#following.delete(following);
-        this.#settled(delivery.id);
-      });
+      const following = this.#follow(end);
       this.#following.add(following);
+      void following.finally(() => this.#following.delete(following));
     }
     this.#pump();
     if (queues.isHot(uid)) queues.wake();
@@ -170,8 +167,10 @@ export class Attempter {
   }
 
   /** What is to be tried again goes to a workflow, or stays where the wait is short. */
-  #follow({ delivery, result: { next } }: Delivered, state: DeliveryState | undefined): void {
+  async #follow({ delivery, result: { next }, recorded }: Delivered): Promise<void> {
     const { retries, queues, clock } = this.#options;
+    const state = await recorded;
+    this.#settled(delivery.id);
     if (!('delayMs' in next)) return;
     const { id: deliveryId, org, eventId, subscriptionUid, traceparent } = delivery;
     if (state === 'retry_pending')
