@@ -112,7 +112,6 @@ describe.each(['pgvector', 'milvus'])('in %s', (store) => {
       { toString: 'x' },
       { org: 'globex' },
       { collection_id: theirs.id },
-      { document_id: 'x' },
       { 'a.b': 'x' },
       { $eq: 'x' },
       { '0': 'x' },

@@ -170,9 +170,11 @@ describe('a trace', () => {
     const first = await came('/again');
     sink.behave('/again', 200);
     const second = await came('/again', 2);
-    const started = await spanOf(from, 'StartWorkflow:deliverWithRetries');
+    await spanOf(from, 'StartWorkflow:deliverWithRetries');
     const activity = await spanOf(from, 'RunActivity:deliver');
-    expect(activity.parentSpanId).toBe(started.spanId);
+    // One for each attempt to start it: the answer to the first may have been lost.
+    const starts = inTrace(from).filter(({ name }) => name === 'StartWorkflow:deliverWithRetries');
+    expect(starts.map(({ spanId }) => spanId)).toContain(activity.parentSpanId);
     await collector.until(() =>
       expect(inTrace(from).filter(({ name }) => name === 'deliver Webhook.Test').length).toBeGreaterThanOrEqual(2),
     );

@@ -64,7 +64,7 @@ const cases: TestSpecs = {
     atEnd: [{ neverCalled: 'send_digits' }],
   },
   closed: { conversation: [{ user: hours, expect: [{ answer: { contains: ['closed'] } }] }] },
-  unmocked: { conversation: [{ user: order }] },
+  unmocked: { conversation: [{ user: order, expect: [{ answer: { contains: ['shipped'] } }] }] },
   broken: {
     tools: [{ name: 'look_up', error: 'the shop is closed' }],
     conversation: [{ user: order, expect: [{ answer: { contains: ['shipped'] } }] }],

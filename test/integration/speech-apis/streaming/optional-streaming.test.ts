@@ -27,10 +27,14 @@ let egress: TestEgress;
 /** Moved by hand. */
 let limits: FakeClock;
 let clock: Clock;
+/** Each an hour later than the one before, so that it remembers nothing of a server that had the same port. */
+let hours = 0;
 
 beforeEach(() => {
   limits = new FakeClock();
-  clock = { ...systemClock, after: (ms, callback) => limits.after(ms, callback) };
+  hours += 1;
+  const offset = hours * 3_600_000;
+  clock = { ...systemClock, monotonic: () => systemClock.monotonic() + offset, after: (ms, callback) => limits.after(ms, callback) };
   egress = openEgress({ allowCidrs: ['127.0.0.0/8'], clock });
 });
 afterEach(async () => {
