@@ -1,5 +1,5 @@
 /** Puts a document's chunks into the vector store, in batches that may be repeated. */
-import type { Collection, StoredChunk } from '../../store/index.ts';
+import type { Collection, DocumentRecord, StoredChunk } from '../../store/index.ts';
 import { passageTerms } from '../lexical/passage.ts';
 import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
@@ -39,16 +39,7 @@ export async function indexDocument(
     const records: VectorRecord[] = [];
     for (const [index, chunk] of chunks.entries()) {
       if (pacer.due) await pacer.pause();
-      const vector = dense?.[index];
-      records.push({
-        chunkId: `${document.id}:${chunk.ordinal}`,
-        documentId: document.id,
-        ordinal: chunk.ordinal,
-        tieBreaker,
-        sparse: sparseVectorOf(chunk, collection),
-        metadata: filterableBy(document, chunk),
-        ...(vector !== undefined && { dense: vector }),
-      });
+      records.push(vectorRecord({ document, chunk, tieBreaker, sparse: sparseVectorOf(chunk, collection), dense: dense?.[index] }));
     }
     try {
       await vectors.upsert(collectionRef(collection), records, signal);
@@ -57,6 +48,23 @@ export async function indexDocument(
     }
     next = last.ordinal + 1;
   }
+}
+
+/** What the vector store holds of a chunk. */
+export function vectorRecord({
+  document,
+  chunk,
+  dense,
+  ...rest
+}: Pick<VectorRecord, 'tieBreaker' | 'sparse'> & {
+  readonly document: DocumentRecord;
+  readonly chunk: StoredChunk;
+  readonly dense?: Float32Array | undefined;
+}): VectorRecord {
+  const { id: documentId } = document;
+  const { ordinal } = chunk;
+  const metadata = filterableBy(document, chunk);
+  return { chunkId: `${documentId}:${ordinal}`, documentId, ordinal, metadata, ...rest, ...(dense !== undefined && { dense }) };
 }
 
 export function sparseVectorOf(chunk: StoredChunk, collection: Collection): VectorRecord['sparse'] {

@@ -9,7 +9,6 @@ import { Semaphore } from '../../platform/semaphore.ts';
 import type { Collection, DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
 import { SMALL_FILE_MS, type DocumentJob } from '../jobs/names.ts';
 import { documentVector } from '../lexical/vectors.ts';
-import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
 import { tieBreakerOf } from '../search/tie-breaker.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
@@ -17,6 +16,7 @@ import { Batches } from './batches.ts';
 import { chunkDocument, type ReadChunk, type ReadFacts, type ReadingDependencies } from './chunk-document.ts';
 import { clearLateVectors } from './clear-document.ts';
 import { completionMessage, documentCompleted } from './complete-document.ts';
+import { vectorRecord } from './index-document.ts';
 import { DocumentGoneError, type IngestionDependencies } from './step.ts';
 import { requireFound } from './verify-document.ts';
 
@@ -130,20 +130,18 @@ export class OnePass {
     const [first] = documents;
     if (first === undefined) return [];
     const { collection } = first;
-    const key = { org: collection.org, collectionId: collection.id };
     const ref = collectionRef(collection);
-    const rows = documents.map(({ document, chunks, facts, eventOf }) => ({
-      ...facts,
-      eventOf,
+    const ends = documents.map(({ document, chunks, facts, eventOf }) => ({
       id: document.id,
       message: completionMessage({ ...document, warnings: facts.warnings, chunkCount: chunks.length }),
-      chunks: chunks.map(({ stored }) => stored),
+      content: { ...facts, chunks: chunks.map(({ stored }) => stored) },
+      eventOf,
     }));
     const records = documents.map(recordsOf);
     await vectors.upsert(ref, records.flat());
     for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
-    const completed = await knowledge.completion.completeTogether(key, rows);
-    return Promise.all(rows.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(collection, id)));
+    const completed = await knowledge.completion.complete(collection.org, ends);
+    return Promise.all(ends.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(collection, id)));
   }
 
   /** Completed by another attempt, whose answer was lost, or deleted while it was written: then its vectors go, too. */
@@ -159,12 +157,5 @@ function recordsOf({ document, facts, chunks }: Whole): readonly VectorRecord[] 
   const tieBreaker = tieBreakerOf(document);
   // The row has its title when it is completed.
   const parsed = { ...document, title: facts.title ?? null };
-  return chunks.map(({ stored, terms }) => ({
-    chunkId: `${document.id}:${stored.ordinal}`,
-    documentId: document.id,
-    ordinal: stored.ordinal,
-    tieBreaker,
-    sparse: documentVector(terms),
-    metadata: filterableBy(parsed, stored),
-  }));
+  return chunks.map(({ stored, terms }) => vectorRecord({ document: parsed, chunk: stored, tieBreaker, sparse: documentVector(terms) }));
 }

@@ -112,11 +112,7 @@ export class Ingestion extends Repository {
         [ref.org, ref.id, facts.title ?? null, facts.pages ?? null, facts.warnings, facts.chunkCount, facts.termTotal],
       );
       if (rowCount === 0) return;
-      await transaction.query(
-        `INSERT INTO parley.document_terms (org, document_id, terms, chunks) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (org, document_id) DO UPDATE SET terms = excluded.terms, chunks = excluded.chunks`,
-        [ref.org, ref.id, facts.terms.terms, facts.terms.chunks],
-      );
+      await insertTerms(transaction, ref.org, [{ id: ref.id, terms: facts.terms }]);
     });
   }
 
@@ -125,50 +121,16 @@ export class Ingestion extends Repository {
     return this.database.asOrganization(org, (transaction) => readChunks(transaction, { org, id }, page));
   }
 
-  /**
-   * The document can be found from here on, and what it replaces no more, in one transaction.
-   * @param event its event, written in this same transaction
-   * @returns the documents that it replaced, or undefined when it was deleted or at an end already
-   */
-  async complete(
-    ref: DocumentRef,
-    message: string,
-    event?: (ended: EndedDocument) => NewEvent,
-  ): Promise<{ readonly replaced: readonly string[] } | undefined> {
-    const { org, id } = ref;
-    return this.database.asOrganization(org, async (transaction) => {
-      const collectionId = await lockCollection(transaction, ref);
-      if (collectionId === undefined) return undefined;
-      const { rows } = await transaction.query<{ chunk_count: number; term_total: string; source: string | null }>(
-        `UPDATE parley.documents d SET status = 'completed', stage = 'completed', done = chunk_count, total = chunk_count, message = $3, error_code = NULL,
-           updated_at = now(), progress_at = now()
-         WHERE d.org = $1 AND d.id = $2 AND ${LIVE} RETURNING chunk_count, term_total, source`,
-        [org, id, message.slice(0, 4096)],
-      );
-      const done = rows[0];
-      if (done === undefined) return undefined;
-      await countTerms(transaction, { org, id, collectionId });
-      await transaction.query(
-        'UPDATE parley.collections SET chunk_count = chunk_count + $3, term_total = term_total + $4 WHERE org = $1 AND id = $2',
-        [org, collectionId, done.chunk_count, done.term_total],
-      );
-      const replaced = done.source === null ? [] : await replaceOlder(transaction, { org, id, collectionId, source: done.source });
-      await tellOfCollection(transaction, org, collectionId);
-      if (event !== undefined) await tellOfEnd(transaction, { org, id, collectionId, chunkCount: done.chunk_count }, event);
-      return { replaced };
-    });
-  }
-
   /** Counts more of the terms of a completed document that has very many. @returns whether there are more yet */
   async countMoreTerms(ref: DocumentRef): Promise<boolean> {
     return this.database.asOrganization(ref.org, async (transaction) => {
-      const collectionId = await lockCollection(transaction, ref);
-      if (collectionId === undefined) return false;
+      const collection = await lockCollection(transaction, ref);
+      if (collection === undefined) return false;
       const { rowCount } = await transaction.query(
         `SELECT FROM parley.documents WHERE org = $1 AND id = $2 AND status = 'completed' AND deleted_at IS NULL`,
         [ref.org, ref.id],
       );
-      return rowCount > 0 && countTerms(transaction, { ...ref, collectionId });
+      return rowCount > 0 && countTerms(transaction, { org: ref.org, collectionId: collection.id, ids: [ref.id] });
     });
   }
 
@@ -195,6 +157,20 @@ export class Ingestion extends Repository {
       return true;
     });
   }
+}
+
+/** None of them is counted yet. Writing them again replaces them. */
+export async function insertTerms(
+  transaction: Transaction,
+  org: string,
+  documents: readonly { readonly id: string; readonly terms: DocumentTerms }[],
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO parley.document_terms (org, document_id, terms, chunks)
+     SELECT $1, x.id, x.terms, x.chunks FROM jsonb_to_recordset($2::jsonb) AS x (id text, terms int[], chunks int[])
+     ON CONFLICT (org, document_id) DO UPDATE SET terms = excluded.terms, chunks = excluded.chunks`,
+    [org, JSON.stringify(documents.map(({ id, terms: { terms, chunks } }) => ({ id, terms, chunks })))],
+  );
 }
 
 /** Writing one again replaces it. */
@@ -259,13 +235,16 @@ async function tellOfEnd(
 }
 
 /** Completions and deletions of one collection come one after the other: its counters and frequencies are shared rows. */
-async function lockCollection(transaction: Transaction, { org, id }: DocumentRef): Promise<string | undefined> {
-  const { rows } = await transaction.query<{ id: string }>(
-    `SELECT c.id FROM parley.collections c JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id
+export async function lockCollection(
+  transaction: Transaction,
+  { org, id }: DocumentRef,
+): Promise<{ readonly id: string; readonly name: string; readonly workspace: string | null } | undefined> {
+  const { rows } = await transaction.query<{ id: string; name: string; workspace: string | null }>(
+    `SELECT c.id, c.name, c.workspace FROM parley.collections c JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id
      WHERE d.org = $1 AND d.id = $2 AND c.deleted_at IS NULL FOR NO KEY UPDATE OF c`,
     [org, id],
   );
-  return rows[0]?.id;
+  return rows[0];
 }
 
 export async function replaceOlder(

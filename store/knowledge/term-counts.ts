@@ -15,14 +15,26 @@ interface CountedDocument {
   readonly collectionId: string;
 }
 
-/** @returns whether there are more */
-export async function countTerms(transaction: Transaction, document: CountedDocument): Promise<boolean> {
-  const known = await countedOf(transaction, document);
-  if (known === undefined || known.counted === known.total) return false;
-  const until = Math.min(known.total, known.counted + COUNTED_AT_ONCE);
-  await addSlice(transaction, document, { sign: 1, from: known.counted + 1, until });
-  await setCounted(transaction, document, until);
-  return until < known.total;
+/** The next slice of each document. @returns whether there are more */
+export async function countTerms(
+  transaction: Transaction,
+  { org, collectionId, ids }: Omit<CountedDocument, 'id'> & { readonly ids: readonly string[] },
+): Promise<boolean> {
+  await transaction.query(
+    `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
+     SELECT $1, $2, t.term, sum(t.chunks) FROM (
+       SELECT unnest(terms[counted + 1:counted + $4::int]) AS term, unnest(chunks[counted + 1:counted + $4::int]) AS chunks
+       FROM parley.document_terms WHERE org = $1 AND document_id = ANY ($3)) t
+     GROUP BY t.term
+     ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
+    [org, collectionId, ids, COUNTED_AT_ONCE],
+  );
+  const { rows } = await transaction.query<{ more: boolean }>(
+    `UPDATE parley.document_terms SET counted = least(cardinality(terms), counted + $3) WHERE org = $1 AND document_id = ANY ($2)
+     RETURNING counted < cardinality(terms) AS more`,
+    [org, ids, COUNTED_AT_ONCE],
+  );
+  return rows.some(({ more }) => more);
 }
 
 /** @returns whether there are more */
@@ -31,7 +43,7 @@ export async function uncountTerms(transaction: Transaction, document: CountedDo
   if (known === undefined || known.counted === 0) return false;
   const from = Math.max(0, known.counted - UNCOUNTED_AT_ONCE);
   const range = { from: from + 1, until: known.counted };
-  await addSlice(transaction, document, { sign: -1, ...range });
+  await subtractSlice(transaction, document, range);
   await transaction.query(
     `DELETE FROM parley.term_frequencies WHERE ctid = ANY(ARRAY(
        SELECT found.ctid FROM (${SLICE}) t CROSS JOIN LATERAL (
@@ -47,30 +59,16 @@ export async function uncountTerms(transaction: Transaction, document: CountedDo
  * Row by row, by the whole key: a join would be planned by statistics, which a collection that has just been filled doesn't have, and
  * would then compare each term with all others.
  */
-async function addSlice(
+async function subtractSlice(
   transaction: Transaction,
   { org, collectionId, id }: CountedDocument,
-  { sign, from, until }: { readonly sign: 1 | -1; readonly from: number; readonly until: number },
+  { from, until }: { readonly from: number; readonly until: number },
 ): Promise<void> {
   await transaction.query(
     `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
-     SELECT $1, $2, t.term, t.chunks * $6::int FROM (${SLICE}) t
+     SELECT $1, $2, t.term, -t.chunks FROM (${SLICE}) t
      ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
-    [org, collectionId, id, from, until, sign],
-  );
-}
-
-/** Adds what has been summed up already. */
-export async function addFrequencies(
-  transaction: Transaction,
-  { org, collectionId }: Omit<CountedDocument, 'id'>,
-  { terms, chunks }: { readonly terms: readonly number[]; readonly chunks: readonly number[] },
-): Promise<void> {
-  await transaction.query(
-    `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
-     SELECT $1, $2, t.term, t.chunks FROM unnest($3::int[], $4::int[]) AS t (term, chunks)
-     ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
-    [org, collectionId, terms, chunks],
+    [org, collectionId, id, from, until],
   );
 }
 

@@ -3,6 +3,7 @@ import { allTerms, passageTerms } from '../../knowledge/lexical/passage.ts';
 import { dimensionsOf, documentVector } from '../../knowledge/lexical/vectors.ts';
 import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
 import type { Store } from '../../store/index.ts';
+import { completeDocument } from './complete-document.ts';
 
 export interface KnowledgeBaseWish {
   readonly rerankProfile?: string;
@@ -43,7 +44,7 @@ export async function aKnowledgeBase(
     { org, id },
     { warnings: [], chunkCount: 1, termTotal: terms.words.length, terms: { terms: dimensions, chunks: dimensions.map(() => 1) } },
   );
-  await knowledge.ingestion.complete({ org, id }, 'done');
+  await completeDocument(knowledge, { org, id });
   const record = {
     chunkId: `${id}:0`,
     documentId: id,

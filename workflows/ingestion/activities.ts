@@ -13,7 +13,7 @@ import { readDocument } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
 import { IngestionError } from '../../knowledge/ingestion-failure.ts';
 import type { DocumentJob } from '../../knowledge/jobs/names.ts';
-import type { DocumentRecord, DocumentStage } from '../../store/index.ts';
+import type { DocumentRecord, DocumentStage, EndedDocument, NewEvent } from '../../store/index.ts';
 import { whileAlive } from '../while-alive.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
 
@@ -143,13 +143,15 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     async completeDocument(job) {
       const ref = { org: job.org, id: job.documentId };
       const document = await knowledge.documents.get(ref);
-      const ending =
-        document && (await knowledge.ingestion.complete(ref, completionMessage(document), (done) => documentCompleted(done, clock.now())));
+      if (document === undefined) return [];
+      const eventOf = (done: EndedDocument): NewEvent => documentCompleted(done, clock.now());
+      const ends = await knowledge.completion.complete(job.org, [{ id: job.documentId, message: completionMessage(document), eventOf }]);
       // Found already, and its words are weighed more exactly with each step: an attempt that breaks off here is taken up again.
       while (await knowledge.ingestion.countMoreTerms(ref));
-      if (ending === undefined) return [];
+      const replaced = ends.get(job.documentId);
+      if (replaced === undefined) return [];
       completed(job, document);
-      return ending.replaced;
+      return replaced;
     },
     failDocument: fail,
   };

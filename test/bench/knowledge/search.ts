@@ -10,6 +10,7 @@ import type { KnowledgeHost, Ranking } from './host.ts';
 import type { KnowledgePart, KnowledgeScale } from './part.ts';
 import { randomDimension, randomEmbedder } from './random-embedder.ts';
 import { createTexts } from './texts.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 const topK = 5;
 const documentsInBase = 10;
@@ -100,7 +101,7 @@ async function fill(host: KnowledgeHost, ranking: Ranking, scale: KnowledgeScale
     const metadata = { part: `part-${part}` };
     const document = await readDocument({ store, collection, chunks: scale.chunks / documentsInBase, texts, metadata });
     for (const vectors of Object.values(await host.vectorStores())) await index({ store, vectors }, { collection, document });
-    await store.knowledge.ingestion.complete(document, 'done');
+    await completeDocument(store.knowledge, document);
   }
   return collection;
 }

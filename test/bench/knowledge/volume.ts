@@ -15,6 +15,7 @@ import { index, readDocument } from './fill.ts';
 import type { KnowledgePart, KnowledgeScale } from './part.ts';
 import { createTexts, type Texts } from './texts.ts';
 import { startRoles, type VolumeRoles } from './volume-roles.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 /** Uploads under way at once. */
 const uploadsAtOnce = 8;
@@ -251,7 +252,7 @@ async function fillLibrary(roles: VolumeRoles, scale: KnowledgeScale, progress: 
   for (let part = 0; part < documentsInLibrary; part += 1) {
     const document = await readDocument({ store, collection, chunks: scale.chunks / documentsInLibrary, texts });
     await index({ store, vectors }, { collection, document });
-    await store.knowledge.ingestion.complete(document, 'done');
+    await completeDocument(store.knowledge, document);
   }
 }
 

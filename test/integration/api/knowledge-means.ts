@@ -16,6 +16,7 @@ import { eventually } from '../../support/eventually.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { startWorkerRole, unique } from '../workflows/support.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 export interface KnowledgeMeans {
   /** For a facade. */
@@ -89,5 +90,5 @@ export async function complete(store: Store, { org, id, chunks }: { org: string;
   );
   const terms = { terms: [1], chunks: [chunks.length] };
   await ingestion.parsed({ org, id }, { warnings: [], chunkCount: chunks.length, termTotal: chunks.length, terms });
-  if ((await ingestion.complete({ org, id }, 'The document can be found')) === undefined) throw new Error(`${id} was not completed`);
+  if ((await completeDocument(store.knowledge, { org, id })) === undefined) throw new Error(`${id} was not completed`);
 }

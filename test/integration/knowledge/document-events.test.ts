@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { documentCompleted, documentFailed } from '../../../knowledge/ingestion/complete-document.ts';
 import type { EndedDocument, NewEvent, Store } from '../../../store/index.ts';
 import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 const org = 'acme';
 const now = Date.parse('2026-02-01T12:00:00Z');
@@ -70,7 +71,7 @@ describe('a document', () => {
   it('that can be found has an event, with its workspace', async () => {
     const { id: collectionId, name } = await collection('north');
     const ref = await parsedDocument(collectionId);
-    await store.knowledge.ingestion.complete(ref, 'done', completed);
+    await completeDocument(store.knowledge, ref, completed);
     expect(await news()).toEqual([
       {
         name: 'KnowledgeBase.DocumentCompleted',
@@ -86,7 +87,7 @@ describe('a document', () => {
       },
     ]);
     // A second end is none.
-    expect(await store.knowledge.ingestion.complete(ref, 'done', completed)).toBeUndefined();
+    expect(await completeDocument(store.knowledge, ref, completed)).toBeUndefined();
     expect(await store.knowledge.ingestion.fail(ref, failure, failed)).toBe(false);
     expect(await news()).toEqual([]);
   });
@@ -108,10 +109,10 @@ describe('a document', () => {
     const { id: collectionId } = await collection();
     const ref = await parsedDocument(collectionId);
     const tooLarge = (ended: EndedDocument): NewEvent => ({ ...completed(ended), body: Buffer.alloc(2_000_000) });
-    await expect(store.knowledge.ingestion.complete(ref, 'done', tooLarge)).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(completeDocument(store.knowledge, ref, tooLarge)).rejects.toMatchObject({ kind: 'invalid' });
     expect((await store.knowledge.documents.get(ref))?.status).toBe('processing');
     expect(await news()).toEqual([]);
-    await store.knowledge.ingestion.complete(ref, 'done', completed);
+    await completeDocument(store.knowledge, ref, completed);
     expect(await news()).toHaveLength(1);
   });
 
@@ -120,12 +121,12 @@ describe('a document', () => {
     const source = (revision: string) => ({ name: 'handbook', revision });
     const older = await parsedDocument(collectionId, source('1'));
     const newer = await parsedDocument(collectionId, source('2'));
-    expect(await store.knowledge.ingestion.complete(newer, 'done', completed)).toEqual({ replaced: [older.id] });
-    expect(await store.knowledge.ingestion.complete(older, 'done', completed)).toBeUndefined();
+    expect(await completeDocument(store.knowledge, newer, completed)).toEqual([older.id]);
+    expect(await completeDocument(store.knowledge, older, completed)).toBeUndefined();
     expect(await store.knowledge.ingestion.fail(older, failure, failed)).toBe(false);
     const deleted = await parsedDocument(collectionId);
     await store.knowledge.documents.tombstone({ org, id: deleted.id, collectionId });
-    expect(await store.knowledge.ingestion.complete(deleted, 'done', completed)).toBeUndefined();
+    expect(await completeDocument(store.knowledge, deleted, completed)).toBeUndefined();
     expect(await news()).toMatchObject([{ body: { payload: { document_id: newer.id } } }]);
   });
 
@@ -134,7 +135,7 @@ describe('a document', () => {
     const ref = await parsedDocument(kb.id);
     const spec = { ...kb, workspace: 'south' };
     await store.knowledge.collections.ensure(spec);
-    await store.knowledge.ingestion.complete(ref, 'done', completed);
+    await completeDocument(store.knowledge, ref, completed);
     expect(await news()).toMatchObject([{ workspace: 'south' }]);
     expect(await store.knowledge.collections.byName({ org, name: kb.name })).toMatchObject({ workspace: 'south' });
   });

@@ -14,6 +14,7 @@ import type { Collection } from '../../../store/index.ts';
 import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { StoreUnderTest } from './vector-stores-support.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 /** Few words and short chunks, so that many chunks score alike. */
 const word = fc.constantFrom('gate', 'north', 'code', 'river', 'bridge', 'the', 'opens', 'lock');
@@ -131,8 +132,8 @@ export function itRanksTheSame(tested: StoreUnderTest): void {
     }
     await run(0);
     if (repeated) await run(0);
-    await ingestion.complete(ref, 'done');
-    if (repeated) await ingestion.complete(ref, 'done');
+    await completeDocument(store.knowledge, ref);
+    if (repeated) await completeDocument(store.knowledge, ref);
     while (await ingestion.countMoreTerms(ref));
     return id;
   }

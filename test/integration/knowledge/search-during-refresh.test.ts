@@ -5,6 +5,7 @@ import { createSearch } from '../../../knowledge/search/create-search.ts';
 import type { VectorHit, VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
 import type { Store } from '../../../store/index.ts';
 import { freshStore } from '../store/support.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 const org = 'acme';
 
@@ -37,7 +38,7 @@ it.each([
   const spec = { language: 'en', profile: 'default', model: 'bm25', dimension: 0, maxTokens: 400, overlapTokens: 50 };
   const { id: collectionId } = await store.knowledge.collections.ensure({ org, name: 'faq', uid: 'u', ...spec });
   const old = await arriving(store, collectionId, 'old');
-  await store.knowledge.ingestion.complete(old, 'done');
+  await completeDocument(store.knowledge, old);
   const next = await arriving(store, collectionId, 'new');
 
   let searches = 0;
@@ -45,7 +46,7 @@ it.each([
     // Holds both documents, and ranks while the new one is completed.
     async search(_collection, { exclude = [] }): Promise<readonly VectorHit[]> {
       searches += 1;
-      if (searches === 1) expect(await store.knowledge.ingestion.complete(next, 'done')).toEqual({ replaced: [old.id] });
+      if (searches === 1) expect(await completeDocument(store.knowledge, next)).toEqual([old.id]);
       return [old, next]
         .filter(({ id }) => !exclude.includes(id) && !(cleared && id === old.id))
         .map(({ id }) => ({ chunkId: `${id}:0`, documentId: id, ordinal: 0, tieBreaker: 0, score: 1 }));

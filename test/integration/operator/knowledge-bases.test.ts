@@ -14,6 +14,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startProxyOf, startTcpProxy } from '../../support/tcp-proxy.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { condition, metricTotal, startCluster, type AnyObject } from './harness.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 const cluster = suiteFixture(startCluster);
 const postgres = suiteFixture(() => startProxyOf(cluster.databaseUrl));
@@ -79,7 +80,7 @@ async function newestOf(org: string, count: number): Promise<DocumentRecord> {
 async function complete({ org, id }: DocumentRecord): Promise<void> {
   const { ingestion } = cluster.store.knowledge;
   await ingestion.parsed({ org, id }, { warnings: [], chunkCount: 2, termTotal: 4, terms: { terms: [7], chunks: [2] } });
-  expect(await ingestion.complete({ org, id }, '2 chunks can be found')).toBeDefined();
+  expect(await completeDocument(cluster.store.knowledge, { org, id })).toBeDefined();
 }
 
 /** Temporal knows of the workflow, whether somebody works on it or not. */
@@ -177,7 +178,7 @@ describe('with everything there', () => {
   const finish = async ({ org, id }: { readonly org: string; readonly id: string }): Promise<void> => {
     const { ingestion } = cluster.store.knowledge;
     await ingestion.parsed({ org, id }, { warnings: [], chunkCount: 1, termTotal: 1, terms: { terms: [7], chunks: [1] } });
-    expect(await ingestion.complete({ org, id }, 'found')).toBeDefined();
+    expect(await completeDocument(cluster.store.knowledge, { org, id })).toBeDefined();
   };
   const oneMore = async (org: string, collectionId: string): Promise<string> => {
     const file = aFile(9_999);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../../platform/uuid.ts';
 import { newDocumentId, type CollectionSpec, type Store } from '../../../store/index.ts';
 import { failureOf, freshStore, session } from './support.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 const spec: CollectionSpec = {
   org: 'acme',
@@ -109,7 +110,7 @@ describe('a document', () => {
     const a = await readyDocument(store, collection.id, [1, 2]);
     const b = await readyDocument(store, collection.id, [2, 3]);
     expect(await frequencies(store, [1, 2, 3])).toEqual({});
-    const ends = await Promise.all([a, a, b, b].map((ref) => store.knowledge.ingestion.complete(ref, 'done')));
+    const ends = await Promise.all([a, a, b, b].map((ref) => completeDocument(store.knowledge, ref)));
     expect(ends.filter((end) => end !== undefined)).toHaveLength(2);
     expect(await frequencies(store, [1, 2, 3])).toEqual({ 1: 1, 2: 2, 3: 1 });
     expect(await store.knowledge.collections.get({ org: 'acme', id: collection.id })).toMatchObject({ chunkCount: 4, termTotal: 20 });
@@ -129,13 +130,13 @@ describe('a document', () => {
     const { url, store, collection } = await freshCollection();
     const database = await session(url);
     const common = await readyDocument(store, collection.id, [1, 2]);
-    await store.knowledge.ingestion.complete(common, 'done');
+    await completeDocument(store.knowledge, common);
     const terms = Array.from({ length: 65_000 }, (_, index) => index + 1);
     const vast = await readyDocument(store, collection.id, terms);
     const counted = async () => (await database.query<{ n: number }>('SELECT count(*)::int AS n FROM parley.term_frequencies')).rows[0]?.n;
 
     expect(await store.knowledge.ingestion.countMoreTerms(vast)).toBe(false);
-    await store.knowledge.ingestion.complete(vast, 'done');
+    await completeDocument(store.knowledge, vast);
     expect(await counted()).toBe(50_000);
     while (await store.knowledge.ingestion.countMoreTerms(vast));
     expect(await counted()).toBe(65_000);
@@ -154,7 +155,7 @@ describe('a document', () => {
     const { store, collection } = await freshCollection();
     const terms = Array.from({ length: 65_000 }, (_, index) => index + 1);
     const vast = await readyDocument(store, collection.id, terms);
-    await store.knowledge.ingestion.complete(vast, 'done');
+    await completeDocument(store.knowledge, vast);
     await store.knowledge.ingestion.countMoreTerms(vast);
     await store.knowledge.documents.tombstone({ ...vast, collectionId: collection.id });
     while (await store.knowledge.documents.uncountMoreTerms(vast));
@@ -176,7 +177,7 @@ describe('a document', () => {
       });
     expect(await find('acme')).toEqual([]);
     expect((await store.knowledge.lookup.prepare({ org: 'acme', name: collection.name, terms: [] }))?.hidden).toEqual([ref.id]);
-    await store.knowledge.ingestion.complete(ref, 'done');
+    await completeDocument(store.knowledge, ref);
     expect(await find('acme')).toMatchObject([
       { documentId: ref.id, text: 'first \\ "ক্ষ"', headingPath: ['A', 'B "quoted", with {braces}'], page: 3, filename: 'a.txt' },
     ]);
@@ -194,16 +195,13 @@ describe('a document', () => {
     await listener.query('LISTEN parley_knowledge');
     const chunk = { ordinal: 0, text: 'whole', indexedText: 'x', tokens: 1, headingPath: [], page: null, sheet: null, url: null };
     const eventOf = () => ({ id: uuidv7(), org, name: 'KnowledgeBase.DocumentCompleted', body: new Uint8Array() });
-    const document = {
-      id,
+    const content = {
       warnings: [],
-      message: 'done',
       chunks: [{ ...chunk, firstRow: null, lastRow: null }],
       termTotal: 5,
       terms: { terms: [2], chunks: [1] },
-      eventOf,
     };
-    await store.knowledge.completion.completeTogether({ org, collectionId: collection.id }, [document]);
+    await store.knowledge.completion.complete(org, [{ id, message: 'done', content, eventOf }]);
     const kept = await store.knowledge.lookup.chunksOf({ org, documentId: id, limit: 10 });
     expect(kept.map(({ text }) => text)).toEqual(['whole']);
     expect(await frequencies(store, [1, 2])).toEqual({ 2: 1 });
@@ -215,10 +213,10 @@ describe('a document', () => {
   it('that replaces another does so in the moment of its completion', async () => {
     const { store, collection } = await freshCollection();
     const old = await readyDocument(store, collection.id, [1], { source: 'faq', sourceRevision: 'r1' });
-    await store.knowledge.ingestion.complete(old, 'done');
+    await completeDocument(store.knowledge, old);
     const next = await readyDocument(store, collection.id, [2], { source: 'faq', sourceRevision: 'r2' });
     expect(await frequencies(store, [1, 2])).toEqual({ 1: 1 });
-    expect(await store.knowledge.ingestion.complete(next, 'done')).toEqual({ replaced: [old.id] });
+    expect(await completeDocument(store.knowledge, next)).toEqual([old.id]);
     expect(await frequencies(store, [1, 2])).toEqual({ 2: 1 });
     const again = await store.knowledge.documents.create({
       org: 'acme',
@@ -235,12 +233,12 @@ describe('a document', () => {
     const { store, collection } = await freshCollection();
     const collectionId = collection.id;
     let served = await readyDocument(store, collectionId, [1], { source: 'faq', sourceRevision: 'r0' });
-    await store.knowledge.ingestion.complete(served, 'done');
+    await completeDocument(store.knowledge, served);
     expect(await store.knowledge.documents.tombstone({ ...served, collectionId, unlessCompleted: true })).toBe(false);
     for (let round = 1; round <= 20; round += 1) {
       const next = await readyDocument(store, collectionId, [1], { source: 'faq', sourceRevision: `r${round}` });
       const [completed, gone] = await Promise.all([
-        store.knowledge.ingestion.complete(next, 'done'),
+        completeDocument(store.knowledge, next),
         store.knowledge.documents.tombstone({ ...next, collectionId, unlessCompleted: true }),
       ]);
       expect(gone).toBe(completed === undefined);
@@ -255,7 +253,7 @@ describe('a document', () => {
     const { url, store, collection } = await freshCollection();
     const ref = await readyDocument(store, collection.id, [1]);
     expect(await store.knowledge.ingestion.fail(ref, { code: 'corrupt_file', message: 'the file ends in the middle' })).toBe(true);
-    expect(await store.knowledge.ingestion.complete(ref, 'done')).toBeUndefined();
+    expect(await completeDocument(store.knowledge, ref)).toBeUndefined();
     expect(await store.knowledge.documents.get(ref)).toMatchObject({ status: 'failed', errorCode: 'corrupt_file', chunkCount: 0 });
     const client = await session(url);
     for (const table of ['chunks', 'document_terms', 'term_frequencies'])

@@ -15,6 +15,7 @@ import {
 import { migratedDatabase } from '../../support/postgres.ts';
 import { registerCall, someUsage } from './calls-support.ts';
 import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
+import { completeDocument } from '../../support/complete-document.ts';
 
 /** Two organisations with a row in every table. */
 async function twoOrganizations() {
@@ -77,7 +78,7 @@ async function oneCompletedDocument({ knowledge, database: db }: Store, org: str
   const place = { headingPath: [], page: null, sheet: null, url: null, firstRow: null, lastRow: null };
   await knowledge.ingestion.addChunks({ org, id }, [{ ordinal: 0, text: 'canary', indexedText: 'canary', tokens: 1, ...place }]);
   await knowledge.ingestion.parsed({ org, id }, { warnings: [], chunkCount: 1, termTotal: 1, terms: { terms: [7], chunks: [1] } });
-  await knowledge.ingestion.complete({ org, id }, 'done');
+  await completeDocument(knowledge, { org, id });
   const record = { chunkId: `${id}:0`, documentId: id, ordinal: 0, tieBreaker: 0, sparse: { indices: [], values: [] }, metadata: {} };
   await createVectorStore({ database: db }).upsert({ org, collectionId, space: { model: 'bm25', dimension: 0 } }, [record]);
   await knowledge.embeddingCache.put(org, new Map([['ab'.repeat(32), Float32Array.of(1)]]));
