@@ -106,6 +106,18 @@ const RESPELL: Readonly<Record<string, Respell>> = {
   no: norse,
 };
 
+/**
+ * What some languages put between a verb and its prefix: `angesteckt` and `anzustecken` are forms of `anstecken`. Stems are joined and not words,
+ * so that all forms of what is no verb (`Angebot`, `Angeboten`) stay one term.
+ */
+const SEPARATED: Readonly<Record<string, RegExp>> = {
+  de: new RegExp(
+    '^(ab|an|auf|aus|bei|bereit|dar|durch|ein|entgegen|fest|fort|frei|heim|her|hin(?!zu)|hinzu|los|mit|nach|statt|teil|uber|um|unter|vor|weg|' +
+      'weiter|wieder|zu|zuruck|zusammen)(?:zu(\\p{L}{3,})|ge(\\p{L}{3,}?)(?:e?t)?)$',
+    'u',
+  ),
+};
+
 /** Words a language's memory keeps: a stem takes microseconds, and most words of a text are met again. */
 const REMEMBERED = 50_000;
 
@@ -147,13 +159,15 @@ function createStem(language: string): Stem {
   // Tones are marks in Vietnamese, and every one makes another word.
   const stripsLatin = language !== 'vi';
   const respell = RESPELL[language] ?? same;
+  const separated = SEPARATED[language];
   const memory = new Map<string, string>();
   return (word) => {
     const before = memory.get(word);
     if (before !== undefined) return before;
     const script = scriptOf(word);
     const stemmed = (byScript.get(script) ?? same)(script === 'latin' ? respell(word) : word);
-    const term = MARKS_ARE_OPTIONAL.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(stemmed) : stemmed;
+    const bare = MARKS_ARE_OPTIONAL.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(stemmed) : stemmed;
+    const term = separated === undefined ? bare : bare.replace(separated, '$1$2$3');
     if (memory.size >= REMEMBERED) memory.clear();
     memory.set(word, term === '' ? word : term);
     return term === '' ? word : term;

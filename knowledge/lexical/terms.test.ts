@@ -28,6 +28,21 @@ describe('words', () => {
     expect(finds(question, passage, language)).toBe(true);
   });
 
+  it.each([
+    ['anstecken', 'sich anzustecken'],
+    ['Angesteckt?', 'wer andere ansteckt oder anstecken will'],
+    ['abholen', 'wird abgeholt'],
+    ['Ausbildung', 'Auszubildende'],
+    ['einleiten', 'das Eingeleitete'],
+    ['hinzufügen', 'etwas hinzuzufügen und hinzugefügt'],
+    ['zurückzugeben', 'zurückgeben'],
+    ['Angeboten', 'ein Angebot'],
+    ['Angestellten', 'eine Angestellte'],
+    ['Umgebungen', 'Umgebung'],
+  ])('takes %s for a form of a word in: %s', (question, passage) => {
+    expect(finds(question, passage, 'de')).toBe(true);
+  });
+
   it('keeps apart what only its tones keep apart in Vietnamese', () => {
     expect(finds('mà', 'má', 'vi')).toBe(false);
   });
