@@ -66,11 +66,10 @@ it('ranks by what is asked, whatever is said around it', () => {
 });
 
 describe('questions in passages', () => {
-  it('count four times, and make the passage no longer', () => {
-    const { words: own, more } = passageTerms('Is there parking?\nYes, behind the house.', 'en');
-    expect(own.filter((term) => term === 'park')).toHaveLength(1);
-    expect(more.filter((term) => term === 'park')).toHaveLength(3);
-    expect(more).not.toContain('hous');
+  it('are told apart from their answers, with parts and numbers', () => {
+    const { inQuestions } = passageTerms('Gibt es vierzig Parkplätze?\nJa, hinter dem Haus.', 'de');
+    expect([...inQuestions]).toEqual(expect.arrayContaining(['parkplatz', '~park', '40']));
+    expect(inQuestions).not.toContain('haus');
   });
 
   it.each([
@@ -79,9 +78,11 @@ describe('questions in passages', () => {
     ['هل يوجد موقف؟', true],
     ['faq > Is there parking?\nYes.', true],
     ['Yes, there is. Or is there?', false],
+    ['They ask, "Is there parking?" and we say yes.', false],
+    ['Gäste fragen: „Gibt es Parkplätze?“ Es gibt sie.', false],
     ['and is there parking?', false],
     ['There is parking.', false],
   ])('are known by their sign, at the beginning of a line: %s', (text, isQuestion) => {
-    expect(passageTerms(text, 'en').more.length > 0).toBe(isQuestion);
+    expect(passageTerms(text, 'en').inQuestions.size > 0).toBe(isQuestion);
   });
 });

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { dimensionOf } from './dimension.ts';
 import { exactIndex } from '../../test/support/exact-index.ts';
 import { termsOf } from './terms.ts';
-import type { PassageTerms } from './passage.ts';
+import { type PassageTerms, passageTerms } from './passage.ts';
 import { readQuestion, type Question } from './question.ts';
-import { documentVector, queryVector, REFERENCE_LENGTH, relevance } from './vectors.ts';
+import { documentVector, queryVector, REFERENCE_LENGTH, relevance, TERM_WEIGHT_LIMIT } from './vectors.ts';
 
-const passage = (words: readonly string[], more: readonly string[] = []): PassageTerms => ({ words, more });
+const passage = (words: readonly string[], more: readonly string[] = []): PassageTerms => ({ words, more, inQuestions: new Set() });
 const question = (asked: readonly string[]): Question => ({ ...readQuestion('', 'en'), asked });
 
 const anyTerms = fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 60 });
@@ -70,7 +70,7 @@ describe('vectors', () => {
     expect(index.search('red apples', 3)).toHaveLength(3);
   });
 
-  it('gives function words of a question a tenth of their weight, and more the less else it asks', () => {
+  it('gives function words of a question the less weight the more else it asks, and three tenths at most', () => {
     const options = { documentCount: 10, frequencyOf: () => 1 };
     const weightOf = (term: string, text: string, language: string): number => {
       const { indices, values } = queryVector(readQuestion(text, language), options);
@@ -78,7 +78,7 @@ describe('vectors', () => {
     };
     const long = Array.from({ length: 12 }, (_, index) => `word${'abcdefghijkl'[index]}`).join(' ');
     const heavy = weightOf('refund', 'refund', 'en');
-    expect(weightOf('the', `the refund ${long}`, 'en')).toBeCloseTo(heavy / 10, 10);
+    expect(weightOf('the', `the refund ${long}`, 'en')).toBeCloseTo((heavy * 0.3 * 4) / 13, 10);
     expect(weightOf('the', 'the refund', 'en')).toBeCloseTo(heavy * 0.3, 10);
     expect(weightOf('the', 'the refund', 'de')).toBeCloseTo(heavy, 10);
   });
@@ -88,6 +88,20 @@ describe('vectors', () => {
     const { indices, values } = documentVector(passage(['apple', 'pie'], ['~app']));
     expect(values[indices.indexOf(dimensionOf('apple'))]).toBe(bare.values[bare.indices.indexOf(dimensionOf('apple'))]);
     expect(indices).toHaveLength(3);
+  });
+
+  it('weighs what the questions of a passage have by the same amount more, however often they have it', () => {
+    const weightsOf = (text: string): ReadonlyMap<number, number> => {
+      const { indices, values } = documentVector(passageTerms(text, 'en'));
+      return new Map(indices.map((dimension, position) => [dimension, values[position] ?? 0]));
+    };
+    const asked = weightsOf('Parking or parking?\nBehind the house.');
+    const told = weightsOf('Parking or parking.\nBehind the house.');
+    const more = (term: string): number => (asked.get(dimensionOf(term)) ?? 0) - (told.get(dimensionOf(term)) ?? 0);
+    expect(more('or')).toBeGreaterThan(0);
+    expect(more('park')).toBeCloseTo(more('or'), 10);
+    expect(more('hous')).toBe(0);
+    expect(Math.max(...asked.values())).toBeLessThan(TERM_WEIGHT_LIMIT);
   });
 
   it('copes with an empty base, an empty passage and frequencies above the count', () => {

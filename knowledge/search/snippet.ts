@@ -3,7 +3,7 @@ import { graphemesOf, trim } from '../chunking/graphemes.ts';
 import { sentencesOf, wordSegmentsOf } from '../chunking/segments.ts';
 import { CELL_SEPARATOR } from '../chunking/table-text.ts';
 import { dimensionOf } from '../lexical/dimension.ts';
-import { allTerms, passageTerms } from '../lexical/passage.ts';
+import { allTerms, textTerms } from '../lexical/passage.ts';
 import type { SparseVector } from '../lexical/vectors.ts';
 
 export interface SnippetOptions {
@@ -61,7 +61,7 @@ interface Window {
 function bestWindow(units: readonly Unit[], { query, language, maxLength }: SnippetOptions): Window {
   const weights = weightsOf(query);
   const found = units.map(({ text }) =>
-    [...new Set(allTerms(passageTerms(text, language)).map(dimensionOf))].filter((dimension) => weights.has(dimension)),
+    [...new Set(allTerms(textTerms(text, language)).map(dimensionOf))].filter((dimension) => weights.has(dimension)),
   );
   let best: Window & { readonly score: number; readonly offset: number } = { from: 0, to: 1, score: -1, offset: 0 };
   for (let from = 0, to = 0, length = 0; from < units.length; from += 1) {

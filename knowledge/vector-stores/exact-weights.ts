@@ -11,12 +11,12 @@ export interface SparseUnits {
   readonly units: readonly number[];
 }
 
-/** Units that make a passage's weight of 1. BM25 weighs a term with less than 2.2. */
+/** Units that make a passage's weight of 1. */
 export const PASSAGE_UNIT = 1024;
 
 const MOST = 65_535;
-/** With the 2,253 units of a BM25 weight at most, products add up to 2^24 only in a passage that has every term of the query endlessly. */
-const QUERY_TOTAL = 8192;
+/** Times the units that a term can have in a passage, 2.8 · 1,024, it stays below 2^24. */
+const QUERY_TOTAL = 4096;
 const LAST_INDEX = 999_999_999;
 
 /** What is stored of a passage: its weights in 1,024ths, one at least. Off by 0.0005 at most, of weights around 1. */
@@ -32,7 +32,7 @@ export function passageUnits(vector: SparseVector): SparseUnits {
   };
 }
 
-/** `step` is what one unit is worth, a power of two: weights that add up to 50 are off by 1/256 at most. */
+/** `step` is what one unit is worth, a power of two: weights that add up to 50 are off by 1/128 at most. */
 export interface QueryUnits extends SparseUnits {
   readonly step: number;
 }

@@ -30,7 +30,7 @@ export function wordsOf(number: number): SparseVector {
     if (ofWord === undefined) terms.set(rank, (ofWord = termsOf(nameOf(rank), 'en')));
     found.push(...ofWord);
   }
-  return documentVector({ words: found, more: [] });
+  return documentVector({ words: found, more: [], inQuestions: new Set() });
 }
 
 /** Which subject a chunk has: neighbours in number are of different ones, as in a knowledge base of many documents. */
