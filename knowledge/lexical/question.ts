@@ -8,7 +8,7 @@ import { termsOf } from './terms.ts';
 import { wordsOf } from './words.ts';
 import { fold } from './folding.ts';
 
-/** What a word may stand for besides: of which the knowledge base has some. */
+/** What a word, or a number in words, may stand for besides: of which the knowledge base has some. */
 export interface Alternatives {
   readonly compound: readonly Halves[];
   readonly forms: readonly string[];
@@ -20,8 +20,6 @@ export interface Question {
   /** Terms of what is said around it: greetings, "I wanted to ask". */
   readonly frame: readonly string[];
   readonly alternatives: readonly Alternatives[];
-  /** Digits of numbers in words, and codes that were spelled. */
-  readonly numbers: readonly string[];
   /** Dimensions of function words. */
   readonly stops: ReadonlySet<number>;
   /** Whether words are also looked for in compounds. */
@@ -39,23 +37,23 @@ export function readQuestion(text: string, language?: string): Question {
   return {
     asked: termsOf(asked, language),
     frame: termsOf(frame, language),
-    ...alternativesIn(asked, language),
+    alternatives: alternativesIn(asked, language),
     stops,
     inCompounds,
   };
 }
 
-function alternativesIn(text: string, language: string | undefined): Pick<Question, 'alternatives' | 'numbers'> {
+function alternativesIn(text: string, language: string | undefined): readonly Alternatives[] {
   const words = wordsOf(fold(text));
   const long = new Set(longWordsOf(text, language));
-  const alternatives = [...new Set(words)]
+  return [...new Set(words)]
     .map((word) => ({ compound: long.has(word) ? halvesOf(word, language ?? '') : [], forms: otherForms(word, language ?? '') }))
+    .concat({ compound: [], forms: numbersIn(words, language) })
     .filter(({ compound, forms }) => compound.length > 0 || forms.length > 0);
-  return { alternatives, numbers: numbersIn(words, language) };
 }
 
 /** Every term that the question may be found by: whose frequencies its weights need. */
-export function termsInQuestion({ asked, frame, alternatives, numbers, inCompounds }: Question): readonly string[] {
+export function termsInQuestion({ asked, frame, alternatives, inCompounds }: Question): readonly string[] {
   const words = [...asked, ...alternatives.flatMap(({ compound, forms }) => [...compound.flat(), ...forms])];
-  return [...words, ...frame, ...numbers, ...(inCompounds ? words.map(partTerm) : [])];
+  return [...words, ...frame, ...(inCompounds ? words.map(partTerm) : [])];
 }

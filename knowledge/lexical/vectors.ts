@@ -13,7 +13,7 @@ const K1 = 1.2;
 const B = 0.75;
 /**
  * What a term of a question in a passage weighs more: pages of questions and answers are asked in the words of their questions. nDCG@10 with
- * 0, 0.5, 0.6 and 0.7: COVID-QA in English 0.663, 0.700, 0.707, 0.712, in German 0.389, 0.408, 0.409, 0.412; CISI 0.404, 0.403, 0.404, 0.398.
+ * 0, 0.5, 0.6 and 0.7: COVID-QA in English 0.663, 0.700, 0.707, 0.712, in German 0.391, 0.408, 0.409, 0.412; CISI 0.404, 0.403, 0.404, 0.398.
  */
 const QUESTION_BONUS = 0.6;
 /** A term weighs less than this in a passage, however often it is there. */
@@ -21,18 +21,16 @@ export const TERM_WEIGHT_LIMIT = K1 + 1 + QUESTION_BONUS;
 /**
  * What is left of a function word's weight in a question with few other words, which says much by them ("Can I enter the US?"); among more it
  * is the less the more there are. Passages keep theirs, so that a phrase is still found word by word. nDCG@10 with 0, 0.1 and 0.3 at most:
- * COVID-QA in English 0.687, 0.697, 0.707, in German 0.407, 0.412, 0.409.
+ * COVID-QA in English 0.687, 0.697, 0.708, in German 0.407, 0.412, 0.410.
  */
 const FUNCTION_WORD_SHARE = 0.3;
 const FEW_WORDS = 4;
 /** What is left of the weight of what is said around a question. */
 const FRAME_SHARE = 0.1;
-/** What a word counts as part of a compound, each half of a compound as a word, and a number in digits beside its words. */
+/** What a word counts as part of a compound, and what it may stand for besides: each half of a compound, another form. */
 const PART_SHARE = 0.4;
-const HALF_SHARE = 0.7;
-const DIGITS_SHARE = 0.4;
-/** What a compound that has a term says of its being a word, against the word itself; and that of a word that the knowledge base lacks. */
-const EVIDENCE_OF_PART = 0.3;
+const ALTERNATIVE_SHARE = 0.7;
+/** How often a word counts as found that the knowledge base lacks: 0.001 to 0.1 are equally good. */
 const EVIDENCE_OF_NONE = 0.01;
 
 /**
@@ -67,7 +65,7 @@ export interface QueryOptions {
  * (parts of compounds, halves, other forms) counts where the knowledge base has it.
  */
 export function queryVector(question: Question, { documentCount, frequencyOf }: QueryOptions): SparseVector {
-  const { asked, frame, alternatives, numbers, stops, inCompounds } = question;
+  const { asked, frame, alternatives, stops, inCompounds } = question;
   const weights = new Map<number, number>();
   const frequency = (term: string): number => frequencyOf(dimensionOf(term));
   const isStop = (term: string): boolean => stops.has(dimensionOf(term));
@@ -90,20 +88,19 @@ export function queryVector(question: Question, { documentCount, frequencyOf }: 
     add(term, isStop(term) ? functionWordShare : 1);
     addPart(term, 1);
   }
-  for (const term of numbers) addIfThere(term, DIGITS_SHARE);
   for (const term of frame) if (!isStop(term)) add(term, FRAME_SHARE);
   for (const { compound, forms } of alternatives)
     for (const term of [...likeliestHalves(compound, frequency), ...forms]) {
       if (isStop(term)) continue;
-      addIfThere(term, HALF_SHARE);
-      addPart(term, HALF_SHARE);
+      addIfThere(term, ALTERNATIVE_SHARE);
+      addPart(term, ALTERNATIVE_SHARE);
     }
   return toVector(weights);
 }
 
 /** Where to part a compound: both halves, or at least one, are words of the knowledge base, as frequent as possible (Koehn and Knight, 2003). */
 function likeliestHalves(compound: readonly Halves[], frequency: (term: string) => number): readonly string[] {
-  const evidence = (term: string): number => frequency(term) + EVIDENCE_OF_PART * frequency(partTerm(term)) + EVIDENCE_OF_NONE;
+  const evidence = (term: string): number => frequency(term) + frequency(partTerm(term)) + EVIDENCE_OF_NONE;
   let likeliest: { readonly halves: readonly string[]; readonly score: number } = { halves: [], score: EVIDENCE_OF_NONE ** 2 };
   for (const halves of compound) {
     const score = evidence(halves[0]) * evidence(halves[1]);
