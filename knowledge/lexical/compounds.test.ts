@@ -64,6 +64,14 @@ describe('taking words apart', () => {
   });
 });
 
+it('asks for a part of a compound rather than for function words, where the knowledge base lacks the word itself', () => {
+  const index = indexOf(
+    ['Ersatzschlüssel gibt es beim Hausmeister.', 'Das Frühstücksbuffet beginnt um sieben.', 'Lorem ipsum dolor sit amet.'],
+    'de',
+  );
+  expect(index.search('Gibt es ein Buffet?', 1)[0]?.id).toBe('1');
+});
+
 it('ranks the word itself above a compound of it, and a compound of both words above one of them', () => {
   const index = indexOf(['Das Parkett wird gepflegt.', 'Parkhaus', 'Haus', 'Hausordnung'], 'de');
   expect(index.search('Haus', 4)[0]?.id).toBe('2');

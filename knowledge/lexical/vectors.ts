@@ -27,7 +27,7 @@ const FUNCTION_WORD_SHARE = 0.3;
 const FEW_WORDS = 4;
 /** What is left of the weight of what is said around a question. */
 const FRAME_SHARE = 0.1;
-/** What a word counts as part of a compound, and what it may stand for besides: each half of a compound, another form. */
+/** What a word counts as part of a compound beside itself, and what is asked in its place: halves, other forms, a part where no word is. */
 const PART_SHARE = 0.4;
 const ALTERNATIVE_SHARE = 0.7;
 /** How often a word counts as found that the knowledge base lacks: 0.001 to 0.1 are equally good. */
@@ -80,7 +80,7 @@ export function queryVector(question: Question, { documentCount, frequencyOf }: 
     if (frequency(term) > 0) add(term, share);
   };
   const addPart = (term: string, share: number): void => {
-    if (inCompounds && !isStop(term)) addIfThere(partTerm(term), share * PART_SHARE);
+    if (inCompounds && !isStop(term)) addIfThere(partTerm(term), share * (frequency(term) > 0 ? PART_SHARE : ALTERNATIVE_SHARE));
   };
   const words = new Set(asked.filter((term) => !isStop(term))).size;
   const functionWordShare = FUNCTION_WORD_SHARE * Math.min(1, FEW_WORDS / words);
