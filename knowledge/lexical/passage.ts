@@ -19,6 +19,7 @@ export interface PassageTerms {
  * `They ask, "Is it open?"` tells of a question. It has a length, so that a line of many headings is not read from each of them to its end.
  */
 const QUESTIONS = /(?:(?<![^\n])|(?<= > ))(?!\p{Ll})[^.!?؟？\n]{0,300}(?:[.!](?=\S)[^.!?؟？\n]{0,100}){0,5}[?؟？](?!["”“»])/gu;
+
 /** @param language BCP 47 tag of the knowledge base */
 export function passageTerms(text: string, language?: string): PassageTerms {
   const questions = text.match(QUESTIONS)?.join('\n') ?? '';
