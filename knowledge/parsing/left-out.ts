@@ -7,4 +7,5 @@ export function leftOut(what: string, cure?: string): string {
 
 export const STRUCK_LEFT_OUT = leftOut('text that is struck through', 'remove the line through it to have it read');
 export const HIDDEN_TEXT_LEFT_OUT = leftOut('hidden text', 'make it visible to have it read');
+export const WHITE_TEXT_LEFT_OUT = leftOut('text that no reader sees (white on white)', 'give it another colour to have it read');
 export const PLACEHOLDERS_LEFT_OUT = leftOut('placeholders of fields that are not filled in');

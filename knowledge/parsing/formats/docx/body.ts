@@ -1,11 +1,11 @@
 /** The body, notes, headers or footers of a Word document: paragraphs and tables in their order. */
 import type { Sink } from '../../block.ts';
-import { HIDDEN_TEXT_LEFT_OUT, leftOut, PLACEHOLDERS_LEFT_OUT } from '../../left-out.ts';
+import { HIDDEN_TEXT_LEFT_OUT, leftOut, PLACEHOLDERS_LEFT_OUT, WHITE_TEXT_LEFT_OUT } from '../../left-out.ts';
 import { tick } from '../../text/tick.ts';
 import { MOST_COLUMNS, TableBuilder } from '../table-builder.ts';
 import type { Numbering } from './numbering.ts';
 import { labelled, type ListItem, type Paragraph, ParagraphText } from './paragraph.ts';
-import { outlineLevel, type RunFormat, runProperty, type Style, type Styles } from './styles.ts';
+import { isShading, outlineLevel, type RunFormat, runProperty, type Style, type Styles } from './styles.ts';
 import { symbol } from './symbols.ts';
 import { type Attributes, integer, isOn, walkXml } from './xml.ts';
 
@@ -15,6 +15,8 @@ export interface BodyContext {
   readonly styles: Styles;
   readonly numbering: Numbering;
   readonly sink: Pick<Sink, 'warn'>;
+  /** The page has a colour, or pictures stand behind its text: white text may be there to be read. */
+  readonly hasBackdrop: boolean;
   /** Number of the note with this id, counted from its first mention. */
   readonly noteNumber: (kind: 'footnote' | 'endnote', id: string) => number;
 }
@@ -43,6 +45,7 @@ interface OpenParagraph {
   readonly headingLevel: number | undefined;
   readonly numId: string | undefined;
   readonly level: number | undefined;
+  readonly isShaded: boolean;
   /** Text boxes that hang on it come after it. */
   readonly boxes: readonly BodyItem[];
 }
@@ -50,7 +53,16 @@ interface OpenParagraph {
 interface OpenTable {
   readonly builder: TableBuilder;
   isHeaderRow: boolean;
-  cell: { columns: number; continuesAbove: boolean; isStarted: boolean };
+  /** All of it, or a part that its style colours. */
+  isShaded: boolean;
+  cell: OpenCell | undefined;
+}
+
+interface OpenCell {
+  columns: number;
+  continuesAbove: boolean;
+  isStarted: boolean;
+  isShaded: boolean;
 }
 
 interface OpenField {
@@ -162,19 +174,25 @@ class BodyReader {
 
   #openTablePart(name: string, attributes: Attributes): boolean {
     const table = this.#tables.at(-1);
-    if (name === 'tbl')
-      this.#tables.push({ builder: new TableBuilder(), isHeaderRow: false, cell: { columns: 1, continuesAbove: false, isStarted: false } });
+    if (name === 'tbl') this.#tables.push({ builder: new TableBuilder(), isHeaderRow: false, isShaded: false, cell: undefined });
     else if (table === undefined || this.#isInBox()) return false;
+    else if (name === 'tblStyle') table.isShaded ||= this.#context.styles.get(attributes['val']).isShaded === true;
     else if (name === 'tr') {
       table.builder.startRow();
       table.isHeaderRow = false;
     } else if (name === 'tblHeader') table.isHeaderRow = isOn(attributes);
-    else if (name === 'tc') table.cell = { columns: 1, continuesAbove: false, isStarted: false };
-    else if (name === 'gridSpan') table.cell.columns = integer(attributes['val'], 1);
-    else if (name === 'vMerge') table.cell.continuesAbove = attributes['val'] !== 'restart';
+    else if (name === 'tc') table.cell = { columns: 1, continuesAbove: false, isStarted: false, isShaded: false };
     else if (name === 'gridBefore')
       for (let left = Math.min(integer(attributes['val'], 0), MOST_COLUMNS); left > 0; left -= 1)
         table.builder.startCell({ isHeader: true, columns: 1, rows: 1 });
+    else if (name === 'shd' && this.#paragraphs.length === 0) (table.cell ?? table).isShaded = isShading(attributes);
+    else return table.cell !== undefined && this.#openCellPart(name, attributes, table.cell);
+    return true;
+  }
+
+  #openCellPart(name: string, attributes: Attributes, cell: OpenCell): boolean {
+    if (name === 'gridSpan') cell.columns = integer(attributes['val'], 1);
+    else if (name === 'vMerge') cell.continuesAbove = attributes['val'] !== 'restart';
     else return false;
     return true;
   }
@@ -188,6 +206,7 @@ class BodyReader {
     else if (name === 'outlineLvl') this.#change(outlineLevel(attributes));
     else if (name === 'numId') this.#change({ numId: val });
     else if (name === 'ilvl') this.#change({ level: integer(val, 0) });
+    else if (name === 'shd') this.#change({ isShaded: isShading(attributes) });
     return true;
   }
 
@@ -234,12 +253,27 @@ class BodyReader {
       if (/\S/u.test(text)) this.#context.sink.warn(HIDDEN_TEXT_LEFT_OUT);
       return;
     }
+    if (format.isWhite === true && !this.#isOnColour(format, open)) {
+      if (/\S/u.test(text)) this.#context.sink.warn(WHITE_TEXT_LEFT_OUT);
+      return;
+    }
     if (this.#fields.some(({ isPlaceholder }) => isPlaceholder)) {
       this.#context.sink.warn(PLACEHOLDERS_LEFT_OUT);
       return;
     }
     for (const choice of this.#choices) choice.hasText = true;
     open.text.add(text, format);
+  }
+
+  /** Of the run, the paragraph, a cell or table around it, or perhaps of a shape or page. */
+  #isOnColour(format: RunFormat, paragraph: OpenParagraph): boolean {
+    return (
+      format.isShaded === true ||
+      paragraph.isShaded ||
+      this.#context.hasBackdrop ||
+      this.#boxes.length > 0 ||
+      this.#tables.some((table) => table.isShaded || table.cell?.isShaded === true)
+    );
   }
 
   /** Instead of the sign that a check box shows, which is of any font. @returns whether it is one */
@@ -258,7 +292,8 @@ class BodyReader {
   /** Whatever the run looks like. */
   #sayPlain(text: string): void {
     const run = this.#run;
-    this.#run = run.isHidden === true ? { isHidden: true } : { isRaised: false };
+    const { isHidden = false, isWhite = false, isShaded = false } = run;
+    this.#run = isHidden ? { isHidden } : { isRaised: false, isWhite, isShaded };
     this.#say(text);
     this.#run = run;
   }
@@ -277,6 +312,7 @@ class BodyReader {
       headingLevel: undefined,
       numId: undefined,
       level: undefined,
+      isShaded: false,
       boxes: [],
     });
     this.#run = {};
@@ -328,7 +364,7 @@ class BodyReader {
 
   #startCell(): void {
     const table = this.#tables.at(-1);
-    if (table === undefined || table.cell.isStarted || this.#isInBox()) return;
+    if (table?.cell === undefined || table.cell.isStarted || this.#isInBox()) return;
     const { columns, continuesAbove } = table.cell;
     table.cell.isStarted = true;
     table.builder.startCell({ isHeader: table.isHeaderRow, columns, rows: 1, continuesAbove });
@@ -336,7 +372,9 @@ class BodyReader {
 
   #endCell(): void {
     this.#startCell();
-    this.#tables.at(-1)?.builder.endCell();
+    const table = this.#tables.at(-1);
+    table?.builder.endCell();
+    if (table !== undefined) table.cell = undefined;
   }
 
   #endTable(): void {
@@ -345,11 +383,13 @@ class BodyReader {
   }
 }
 
-function formatOf({ isBold, isHidden, isRaised, isStruck }: Style): RunFormat {
+function formatOf({ isBold, isHidden, isRaised, isStruck, isWhite, isShaded }: Style): RunFormat {
   return {
     ...(isBold !== undefined && { isBold }),
     ...(isHidden !== undefined && { isHidden }),
     ...(isRaised !== undefined && { isRaised }),
     ...(isStruck !== undefined && { isStruck }),
+    ...(isWhite !== undefined && { isWhite }),
+    ...(isShaded !== undefined && { isShaded }),
   };
 }

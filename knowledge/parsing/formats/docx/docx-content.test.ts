@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { ParserPool } from '../../parser-pool.ts';
-import { HIDDEN_TEXT_LEFT_OUT, PLACEHOLDERS_LEFT_OUT, STRUCK_LEFT_OUT } from '../../left-out.ts';
+import { HIDDEN_TEXT_LEFT_OUT, PLACEHOLDERS_LEFT_OUT, STRUCK_LEFT_OUT, WHITE_TEXT_LEFT_OUT } from '../../left-out.ts';
 import { makeDocx, wordNamespace, wordParagraph, wordStyles } from '../../../../test/support/documents/make-office.ts';
 import type { ZipEntry } from '../../../../test/support/documents/make-zip.ts';
 import { read, texts } from '../../../../test/support/documents/read.ts';
@@ -160,6 +160,47 @@ describe('what an author hid', () => {
     const { blocks, document } = await readBody(body, styles, header);
     expect(texts(blocks)).toEqual(['The hall costs 300 euros.', 'Acme']);
     expect(document.warnings).toEqual([HIDDEN_TEXT_LEFT_OUT]);
+  });
+
+  const white = run('margin 40 %', '<w:color w:val="FFFFFF" w:themeColor="background1"/>');
+  const dark = '<w:shd w:val="clear" w:color="auto" w:fill="1F3864"/>';
+  const cell = (properties: string): string => `<w:tc><w:tcPr>${properties}</w:tcPr>${paragraph(white)}</w:tc>`;
+  const table = (properties: string, cells: string): string => `<w:tbl><w:tblPr>${properties}</w:tblPr><w:tr>${cells}</w:tr></w:tbl>`;
+
+  it.each([
+    ['a paragraph', paragraph(white)],
+    ['a cell', table('', cell(''))],
+    ['a cell beside a coloured one', table('', `${cell('')}<w:tc><w:tcPr>${dark}</w:tcPr>${wordParagraph('')}</w:tc>`)],
+    ['on a white fill', paragraph(run('margin 40 %', '<w:color w:val="FEFEFE"/><w:shd w:val="clear" w:fill="FFFFFF"/>'))],
+  ])('is left out where it is white on white: %s', async (_, hidden) => {
+    const { blocks, document } = await readBody(`${hidden}${wordParagraph('The hall costs 300 euros.')}`);
+    expect(texts(blocks).filter((text) => text !== '')).toEqual(['The hall costs 300 euros.']);
+    expect(document.warnings).toEqual([WHITE_TEXT_LEFT_OUT]);
+  });
+
+  it.each([
+    ['a run', paragraph(run('margin 40 %', `<w:color w:val="FFFFFF"/>${dark}`))],
+    ['a highlighted run', paragraph(run('margin 40 %', '<w:color w:val="FFFFFF"/><w:highlight w:val="darkBlue"/>'))],
+    ['a paragraph', paragraph(white, dark)],
+    ['a cell', table('', cell(dark))],
+    ['a table', table(dark, cell(''))],
+    ['a page', `<w:p><w:r><w:drawing><wp:anchor behindDoc="1"/></w:drawing></w:r></w:p>${paragraph(white)}`],
+  ])('is no white text on the colour of %s', async (_, body) => {
+    const { blocks, document } = await readBody(body);
+    expect(texts(blocks)).toEqual(['margin 40 %']);
+    expect(document.warnings).toEqual([]);
+  });
+
+  it('is no white text in a table whose style colours it', async () => {
+    const styles = {
+      ...wordStyles,
+      content: String(wordStyles.content).replace(
+        '</w:styles>',
+        `<w:style w:type="table" w:styleId="Grid"><w:name w:val="Grid"/><w:tblStylePr w:type="firstRow"><w:tcPr>${dark}</w:tcPr></w:tblStylePr></w:style></w:styles>`,
+      ),
+    };
+    const { blocks } = await readBody(table('<w:tblStyle w:val="Grid"/>', cell('')), styles);
+    expect(texts(blocks)).toEqual(['margin 40 %']);
   });
 
   it('is left out where a field is not filled in', async () => {

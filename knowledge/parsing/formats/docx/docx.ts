@@ -17,6 +17,9 @@ const MAIN = 'word/document.xml';
 /** Titles of clauses are below all headings that have a style. */
 const CLAUSE_LEVEL = 10;
 
+/** The page's colour, and pictures behind the text: letterheads, banners. */
+const BACKDROPS = ['<w:background ', 'behindDoc="1"', 'behindDoc="true"'];
+
 /** Word documents: body, tables, lists and text boxes in their order, then notes, then what headers and footers say, each text once. */
 export const parseDocx: Parser = async (input, sink) => {
   const archive = await openArchive(input.content);
@@ -29,6 +32,7 @@ export const parseDocx: Parser = async (input, sink) => {
     styles: new Styles(archive.parts.get('word/styles.xml')),
     numbering: new Numbering(archive.parts.get('word/numbering.xml')),
     sink,
+    hasBackdrop: [...archive.parts.values()].some((part) => BACKDROPS.some((sign) => part.includes(sign))),
     noteNumber: (kind, id) => {
       const key = `${kind} ${id}`;
       const number = notes.get(key) ?? notes.size + 1;

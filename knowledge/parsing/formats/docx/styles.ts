@@ -6,6 +6,9 @@ export interface RunFormat {
   readonly isStruck?: boolean;
   readonly isHidden?: boolean;
   readonly isRaised?: boolean;
+  readonly isWhite?: boolean;
+  /** On a colour of its own. */
+  readonly isShaded?: boolean;
 }
 
 /** What a style says of its paragraphs or runs, with what it has of those that it is based on. */
@@ -93,7 +96,24 @@ export function runProperty(name: string, attributes: Attributes): RunFormat {
       return { isHidden: isOn(attributes) };
     case 'vertAlign':
       return { isRaised: attributes['val'] === 'superscript' };
+    case 'color':
+      return { isWhite: isWhite(attributes['val']) };
+    case 'highlight':
+      return { isShaded: !/^(?:none|white)$/u.test(attributes['val'] ?? 'none') };
+    case 'shd':
+      return { isShaded: isShading(attributes) };
     default:
       return {};
   }
+}
+
+/** `FFFFFF`, and what no eye can tell from it. */
+function isWhite(colour: string | undefined): boolean {
+  return /^(?:f[a-f]){3}$/iu.test(colour ?? '');
+}
+
+/** Whether a `shd` colours anything: a pattern, or a fill that isn't the paper's. */
+export function isShading({ val, fill }: Attributes): boolean {
+  const isFilled = fill !== undefined && fill !== 'auto' && !isWhite(fill);
+  return isFilled || !/^(?:clear|nil)$/u.test(val ?? 'clear');
 }
