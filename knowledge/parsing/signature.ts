@@ -13,6 +13,9 @@ const CFB = 'an Office file of the old kind';
 
 const HTML = 'an HTML page';
 const TEXT = 'a text file';
+const XML = 'an XML file';
+/** Of Excel 2002 and 2003, and of what many programs still export. */
+const XML_SPREADSHEET = 'urn:schemas-microsoft-com:office:spreadsheet';
 /** Comma, semicolon, tab. */
 const SEPARATORS = new Set([0x2c, 0x3b, 0x09]);
 
@@ -77,10 +80,11 @@ function signatureOf(content: Buffer): string | undefined {
 }
 
 /** What a file named .xls is that spreadsheet programs open, though it is no workbook of the old kind; undefined for anything else. */
-export function exportKind(content: Buffer): 'package' | 'html' | 'text' | undefined {
+export function exportKind(content: Buffer): 'package' | 'html' | 'xml' | 'text' | undefined {
   const found = signatureOf(content);
   if (found !== undefined) return found === ZIP ? 'package' : undefined;
   const really = looksLike(content);
+  if (really === XML && content.subarray(0, 4096).includes(XML_SPREADSHEET)) return 'xml';
   return really === HTML ? 'html' : really === TEXT && content.subarray(0, 4096).some((byte) => SEPARATORS.has(byte)) ? 'text' : undefined;
 }
 
@@ -98,7 +102,7 @@ function looksLike(content: Buffer): string | undefined {
     .trimStart()
     .toLowerCase();
   if (/^<(!doctype html|html|head|body|table|meta|div)/u.test(start)) return HTML;
-  if (start.startsWith('<?xml')) return 'an XML file';
+  if (start.startsWith('<?xml')) return XML;
   const isUtf16 = content[0] === 0xff ? content[1] === 0xfe : content[0] === 0xfe && content[1] === 0xff;
   return isUtf16 || isPlain(content.subarray(0, 4096)) ? TEXT : undefined;
 }

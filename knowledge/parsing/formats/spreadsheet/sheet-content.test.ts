@@ -184,6 +184,24 @@ describe('files named .xls that are no workbook of that kind', () => {
     expect(texts((await read(pool, { content, extension: 'xls' })).blocks)).toEqual(expected);
   });
 
+  it('are read as an XML spreadsheet, without what is hidden in it', async () => {
+    const data = (text: string): string => `<ss:Data ss:Type="String">${text}</ss:Data>`;
+    const row = (cells: readonly string[], attributes = ''): string =>
+      `<Row${attributes}>${cells.map((text) => `<Cell>${data(text)}</Cell>`).join('')}</Row>`;
+    const content = `<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?>
+<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">
+<Worksheet ss:Name="Prices"><Table><Column/><Column ss:Hidden="1"/><Column/>${[
+      row(['Item', 'Cost', 'Price']),
+      row(['Lamp', '10', '19']),
+      row(['Internal', '1', '2'], ' ss:Hidden="1"'),
+      `<Row><Cell ss:MergeDown="1">${data('Chair <B>new</B>')}</Cell><Cell ss:Index="3">${data('49')}</Cell></Row>`,
+      `<Row><Cell ss:Index="3">${data('51')}</Cell></Row>`,
+    ].join('')}</Table></Worksheet></Workbook>`;
+    const { blocks, document } = await read(pool, { content, extension: 'xls' });
+    expect(texts(blocks)).toEqual(['Lamp | 19', 'Chair new | 49', 'Chair new | 51']);
+    expect(document.warnings).toHaveLength(2);
+  });
+
   it('are refused where they are neither', async () => {
     for (const content of ['Dear guest\nwelcome', '%PDF-1.7 a, b', '<?xml version="1.0"?><a/>'])
       expect(await failureCode(pool, { content, extension: 'xls' })).toBe('unsupported_content');

@@ -34,8 +34,12 @@ function workbook(): XLSX.WorkBook {
 }
 
 describe('workbooks', () => {
-  it.each(['xlsx', 'xls'] as const)('reads .%s: values as shown, rows as numbered, sheets by name', async (extension) => {
-    const content = Buffer.from(XLSX.write(workbook(), { type: 'buffer', bookType: extension }) as Uint8Array);
+  it.each([
+    ['xlsx', 'xlsx'],
+    ['xls', 'xls'],
+    ['xls', 'xlml'],
+  ] as const)('reads .%s (%s): values as shown, rows as numbered, sheets by name', async (extension, bookType) => {
+    const content = Buffer.from(XLSX.write(workbook(), { type: 'buffer', bookType }) as Uint8Array);
     const { blocks, document } = await read(pool, { content, extension });
     const header = ['Name', 'Joined', 'Share', 'Salary', 'Left'];
     expect(blocks).toEqual([

@@ -3,6 +3,7 @@ import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
 
 import { IngestionError } from '../../../ingestion-failure.ts';
 import { checkNesting, openArchive } from '../../archive/archive.ts';
+import { scanXml } from '../../archive/scan-xml.ts';
 import { leftOut } from '../../left-out.ts';
 import { exportKind } from '../../signature.ts';
 import { oneLine } from '../../text/clean.ts';
@@ -44,7 +45,8 @@ export const parseSpreadsheet: Parser = async (input, sink) => {
     return {};
   }
   const isPackage = input.extension === 'xlsx' || kind === 'package';
-  const book = kind === 'text' ? readLines(input) : isPackage ? await readPackage(input, sink) : readBinary(input);
+  const book =
+    kind === 'text' ? readLines(input) : kind === 'xml' ? readXml(input) : isPackage ? await readPackage(input, sink) : readBinary(input);
   const hidden = book.SheetNames.filter((_, at) => (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0);
   for (const name of hidden) sink.warn(leftOut(`hidden sheet "${name.slice(0, 60)}"`, 'show it to have it read'));
   const visible = book.SheetNames.filter((name) => !hidden.includes(name));
@@ -71,6 +73,14 @@ function readLines({ content, limits }: ParserInput): XLSX.WorkBook {
   const separators = text.match(/[,;\t]/gu)?.length ?? 0;
   if (separators > limits.cells * 2) throw tooManyCells(limits.cells);
   return XLSX.read(text, { type: 'string', dense: true, raw: true });
+}
+
+/** A workbook in one XML file. @see https://learn.microsoft.com/previous-versions/office/developer/office-xp/aa140066(v=office.10) */
+function readXml({ content, limits }: ParserInput): XLSX.WorkBook {
+  scanXml(content);
+  const text = decodeText(content);
+  if ((text.match(/<(?:\w+:)?Cell\b/gu)?.length ?? 0) > limits.cells) throw tooManyCells(limits.cells);
+  return XLSX.read(text, { ...READ_OPTIONS, type: 'string' });
 }
 
 async function readPackage({ content, extension, limits }: ParserInput, sink: Sink): Promise<XLSX.WorkBook> {
