@@ -14,19 +14,37 @@ const PASSWORD = 0x2000;
 /** A field may hold a whole page. */
 const SIZE = 11;
 
-/** What people wrote into the fields of a form and onto the page, where it stands. */
-export function formValues(pdfium: Pdfium, form: Address, page: Address, place: Placing): readonly LinePiece[] {
+/** What people wrote into a field of a form or onto the page. */
+export interface FormValue {
+  /** Its lines, where they stand. */
+  readonly lines: readonly LinePiece[];
+  /** What the form tells programs that read it aloud (`/TU`). */
+  readonly description: string;
+  /** What the form's author calls the field (`/T`). */
+  readonly name: string;
+}
+
+export function formValues(pdfium: Pdfium, form: Address, page: Address, place: Placing): readonly FormValue[] {
   const { api } = pdfium;
-  const pieces: LinePiece[] = [];
+  const values: FormValue[] = [];
   const count = api.FPDFPage_GetAnnotCount(page);
   for (let at = 0; at < count; at += 1) {
     const annotation = api.FPDFPage_GetAnnot(page, at);
     if (annotation === 0) continue;
     const text = (api.FPDFAnnot_GetFlags(annotation) & HIDDEN) === 0 ? annotationText(pdfium, form, annotation).trim() : '';
-    if (text !== '' && api.FPDFAnnot_GetRect(annotation, pdfium.scratch)) pieces.push(...linesIn(text, pdfium.floats(4), place));
+    if (text !== '' && api.FPDFAnnot_GetRect(annotation, pdfium.scratch))
+      values.push({ lines: linesIn(text, pdfium.floats(4), place), ...namesOf(pdfium, form, annotation) });
     api.FPDFPage_CloseAnnot(annotation);
   }
-  return pieces;
+  return values;
+}
+
+function namesOf(pdfium: Pdfium, form: Address, annotation: Address): Pick<FormValue, 'description' | 'name'> {
+  const { api } = pdfium;
+  return {
+    description: pdfium.text((buffer, bytes) => api.FPDFAnnot_GetFormFieldAlternateName(form, annotation, buffer, bytes)),
+    name: pdfium.text((buffer, bytes) => api.FPDFAnnot_GetFormFieldName(form, annotation, buffer, bytes)),
+  };
 }
 
 function annotationText(pdfium: Pdfium, form: Address, annotation: Address): string {

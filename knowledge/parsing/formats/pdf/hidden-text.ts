@@ -4,8 +4,15 @@ import type { Address, Pdfium } from './pdfium.ts';
 /** What is drawn behind the text of a page. */
 export interface Areas {
   readonly hasPicture: boolean;
+  /** Share of the page that the largest picture or drawing covers. */
+  readonly pictureShare: number;
   /** Filled with a colour, or a picture. */
   readonly coloured: readonly Area[];
+}
+
+interface PageSize {
+  readonly width: number;
+  readonly height: number;
 }
 
 interface Area {
@@ -31,10 +38,11 @@ export function isWhite({ api, scratch }: Pick<Pdfium, 'api' | 'scratch'>, objec
   return [0, 4, 8].every((offset) => (api.pdfium.HEAPU32[(scratch + offset) / 4] ?? 0) >= WHITE);
 }
 
-export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing): Areas {
+export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing, size: PageSize): Areas {
   const { api, scratch } = pdfium;
   const coloured: Area[] = [];
   let hasPicture = false;
+  let largest = 0;
   const count = api.FPDFPage_CountObjects(page);
   for (let at = 0; at < count && coloured.length < MOST_AREAS; at += 1) {
     const object = api.FPDFPage_GetObject(page, at);
@@ -44,6 +52,7 @@ export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing): Areas
     if (!api.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12)) continue;
     const [left = 0, bottom = 0, right = 0, top = 0] = pdfium.floats(4);
     const [one, other] = [place.point(left, bottom), place.point(right, top)];
+    if (type === IMAGE || type === FORM) largest = Math.max(largest, Math.abs((right - left) * (top - bottom)));
     coloured.push({
       left: Math.min(one[0], other[0]),
       right: Math.max(one[0], other[0]),
@@ -51,15 +60,11 @@ export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing): Areas
       bottom: Math.max(one[1], other[1]),
     });
   }
-  return { hasPicture, coloured };
+  return { hasPicture, pictureShare: largest / (size.width * size.height), coloured };
 }
 
 /** Leaves out what a reader of the page can't see: off the page, white on white, and without ink where no picture shows the same. */
-export function withoutHidden(
-  all: readonly Character[],
-  { hasPicture, coloured }: Areas,
-  page: { readonly width: number; readonly height: number },
-): readonly Character[] {
+export function withoutHidden(all: readonly Character[], { hasPicture, coloured }: Areas, page: PageSize): readonly Character[] {
   return all.filter(({ object, x, y }) => {
     if (x < -1 || y < -1 || x > page.width + 1 || y > page.height + 1) return false;
     if (object.isInvisible && !hasPicture) return false;

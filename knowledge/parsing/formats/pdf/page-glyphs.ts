@@ -1,8 +1,7 @@
 import { isRightToLeft } from './bidi.ts';
-import { formValues } from './form-values.ts';
+import { formValues, type FormValue } from './form-values.ts';
 import { drawnAreas, isWhite, withoutHidden } from './hidden-text.ts';
 import type { GlyphCount } from './legibility.ts';
-import type { LinePiece } from './page-lines.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 
 /** What is drawn at one place: a letter, a ligature, or what the file says in its stead. In points from the page's upper left corner. */
@@ -24,8 +23,10 @@ export interface PageGlyphs {
   /** Watermarks, labels of axes. */
   readonly turned: readonly Glyph[];
   /** What people filled in. */
-  readonly values: readonly LinePiece[];
+  readonly values: readonly FormValue[];
   readonly count: GlyphCount;
+  /** Share of the page that its largest picture covers. */
+  readonly pictureShare: number;
   /** Characters that the author hid, which are left out. */
   readonly hidden: number;
 }
@@ -101,9 +102,11 @@ export function readGlyphs(pdfium: Pdfium, { document, form }: OpenDocument, ind
       const place = new Placing(pdfium, page);
       const all = characters(pdfium, text, spans, place);
       const size = { width: api.FPDF_GetPageWidthF(page), height: api.FPDF_GetPageHeightF(page) };
-      const shown = withoutHidden(all, drawnAreas(pdfium, page, place), size);
+      const areas = drawnAreas(pdfium, page, place, size);
+      const shown = withoutHidden(all, areas, size);
       return {
         height: size.height,
+        pictureShare: areas.pictureShare,
         values: formValues(pdfium, form, page, place),
         count: countOf(shown),
         hidden: all.length - shown.length,

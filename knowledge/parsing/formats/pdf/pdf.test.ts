@@ -269,14 +269,14 @@ describe('PDFs', () => {
       '/Annots [6 0 R 7 0 R 8 0 R 9 0 R]',
       '/AcroForm << /Fields [6 0 R 7 0 R 8 0 R] >>',
       [
-        field('Tx', 700, '/V (89 EUR)'),
+        field('Tx', 700, '/V (89 EUR) /TU (Fee of the season)'),
         field('Btn', 660, '/V /Yes /AS /Yes'),
         field('Btn', 620, '/V /Off /AS /Off'),
         '<< /Type /Annot /Subtype /FreeText /Rect [72 500 300 520] /Contents (closed on Mondays) /DA (/Helv 11 Tf) >>',
       ],
     );
     expect(texts((await read(pool, { content, extension: 'pdf' })).blocks)).toEqual([
-      'Price per night | 89 EUR',
+      'Price per night | Fee of the season: 89 EUR',
       'Pets allowed | ☑',
       'Smoking | ☐',
       'closed on Mondays',
@@ -331,6 +331,28 @@ describe('PDFs', () => {
     const { document } = await read(pool, { content: makePdf([lines(['some text']), [], [], lines(['more text'])]), extension: 'pdf' });
     expect(document.warnings).toEqual(['pages without text, perhaps scanned pictures: 2-3']);
     expect(document.pages).toBe(4);
+  });
+
+  it('names a page that has a stamp on a picture, and next to no text', async () => {
+    const picture = {
+      entries: '/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8',
+      content: Buffer.from([200]),
+    };
+    const page = (contents: number): string =>
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> /XObject << /I 6 0 R >> >> /Contents ${contents} 0 R >>`;
+    const content = makePdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 2 /Kids [3 0 R 4 0 R] >>',
+      page(7),
+      page(8),
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+      picture,
+      { entries: '', content: Buffer.from('q 595 0 0 842 0 0 cm /I Do Q BT /F1 11 Tf 400 20 Td (Copy 7) Tj ET') },
+      { entries: '', content: Buffer.from(`q 595 0 0 842 0 0 cm /I Do Q BT /F1 11 Tf 72 700 Td (${words(12, 1)}) Tj ET`) },
+    ]);
+    expect((await read(pool, { content, extension: 'pdf' })).document.warnings).toEqual([
+      'pages with next to no text beside a picture, perhaps scanned: 1',
+    ]);
   });
 
   it('has no text layer when all pages are pictures', async () => {

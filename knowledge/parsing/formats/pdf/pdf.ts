@@ -4,6 +4,7 @@ import { oneLine } from '../../text/clean.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
 import { numberRuns } from '../../text/number-runs.ts';
 import { Outline } from '../../text/outline.ts';
+import { labelledValues } from './form-labels.ts';
 import { bookmarkKey, Headings } from './headings.ts';
 import { collectWords } from './hyphenation.ts';
 import { isLegible } from './legibility.ts';
@@ -15,12 +16,15 @@ import { type PageOfLines, runningLines } from './running-lines.ts';
 import type { Parser, Sink } from '../../block.ts';
 import { type Address, Pdfium } from './pdfium.ts';
 import { continueTable, type PageTable } from './tables.ts';
+import { isSparse, noTextFailure, type UnreadPage, unreadWarnings } from './unread-pages.ts';
 
 interface Page extends PageOfLines {
   readonly turned: readonly LinePiece[];
   readonly isLegible: boolean;
   /** Characters that the author hid. */
   readonly hidden: number;
+  /** Share of the page that its largest picture covers. */
+  readonly pictureShare: number;
 }
 
 /** A file whose pages all fail is damaged; so many in a row are enough to say so. */
@@ -33,9 +37,10 @@ export const parsePdf: Parser = async (input, sink) => {
   const count = pdfium.api.FPDF_GetPageCount(document);
   if (count > input.limits.pages)
     throw new IngestionError('too_large', `The PDF has ${count} pages; the limit is ${input.limits.pages}. Split it into several files.`);
-  const pages = readPages({ pdfium, document, form: pdfium.openForm(document), count }, sink, input.limits.textBytes);
+  const { pages, unread } = readPages({ pdfium, document, form: pdfium.openForm(document), count }, sink, input.limits.textBytes);
   refuseDynamicForm(pdfium.api.FPDF_GetFormType(document), pages);
   const running = runningLines(pages);
+  for (const warning of unreadWarnings([...unread, ...sparsePages(pages, running.all)])) sink.warn(warning);
   const words = collectWords(pages.flatMap(({ lines }) => lines.map(({ text }) => text)));
   const parts = pages.flatMap((page) => {
     const body = pageParts(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number, words);
@@ -65,16 +70,32 @@ export const parsePdf: Parser = async (input, sink) => {
   return { pages: count, ...(title === '' ? {} : { title }) };
 };
 
+function sparsePages(pages: readonly Page[], running: ReadonlySet<LinePiece>): readonly UnreadPage[] {
+  return pages
+    .filter(({ lines, turned, pictureShare }) =>
+      isSparse(
+        [...lines.filter((line) => !running.has(line)), ...turned].map(({ text }) => text),
+        pictureShare,
+      ),
+    )
+    .map(({ number }) => ({ page: number, reason: 'sparse' }));
+}
+
 interface OpenPdf extends OpenDocument {
   readonly pdfium: Pdfium;
   readonly count: number;
 }
 
+interface ReadPages {
+  /** Those with text. */
+  readonly pages: readonly Page[];
+  readonly unread: readonly UnreadPage[];
+}
+
 /** @throws IngestionError `no_text_layer` when no page has any text; what reading threw when no page can be read */
-function readPages(open: OpenPdf, sink: Sink, textBytes: number): readonly Page[] {
+function readPages(open: OpenPdf, sink: Sink, textBytes: number): ReadPages {
   const pages: Page[] = [];
-  const empty: number[] = [];
-  const illegible: number[] = [];
+  const unread: UnreadPage[] = [];
   const hidden: number[] = [];
   const { count } = open;
   const broken: number[] = [];
@@ -84,8 +105,8 @@ function readPages(open: OpenPdf, sink: Sink, textBytes: number): readonly Page[
     try {
       const page = readPage(open, number);
       if (page.hidden > 0) hidden.push(number);
-      if (!page.isLegible) illegible.push(number);
-      else if (page.lines.length + page.turned.length === 0) empty.push(number);
+      if (!page.isLegible) unread.push({ page: number, reason: 'illegible' });
+      else if (page.lines.length + page.turned.length === 0) unread.push({ page: number, reason: 'empty' });
       else pages.push(page);
       characters += page.lines.reduce((sum, line) => sum + line.text.length, 0);
     } catch (error) {
@@ -98,34 +119,18 @@ function readPages(open: OpenPdf, sink: Sink, textBytes: number): readonly Page[
     sink.progress(number, count);
   }
   if (broken.length === count) throw firstError;
-  if (pages.length === 0 && illegible.length > 0)
-    throw new IngestionError(
-      'no_text_layer',
-      'The fonts of this PDF do not say which characters they show, so its text can be seen but not read. Export it again with another program, or have its text recognised (OCR), and upload the result.',
-    );
-  if (pages.length === 0)
-    throw new IngestionError(
-      'no_text_layer',
-      'The PDF has pictures of pages but no text. Have its text recognised (OCR), and upload the result.',
-    );
+  if (pages.length === 0) throw noTextFailure(unread);
   if (broken.length > 0) sink.warn(`pages that could not be read, and are missing: ${numberRuns(broken)}`);
-  if (illegible.length > 0)
-    sink.warn(
-      leftOut(
-        `pages whose fonts do not say which characters they show: ${numberRuns(illegible)}`,
-        'export it with another program, or have their text recognised (OCR)',
-      ),
-    );
   if (hidden.length > 0)
     sink.warn(leftOut(`text that no reader sees (white on white, off the page, without ink) on pages ${numberRuns(hidden)}`));
-  if (empty.length > 0) sink.warn(`pages without text, perhaps scanned pictures: ${numberRuns(empty)}`);
-  return pages;
+  return { pages, unread };
 }
 
 function readPage({ pdfium, ...open }: OpenPdf, number: number): Page {
-  const { height, upright, turned, values, count, hidden } = readGlyphs(pdfium, open, number - 1);
-  const lines = [...pageLines(upright), ...values];
-  const page = { number, height, lines, turned: pageLines(turned), hidden };
+  const { height, upright, turned, values, count, hidden, pictureShare } = readGlyphs(pdfium, open, number - 1);
+  const printed = pageLines(upright);
+  const lines = [...printed, ...labelledValues(values, printed)];
+  const page = { number, height, lines, turned: pageLines(turned), hidden, pictureShare };
   return { ...page, isLegible: isLegible([...lines, ...page.turned].map(({ text }) => text).join('\n'), count) };
 }
 
