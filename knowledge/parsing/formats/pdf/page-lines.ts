@@ -28,17 +28,24 @@ type Placed = Pick<Glyph, 'text' | 'left' | 'right'>;
 const SAME_BASELINE = 0.45;
 const WORD_GAP = 0.15;
 const CELL_GAP = 1.2;
+/** Letters that are read from the right touch, or nearly. */
+const WORD_GAP_FROM_RIGHT = 0.12;
+/** Where spaces are drawn, a gap without one is the edge of a cell; but not behind the sign or number of a list, nor beside dots. */
+const CELL_GAP_WITHOUT_SPACE = 0.4;
+const CELL_END = /[\p{L}\p{M}\p{N}%€$£]$/u;
+const SPACES_PER_GAP = 3;
 
 /**
  * Joins what a PDF draws to pieces of lines. Pieces that stand far apart on one baseline stay apart: they may belong to two columns.
  */
 export function pageLines(glyphs: readonly Glyph[]): readonly LinePiece[] {
   const pieces: Piece[] = [];
+  const hasSpaces = drawsSpaces(glyphs);
   let open: Piece | undefined;
   for (const glyph of glyphs) {
     const { text } = glyph;
     const fromRight = isRightToLeft(text);
-    const goesOn = open !== undefined && continues(open, glyph, fromRight);
+    const goesOn = open !== undefined && continues(open, glyph, fromRight) && !(hasSpaces && isCellEdge(open, glyph, fromRight));
     if (open !== undefined && text === ' ') open.glyphs.push(glyph);
     else if (open !== undefined && goesOn && text === '') widen(open, glyph.right);
     else if (open !== undefined && goesOn) {
@@ -50,6 +57,28 @@ export function pageLines(glyphs: readonly Glyph[]): readonly LinePiece[] {
     }
   }
   return joinRightToLeft(pieces).map(lineOf);
+}
+
+/** Whether the program that wrote the page draws a space between words, rather than leave a gap. */
+function drawsSpaces(glyphs: readonly Glyph[]): boolean {
+  let spaces = 0;
+  let gaps = 0;
+  let last: Glyph | undefined;
+  for (const glyph of glyphs) {
+    if (glyph.text === ' ') spaces += 1;
+    else if (last !== undefined && last.text !== ' ' && isWordGap(glyph.left - last.right, glyph.size) && last.y === glyph.y) gaps += 1;
+    last = glyph;
+  }
+  return spaces > SPACES_PER_GAP * gaps;
+}
+
+function isCellEdge({ glyphs, right, size, fromRight }: Piece, next: Glyph, nextFromRight: boolean): boolean {
+  if (next.left - right < CELL_GAP_WITHOUT_SPACE * Math.max(size, next.size) || fromRight || nextFromRight) return false;
+  return next.text !== '.' && CELL_END.test(glyphs.at(-1)?.text ?? '');
+}
+
+function isWordGap(gap: number, size: number): boolean {
+  return gap > WORD_GAP * size && gap < CELL_GAP * size;
 }
 
 /** A share of the font's height. */
@@ -109,7 +138,7 @@ function extend(piece: Piece, next: Extent, fromRight: boolean): void {
 }
 
 function lineOf({ glyphs, fromRight, left, right, y, size, isBold }: Piece): LinePiece {
-  const text = fromRight ? bidirectionalText(glyphs, WORD_GAP * size) : plainText(glyphs, WORD_GAP * size);
+  const text = fromRight ? bidirectionalText(glyphs, WORD_GAP_FROM_RIGHT * size) : plainText(glyphs, WORD_GAP * size);
   return { text: text.trim(), left, right, y, size, isBold };
 }
 

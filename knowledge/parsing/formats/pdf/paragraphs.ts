@@ -85,7 +85,7 @@ function goesOn(before: Placed, next: Placed, leading: number): boolean {
   return !endsEarly && !isIndented;
 }
 
-/** The distance between baselines that most lines have; 1.2 times the font where there is nothing to measure. */
+/** The distance between baselines inside paragraphs, of which many have one line only; 1.5 times the font where there is nothing to measure. */
 function usualLeading(regions: readonly Region[]): number {
   const distances = regions
     .flatMap(({ lines }) => lines.slice(1).map((line, at) => ({ distance: line.y - (lines[at]?.y ?? 0), size: line.size })))
@@ -93,5 +93,5 @@ function usualLeading(regions: readonly Region[]): number {
     .map(({ distance }) => distance)
     .sort((one, other) => one - other);
   const size = regions[0]?.lines[0]?.size ?? 12;
-  return distances[Math.floor(distances.length / 2)] ?? 1.5 * size;
+  return distances[Math.floor(distances.length / 4)] ?? 1.5 * size;
 }

@@ -16,7 +16,7 @@ interface Column {
 }
 
 /** What two columns must have between them, as a share of the font's height; rows that a table has at least. */
-const COLUMN_GAP = 0.5;
+const COLUMN_GAP = 0.4;
 const LEAST_ROWS = 3;
 /** Distance to the next row, as a share of the font's height; a page with more lines is a drawing. */
 const ROW_DISTANCE = 4;
