@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 
 import type { Glyph } from './page-glyphs.ts';
 import { type LinePiece, pageLines } from './page-lines.ts';
+import { pageParts } from './paragraphs.ts';
 import { readingOrder } from './reading-order.ts';
 import { splitTables } from './tables.ts';
 
@@ -53,4 +54,23 @@ it('reads a narrow table of such cells as rows', () => {
 it('takes a smaller gap for a space between words of which the letters touch', () => {
   const [first, second] = [drawn('مجانا', 100, 20, -1), drawn('خلال', 73.6, 20, -1)];
   expect(said([...first, ...second])).toEqual(['مجانا خلال']);
+});
+
+it('parts paragraphs of one line by the leading of longer ones', () => {
+  const long = 'words that fill the width of the page from its left edge to the right one, and go on below';
+  const lines = [
+    [long, 20],
+    ['until here', 33],
+    ['One line alone', 56],
+    ['and another one', 79],
+    [long, 102],
+    ['to the end', 115],
+  ] as const;
+  const parts = pageParts(readingOrder(pageLines(lines.flatMap(([text, y]) => drawn(text, 50, y)))), 1, new Set());
+  expect(parts.map((part) => (part.kind === 'text' ? part.text : ''))).toEqual([
+    `${long} until here`,
+    'One line alone',
+    'and another one',
+    `${long} to the end`,
+  ]);
 });

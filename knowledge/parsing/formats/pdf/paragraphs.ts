@@ -85,13 +85,25 @@ function goesOn(before: Placed, next: Placed, leading: number): boolean {
   return !endsEarly && !isIndented;
 }
 
-/** The distance between baselines inside paragraphs, of which many have one line only; 1.5 times the font where there is nothing to measure. */
+/** Of its region's width, where a line ends that fills it. */
+const FULL = 0.9;
+
+/** The distance between baselines that most lines have, by those that fill their width: below others a paragraph may end. */
 function usualLeading(regions: readonly Region[]): number {
-  const distances = regions
-    .flatMap(({ lines }) => lines.slice(1).map((line, at) => ({ distance: line.y - (lines[at]?.y ?? 0), size: line.size })))
-    .filter(({ distance, size }) => distance > 0.5 * size && distance < 3 * size)
-    .map(({ distance }) => distance)
-    .sort((one, other) => one - other);
+  const steps = regions.flatMap(({ lines, left, right }) =>
+    lines.slice(1).flatMap((line, at) => {
+      const above = lines[at];
+      const distance = line.y - (above?.y ?? 0);
+      if (above === undefined || distance <= 0.5 * line.size || distance >= 3 * line.size) return [];
+      return [{ distance, isFull: above.cells.length === 1 && above.right >= left + FULL * (right - left) }];
+    }),
+  );
+  const full = steps.filter(({ isFull }) => isFull);
   const size = regions[0]?.lines[0]?.size ?? 12;
-  return distances[Math.floor(distances.length / 4)] ?? 1.5 * size;
+  return median(full) ?? median(steps) ?? 1.5 * size;
+}
+
+/** The lower one of two: some full lines end a paragraph, too. */
+function median(steps: readonly { readonly distance: number }[]): number | undefined {
+  return steps.map(({ distance }) => distance).sort((one, other) => one - other)[Math.floor((steps.length - 1) / 2)];
 }
