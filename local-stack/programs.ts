@@ -24,6 +24,7 @@ const CHROMIUM_VERSION = '120';
 const HELM_VERSION = '3.19.2';
 const KUBE_ROUTER_VERSION = '2.2.1';
 const SIPP_VERSION = '3.6.1';
+const TESSERACT_VERSION = '5';
 const VERSITYGW_VERSION = '1.8.0';
 
 const testPrograms = {
@@ -59,6 +60,14 @@ const testPrograms = {
     accepted: { text: '3.6 or newer', check: (version) => /^(3\.([6-9]|\d\d)|[4-9])(\.|$)/.test(version) },
     executable: 'sipp',
     debian: { package: 'sip-tester', program: 'usr/bin/sipp' },
+  },
+  tesseract: {
+    name: 'tesseract',
+    version: TESSERACT_VERSION,
+    versionProbe: { args: ['--version'], pattern: /tesseract (\d+(?:\.\d+)*)/ },
+    accepted: { text: '5.x', check: (version) => version.startsWith('5.') },
+    executable: 'tesseract',
+    debian: { package: 'tesseract-ocr', program: 'usr/bin/tesseract' },
   },
   versitygw: {
     name: 'versitygw',

@@ -14,6 +14,7 @@ import { OVERDUE_LIMITS, StaleCallSweeper } from '../calls/stale-call-sweeper.ts
 import { ToolListRefresher } from '../calls/mcp/tool-list-refresher.ts';
 import { createRooms } from '../calls/rooms.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
+import { INSTALLATION } from '../platform/egress/egress.ts';
 import { every } from '../platform/every.ts';
 import { readyGauge } from '../platform/ready-gauge.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
@@ -23,6 +24,7 @@ import type { Measurement } from '../platform/telemetry/gen-ai/model-requests.ts
 import { WorkflowStarter } from '../platform/temporal/workflow-starter.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
+import { createOcr } from '../knowledge/ocr/create-ocr.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
 import { ParserPool } from '../knowledge/parsing/index.ts';
 import { openStore, watchHealth, type Store } from '../store/index.ts';
@@ -104,6 +106,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   role.onStop('parsers', () => parsers.close());
   const egress = egressOf(config, { logger, registry });
   role.onStop('egress', () => egress.close());
+  const ocr = createOcr({ profile: config.PARLEY_OCR, egress: egress.for(INSTALLATION), env: process.env, clock, registry });
   const deliveries = knowsCluster(config, process.env) ? openDeliveries({ config, egress, readiness, clock, logger, registry }) : undefined;
   if (deliveries === undefined)
     logger.warn('KUBECONFIG is not set: this worker cannot read the webhook subscriptions, and leaves retries of deliveries to others');
@@ -127,7 +130,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   };
   const worker = { ...activitiesOnly, maxCachedWorkflows: CACHED_WORKFLOWS, workflowBundle: bundle ?? (await workflowBundle()) };
   const ingestion = {
-    ...createIngestionActivities({ ...knowledge, parsers, egress, registry, readersAtOnce: atOnce }),
+    ...createIngestionActivities({ ...knowledge, parsers, ocr, egress, registry, readersAtOnce: atOnce }),
     ...createClearingActivities(knowledge),
     ...createReindexActivities(knowledge),
   };

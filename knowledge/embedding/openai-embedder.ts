@@ -1,6 +1,4 @@
 /** Embeddings from any server that speaks OpenAI's `/embeddings`. */
-import { readFile } from 'node:fs/promises';
-
 import { type Dispatcher, fetch, type Response } from 'undici';
 
 import { backoffDelay } from '../../platform/backoff.ts';
@@ -9,6 +7,7 @@ import { readBytes } from '../../platform/read-bytes.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { ReportedUse } from '../model-use.ts';
+import { MissingKeyError, profileKey } from '../profile-key.ts';
 import type { Embedder, EmbeddingKind, EmbeddingProfile, EmbedOptions, OpenAiProfile } from './embedder.ts';
 import { EmbeddingError, type EmbeddingErrorCode } from './embedding-error.ts';
 import { inputsOf } from './passage-text.ts';
@@ -260,28 +259,12 @@ function causeOf(error: unknown): string {
   return typeof code === 'string' ? code : 'connection failed';
 }
 
-/**
- * Read for each request: a mounted Secret may change at any time.
- * @returns undefined for a profile that names none
- * @throws EmbeddingError `misconfigured` when what it names is missing or empty
- */
 async function credentialOf(profile: EmbeddingProfile, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
   if (profile.provider !== 'openai_compatible') return undefined;
-  const { name, apiKeyEnv, apiKeyFile } = profile;
-  if (apiKeyEnv !== undefined) {
-    const key = env[apiKeyEnv]?.trim() ?? '';
-    if (key === '') throw missing(`Embedding profile "${name}" takes its key from the variable ${apiKeyEnv}, which is not set.`);
-    return key;
+  try {
+    return await profileKey(profile, env);
+  } catch (error) {
+    if (!(error instanceof MissingKeyError)) throw error;
+    throw new EmbeddingError('misconfigured', `Embedding profile "${profile.name}" ${error.message}.`);
   }
-  if (apiKeyFile === undefined) return undefined;
-  const key = await readFile(apiKeyFile, 'utf8').then(
-    (text) => text.trim(),
-    () => '',
-  );
-  if (key === '') throw missing(`Embedding profile "${name}" takes its key from the file ${apiKeyFile}, which can't be read or is empty.`);
-  return key;
-}
-
-function missing(message: string): EmbeddingError {
-  return new EmbeddingError('misconfigured', message);
 }

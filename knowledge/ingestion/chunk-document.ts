@@ -6,11 +6,13 @@ import type { DocumentTerms } from '../../store/knowledge/ingestion.ts';
 import { chunkBlocks } from '../chunking/chunk-blocks.ts';
 import type { Chunk } from '../chunking/chunk.ts';
 import { IngestionError } from '../ingestion-failure.ts';
+import type { PageReader } from '../ocr/page-reader.ts';
 import { allTerms, passageTerms, type PassageTerms } from '../lexical/passage.ts';
 import { dimensionsOf } from '../lexical/vectors.ts';
 import {
   PARSED_EXTENSIONS,
   type Block,
+  type ParsedBlock,
   type ParsedDocument,
   type ParsedExtension,
   type ParserPool,
@@ -19,10 +21,13 @@ import {
 } from '../parsing/index.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 import { readPages } from './read-pages.ts';
+import { recognisePages } from './recognise-pages.ts';
 import { paced } from '../../platform/pacer.ts';
 
-export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
+export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage' | 'clock'> {
   readonly parsers: Pick<ParserPool, 'parse'>;
+  /** For pages that have no text but pictures; undefined where none is configured. */
+  readonly ocr?: PageReader | undefined;
 }
 
 /** A part of a document that a parser reads by itself: the file, or one page of a website. */
@@ -50,17 +55,20 @@ export interface DocumentReading {
   facts(): ReadFacts;
 }
 
-/** @param onProgress receives what the parser reports */
+export interface ReadingProgress {
+  /** Receives what the parser reports. */
+  readonly onProgress?: (progress: ParseProgress) => void;
+  /** Receives how many pages have been recognised. What it throws ends the reading. */
+  readonly onPage?: (progress: ParseProgress) => Promise<void>;
+}
+
 export function chunkDocument(
-  { document, collection, signal }: Pick<Step, 'document' | 'collection' | 'signal'>,
+  step: Pick<Step, 'document' | 'collection' | 'signal'>,
   dependencies: ReadingDependencies,
-  onProgress?: (progress: ParseProgress) => void,
+  progress: ReadingProgress = {},
 ): DocumentReading {
-  const read: ReadPart = async function* (request) {
-    const parsing = dependencies.parsers.parse({ ...request, owner: document.org, signal, ...(onProgress && { onProgress }) });
-    yield* parsing.blocks();
-    return parsing.document;
-  };
+  const { document, collection } = step;
+  const read = partReader(step, dependencies, progress);
   const source = contentOf(document, dependencies, read);
   const statistics = new TermStatistics();
   let chunkCount = 0;
@@ -85,6 +93,34 @@ export function chunkDocument(
         );
     },
     facts: () => ({ ...source.document(), chunkCount, termTotal: statistics.total, terms: statistics.terms() }),
+  };
+}
+
+function partReader(
+  { document, signal }: Pick<Step, 'document' | 'signal'>,
+  { parsers, ocr, clock }: ReadingDependencies,
+  { onProgress, onPage }: ReadingProgress,
+): ReadPart {
+  const parse = async function* (request: Parameters<ReadPart>[0]): AsyncGenerator<readonly ParsedBlock[], ParsedDocument> {
+    const pictures = ocr?.maxPages;
+    const parsing = parsers.parse({ ...request, pictures, owner: document.org, signal, ...(onProgress && { onProgress }) });
+    yield* parsing.blocks();
+    return parsing.document;
+  };
+  const readMarkdown = async (text: string): Promise<readonly Block[]> => {
+    const blocks: Block[] = [];
+    const parsing = parsers.parse({ content: Readable.from([Buffer.from(text)]), extension: 'md', owner: document.org, signal });
+    for await (const batch of parsing.blocks()) blocks.push(...batch.filter((block) => block.kind !== 'picture'));
+    return blocks;
+  };
+  return async function* (request) {
+    if (ocr !== undefined) return yield* recognisePages(parse(request), { reader: ocr, readMarkdown, signal, clock, onPage });
+    const parts = parse(request);
+    for (;;) {
+      const next = await parts.next();
+      if (next.done === true) return next.value;
+      yield next.value.filter((block) => block.kind !== 'picture');
+    }
   };
 }
 

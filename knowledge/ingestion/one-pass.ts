@@ -8,6 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { Collection, DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
 import { SMALL_FILE_MS, type DocumentJob } from '../jobs/names.ts';
+import { NoTimeForPagesError, withoutTime } from '../ocr/page-reader.ts';
 import { documentVector } from '../lexical/vectors.ts';
 import { collectionRef } from '../search/create-search.ts';
 import { tieBreakerOf } from '../search/tie-breaker.ts';
@@ -98,13 +99,14 @@ export class OnePass {
     });
   }
 
-  /** @returns undefined for one that has more chunks than are held in memory, or takes longer than a small file does */
+  /** @returns undefined for one that has more chunks than are held in memory, takes longer than a small file does, or has pages to recognise */
   async #read(opened: Opened, outer: AbortSignal): Promise<Whole | undefined> {
     const release = await this.#readers.acquire(outer, opened.document.org);
     const late = new AbortController();
     const timer = this.#dependencies.clock.after(SMALL_FILE_MS, () => late.abort());
     try {
-      const reading = chunkDocument({ ...opened, signal: AbortSignal.any([outer, late.signal]) }, this.#dependencies);
+      const dependencies = { ...this.#dependencies, ocr: withoutTime(this.#dependencies.ocr) };
+      const reading = chunkDocument({ ...opened, signal: AbortSignal.any([outer, late.signal]) }, dependencies);
       const chunks: ReadChunk[] = [];
       for await (const chunk of reading.chunks()) {
         if (chunks.length === SMALL_DOCUMENT_CHUNKS) return undefined;
@@ -112,7 +114,7 @@ export class OnePass {
       }
       return { ...opened, eventOf: this.#eventOf(), chunks, facts: reading.facts() };
     } catch (error) {
-      if (late.signal.aborted && error === late.signal.reason) return undefined;
+      if (error instanceof NoTimeForPagesError || (late.signal.aborted && error === late.signal.reason)) return undefined;
       throw error;
     } finally {
       timer.cancel();

@@ -15,7 +15,10 @@ export async function readDocument(step: Step, dependencies: ReadingDependencies
   await knowledge.ingestion.clearChunks(ref);
 
   let shown: { readonly done: number; readonly total: number | undefined } = { done: 0, total: undefined };
-  const reading = chunkDocument(step, dependencies, ({ done, total }) => (shown = { done, total }));
+  const reading = chunkDocument(step, dependencies, {
+    onProgress: ({ done, total }) => (shown = { done, total }),
+    onPage: ({ done, total }) => report(done, total),
+  });
   let batch: StoredChunk[] = [];
   const flush = async (): Promise<void> => {
     await knowledge.ingestion.addChunks(ref, batch);

@@ -1,10 +1,12 @@
 /** What parsing makes of every kind of file: a sequence of blocks, which the chunker packs. */
 import type { ParserTask } from './messages.ts';
+import type { UnreadPage } from './unread-pages.ts';
 
 /** Where parsers put what they find: cleans it, counts it, and sends it on in batches. */
 export interface Sink {
   /** Blocks whose text is empty once cleaned are dropped. */
   add(block: Block): void;
+  addPicture(picture: PagePicture): void;
   /** For a person, at most a hundred. */
   warn(warning: string): void;
   progress(done: number, total: number): void;
@@ -57,6 +59,19 @@ export interface TableBlock extends BlockPosition {
 }
 
 export type Block = TextBlock | TableBlock;
+
+/** A page whose text may be recognised from its picture; only for those who ask for pictures, in the place of the page's text. */
+export interface PagePicture extends BlockPosition {
+  readonly kind: 'picture';
+  readonly page: number;
+  readonly reason: UnreadPage['reason'];
+  /** A PNG in Base64, in shades of grey. */
+  readonly png: string;
+  /** How many pictures the document has. */
+  readonly total: number;
+}
+
+export type ParsedBlock = Block | PagePicture;
 
 /** The facts of a whole document, after its blocks. */
 export interface ParsedDocument {

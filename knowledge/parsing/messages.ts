@@ -3,7 +3,7 @@
  * empty one. From it: JSON lines, of which a document or a failure is a file's last.
  */
 import type { IngestionFailureCode } from '../ingestion-failure.ts';
-import type { Block, ParsedDocument } from './block.ts';
+import type { ParsedBlock, ParsedDocument } from './block.ts';
 import type { ParserLimits } from './limits.ts';
 
 /** Descriptors of the process. Not standard input: to load a library may be enough to open that one, and it would no longer wait then. */
@@ -22,6 +22,8 @@ export interface ParserTask {
   readonly contentType?: string | undefined;
   /** Address of a web page, kept as the place of its blocks. */
   readonly url?: string | undefined;
+  /** How many pages without readable text are wanted as pictures; none where absent. */
+  readonly pictures?: number | undefined;
   readonly limits: ParserLimits;
 }
 
@@ -52,7 +54,7 @@ export interface ProcessReport {
 }
 
 export type ChildMessage =
-  | { readonly type: 'blocks'; readonly blocks: readonly Block[] }
+  | { readonly type: 'blocks'; readonly blocks: readonly ParsedBlock[] }
   | ({ readonly type: 'progress' } & ParseProgress)
   | { readonly type: 'document'; readonly document: ParsedDocument; readonly process: ProcessReport }
   | {

@@ -40,7 +40,7 @@ describe('a pool of parsers', () => {
     const progress: number[] = [];
     const parsing = pool.parse({ content: { path }, extension: 'txt', onProgress: ({ done, total }) => progress.push(done / total) });
     const batches = await all(parsing.blocks());
-    expect(texts(batches.flat())).toEqual(['one', 'two']);
+    expect(batches.flat()).toMatchObject([{ text: 'one' }, { text: 'two' }]);
     expect(await parsing.document).toEqual({ warnings: [] });
     expect(progress.at(-1)).toBe(1);
     expect(texts((await read(pool, { content: 'three', extension: 'txt' })).blocks)).toEqual(['three']);

@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { IngestionError } from '../ingestion-failure.ts';
-import type { Block, ParsedDocument } from './block.ts';
+import type { ParsedBlock, ParsedDocument } from './block.ts';
 import { type FileContent, openContent } from './file-content.ts';
 import { END_OF_FILE, framed } from './framing.ts';
 import { DEFAULT_LIMITS, IDLE_MS, type ParserLimits, processorTimeMs, SHARED_PARSER_BYTES } from './limits.ts';
@@ -48,6 +48,8 @@ export interface ParseRequest {
   readonly contentType?: string | undefined;
   /** Web pages: their address, which the blocks get as their place. */
   readonly url?: string | undefined;
+  /** How many pages of a PDF without readable text come as pictures among the blocks; none by default. */
+  readonly pictures?: number | undefined;
   /** Kills the process that reads the file. */
   readonly signal?: AbortSignal;
   /** Pages, sheets or bytes done; at least at the start and the end of each. */
@@ -62,7 +64,7 @@ export interface Parsing {
    * @throws IngestionError when the document is at fault: another attempt would end the same
    * @throws the signal's reason when it aborts; any other Error (a process that could not be started, a stream that broke) may be tried again
    */
-  blocks(): AsyncIterable<readonly Block[]>;
+  blocks(): AsyncIterable<readonly ParsedBlock[]>;
   /** Resolves when the blocks have been read to their end; rejects with what {@link Parsing.blocks} throws. */
   readonly document: Promise<ParsedDocument>;
 }
@@ -138,7 +140,7 @@ export class ParserPool {
     request: ParseRequest,
     resolve: (document: ParsedDocument) => void,
     reject: (error: unknown) => void,
-  ): AsyncGenerator<readonly Block[]> {
+  ): AsyncGenerator<readonly ParsedBlock[]> {
     try {
       resolve(yield* this.#read(request));
     } catch (error) {
@@ -149,7 +151,7 @@ export class ParserPool {
     }
   }
 
-  async *#read(request: ParseRequest): AsyncGenerator<readonly Block[], ParsedDocument> {
+  async *#read(request: ParseRequest): AsyncGenerator<readonly ParsedBlock[], ParsedDocument> {
     const { owner, signal, extension } = request;
     const content = await openContent(request.content, { mostBytes: this.#limits.fileBytes, signal });
     try {
@@ -171,7 +173,7 @@ export class ParserPool {
     request: ParseRequest,
     content: FileContent,
     given: { batches: number },
-  ): AsyncGenerator<readonly Block[], ParsedDocument | undefined> {
+  ): AsyncGenerator<readonly ParsedBlock[], ParsedDocument | undefined> {
     const { extension, signal, onProgress } = request;
     const { process, isNew } = lease;
     const done = this.#measure(extension);
@@ -198,7 +200,7 @@ export class ParserPool {
           process.kill('no_more_use');
         },
       );
-      let kept: (readonly Block[])[] | undefined = [];
+      let kept: (readonly ParsedBlock[])[] | undefined = [];
       let seen = 0;
       for (;;) {
         limit.run();
@@ -248,8 +250,8 @@ export class ParserPool {
     }
   }
 
-  async #feed(process: ParserProcess, { extension, contentType, url }: ParseRequest, content: FileContent): Promise<void> {
-    const task = Buffer.from(JSON.stringify({ extension, contentType, url, limits: this.#limits } satisfies ParserTask));
+  async #feed(process: ParserProcess, { extension, contentType, url, pictures }: ParseRequest, content: FileContent): Promise<void> {
+    const task = Buffer.from(JSON.stringify({ extension, contentType, url, pictures, limits: this.#limits } satisfies ParserTask));
     if (content.isWhole) return process.write(framed([task, ...content.head, END_OF_FILE]));
     await process.write(framed([task, ...content.head]));
     for await (const part of content.rest()) await process.write(framed([part]));

@@ -1,12 +1,11 @@
 /** Asks the server of a profile, once and with a deadline: a slow or broken one costs a search its better order and nothing else. */
-import { readFile } from 'node:fs/promises';
-
 import { Histogram, type Registry } from 'prom-client';
 
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { OnModelUse, ReportedUse } from '../model-use.ts';
+import { MissingKeyError, profileKey } from '../profile-key.ts';
 import { rerankBodyOf, rerankedOf, rerankUrlOf, type RerankAnswer, type RerankQuestion } from './rerank-protocols.ts';
 import { RerankError, type Reranked, type RerankOutcome, type RerankProfile } from './reranker.ts';
 
@@ -76,7 +75,9 @@ async function ask(
   { query, documents }: RerankQuestion,
   { egress, env, signal }: Pick<RerankingOptions, 'egress' | 'env'> & { readonly signal: AbortSignal | undefined },
 ): Promise<RerankAnswer> {
-  const key = await keyOf(profile, env);
+  const key = await profileKey(profile, env).catch((error: unknown) => {
+    throw error instanceof MissingKeyError ? new RerankError('misconfigured', `rerank profile "${profile.name}" ${error.message}`) : error;
+  });
   const passages = documents.map((text) => text.slice(0, LONGEST_PASSAGE).toWellFormed());
   const { status, body } = await egress.request({
     url: rerankUrlOf(profile),
@@ -110,16 +111,6 @@ function failureOf(error: unknown, { timeoutMs }: RerankProfile): RerankError {
     return new RerankError(error.kind.startsWith('forbidden') ? 'misconfigured' : 'unavailable', error.message);
   }
   throw error;
-}
-
-async function keyOf({ name, apiKeyEnv, apiKeyFile }: RerankProfile, env: RerankingOptions['env']): Promise<string | undefined> {
-  if (apiKeyEnv === undefined && apiKeyFile === undefined) return undefined;
-  const read = apiKeyFile === undefined ? env[apiKeyEnv ?? ''] : await readFile(apiKeyFile, 'utf8').catch(() => '');
-  const key = read?.trim() ?? '';
-  if (key !== '') return key;
-  const place =
-    apiKeyFile === undefined ? `variable ${apiKeyEnv}, which is not set` : `file ${apiKeyFile}, which can't be read or is empty`;
-  throw new RerankError('misconfigured', `rerank profile "${name}" takes its key from the ${place}`);
 }
 
 function rerankMetrics(registry: Registry): Histogram<'profile' | 'outcome'> {

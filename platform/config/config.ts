@@ -6,8 +6,8 @@ import { z } from 'zod';
 
 import { agentTestFields } from './agent-tests.ts';
 import { NumberAssignments } from './phone-numbers.ts';
-import { commaList, flag, jsonList, milliseconds, port, readable } from './fields.ts';
-import { embeddingProfile, rerankProfile } from './profiles.ts';
+import { commaList, flag, jsonList, jsonObject, milliseconds, port, readable } from './fields.ts';
+import { embeddingProfile, ocrProfile, rerankProfile } from './profiles.ts';
 import { providerFields } from './providers.ts';
 import { telemetryFields } from './telemetry.ts';
 import { voiceFields } from './voice.ts';
@@ -230,6 +230,9 @@ const schema = z.object({
     'Embedding profiles that KnowledgeBases may name, a JSON array.',
   ),
   PARLEY_RERANK_PROFILES: jsonList(rerankProfile, '[]').describe('Rerank profiles that KnowledgeBases may name, a JSON array.'),
+  PARLEY_OCR: jsonObject(ocrProfile).describe(
+    'How pages of PDFs that have no text are read (OCR), a JSON object; absent, they stay unread and are named in a warning.',
+  ),
   ...providerFields,
   PARLEY_TEST_JUDGE: z
     .string()

@@ -12,6 +12,23 @@ export const flag = (value: boolean) =>
     .default(value ? 'true' : 'false')
     .transform((word) => word === 'true');
 
+function parsedJson(value: string, context: z.RefinementCtx<string>, what: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    context.addIssue({ code: 'custom', message: `must be a JSON ${what}` });
+    return z.NEVER;
+  }
+}
+
+/** A JSON object in one variable; undefined where there is none. */
+export const jsonObject = <T extends z.ZodType>(schema: T) =>
+  z
+    .string()
+    .transform((value, context) => parsedJson(value, context, 'object'))
+    .pipe(schema)
+    .optional();
+
 /** A JSON array in one variable. @param problemOf what is wrong with items that are sound one by one */
 export const jsonList = <T extends z.ZodType>(
   item: T,
@@ -21,14 +38,7 @@ export const jsonList = <T extends z.ZodType>(
   z
     .string()
     .default(fallback)
-    .transform((value, context): unknown => {
-      try {
-        return JSON.parse(value);
-      } catch {
-        context.addIssue({ code: 'custom', message: 'must be a JSON array' });
-        return z.NEVER;
-      }
-    })
+    .transform((value, context) => parsedJson(value, context, 'array'))
     .pipe(
       z.array(item).superRefine((items, context) => {
         const message = problemOf(items);

@@ -74,6 +74,42 @@ export const rerankProfile = z
   )
   .refine(({ provider, model }) => provider === 'text_embeddings_inference' || model !== 'default', 'the model is missing');
 
+const ocrLimits = {
+  maxPages: z.int().min(1).max(5000).default(50).describe('Pages of one document that are read; those behind them stay unread.'),
+  concurrency: z.int().min(1).max(64).default(2).describe('Pages that one worker reads at the same time.'),
+  timeoutMs: z.int().min(1000).max(600_000).default(60_000).describe('Longest time for one page, in milliseconds.'),
+  documentTimeoutMs: z
+    .int()
+    .min(1000)
+    .max(3_600_000)
+    .default(900_000)
+    .describe('Time after which no further page of a document is begun, in milliseconds.'),
+};
+
+/** How pages are read that have no text but pictures. */
+export const ocrProfile = z.discriminatedUnion('provider', [
+  z
+    .strictObject({
+      provider: z.literal('openai_compatible').describe("Any server that speaks OpenAI's /chat/completions with pictures."),
+      model: z.string().min(1).max(256).describe('Name of a model that sees.'),
+      baseURL: providerURL.describe('Address up to and without /chat/completions.'),
+      apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
+      apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each request.'),
+      ...ocrLimits,
+    })
+    .refine(oneKey, ONE_KEY_MESSAGE),
+  z.strictObject({
+    provider: z.literal('tesseract').describe('The program `tesseract` on the PATH of the worker.'),
+    languages: z
+      .array(z.string().regex(/^[A-Za-z][A-Za-z0-9_/-]{1,40}$/, 'must be a name of Tesseract such as deu or chi_sim'))
+      .min(1)
+      .max(10)
+      .default(['eng'])
+      .describe('Names of the language data to read with, such as deu; each must be installed.'),
+    ...ocrLimits,
+  }),
+]);
+
 /** What an agent's `provider` means on this installation. */
 export const providerDefaults = z
   .strictObject({

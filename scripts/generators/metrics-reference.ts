@@ -7,6 +7,7 @@ import { SigningKeys } from '../../api/signing/signing-keys.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { createTransport, EventRecorder, type Transport } from '../../kube/index.ts';
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
+import { createOcr } from '../../knowledge/ocr/create-ocr.ts';
 import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { createManager } from '../../operator/create-manager.ts';
 import { createMetrics } from '../../operator/runtime/metrics.ts';
@@ -15,7 +16,8 @@ import { CallLifecycle } from '../../calls/lifecycle.ts';
 import { StaleCallSweeper } from '../../calls/stale-call-sweeper.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config/config.ts';
-import { createEgress } from '../../platform/egress/egress.ts';
+import { ocrProfile } from '../../platform/config/profiles.ts';
+import { createEgress, INSTALLATION } from '../../platform/egress/egress.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';
 import { createGenAiMetrics } from '../../platform/telemetry/gen-ai/gen-ai-metrics.ts';
@@ -197,6 +199,8 @@ const workerRows = () =>
     const directory = createEndpointDirectory({ transport, logger, registry });
     parserMetrics(registry);
     const egress = createEgress({ registry, logger });
+    const profile = ocrProfile.parse({ provider: 'tesseract' });
+    createOcr({ profile, egress: egress.for(INSTALLATION), env: {}, clock: systemClock, registry });
     createHousekeepingActivities({
       store,
       deletion: new CallDeletion({ store: store.calls, files: knowledge.storage }),

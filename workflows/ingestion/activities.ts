@@ -11,6 +11,7 @@ import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import { OnePass, type OnePassDependencies } from '../../knowledge/ingestion/one-pass.ts';
 import { readDocument } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
+import { NoTimeForPagesError, withoutTime } from '../../knowledge/ocr/page-reader.ts';
 import { IngestionError } from '../../knowledge/ingestion-failure.ts';
 import type { DocumentJob } from '../../knowledge/jobs/names.ts';
 import type { DocumentRecord, DocumentStage, EndedDocument, NewEvent } from '../../store/index.ts';
@@ -132,7 +133,9 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       onDocument(job, 'parsing', (step) =>
         limit === undefined
           ? readDocument(step, dependencies)
-          : within(limit.withinMs, step.signal, (signal) => readDocument({ ...step, signal }, dependencies)),
+          : within(limit.withinMs, step.signal, (signal) =>
+              readDocument({ ...step, signal }, { ...dependencies, ocr: withoutTime(dependencies.ocr) }),
+            ),
       ),
     indexDocument: (job) => onDocument(job, 'indexing', (step, last) => indexDocument({ ...step, from: last?.done ?? 0 }, dependencies)),
     verifyDocument: (job) =>
@@ -196,7 +199,8 @@ function requireProgress(progressAt: Date, stage: DocumentStage, now: number, st
 
 /** What no further attempt mends is the document's end; all else is tried again. */
 function inTemporalsWords(error: unknown): unknown {
-  if (error instanceof SlowDocumentError) return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);
+  if (error instanceof SlowDocumentError || error instanceof NoTimeForPagesError)
+    return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);
   if (error instanceof DocumentGoneError) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);
   if (error instanceof IngestionError) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, error.code);
   // The embedder has made its own attempts by now.

@@ -1,5 +1,5 @@
 import { IngestionError } from '../../ingestion-failure.ts';
-import type { Block, Sink, TableBlock, TextBlock } from '../block.ts';
+import type { Block, PagePicture, ParsedBlock, Sink, TableBlock, TextBlock } from '../block.ts';
 import type { ParserLimits } from '../limits.ts';
 import type { ChildMessage } from '../messages.ts';
 import { cleanText, oneLine, tidyLines } from '../text/clean.ts';
@@ -17,7 +17,7 @@ export class BlockSink implements Sink {
   readonly #limits: ParserLimits;
   readonly #send: (message: ChildMessage) => void;
   readonly #warnings = new Set<string>();
-  #batch: Block[] = [];
+  #batch: ParsedBlock[] = [];
   #batchBytes = 0;
   #textBytes = 0;
   #blocks = 0;
@@ -38,6 +38,12 @@ export class BlockSink implements Sink {
   add(block: Block): void {
     if (block.kind === 'table') this.#addTable(block);
     else this.#addText(block);
+  }
+
+  addPicture(picture: PagePicture): void {
+    this.#blocks += 1;
+    this.#batch.push({ ...picture, headingPath: shortPath(picture.headingPath) });
+    this.flush();
   }
 
   warn(warning: string): void {

@@ -1,12 +1,14 @@
 import { dirname, join } from 'node:path';
 
 import { IngestionError, type IngestionFailureCode } from '../../../knowledge/ingestion-failure.ts';
-import type { Block, ParsedDocument } from '../../../knowledge/parsing/block.ts';
+import type { Block, PagePicture, ParsedDocument } from '../../../knowledge/parsing/block.ts';
 import { ParserPool, type ParserPoolOptions, type ParseRequest } from '../../../knowledge/parsing/parser-pool.ts';
 import { PARSER_ENTRY } from '../../../knowledge/parsing/spawn-parser.ts';
 
 interface Read {
   readonly blocks: readonly Block[];
+  /** Of pages without text, where they were asked for. */
+  readonly pictures: readonly PagePicture[];
   readonly document: ParsedDocument;
 }
 
@@ -26,8 +28,13 @@ export function parserPool(options: ParserPoolOptions): ParserPool {
 export async function read(pool: ParserPool, what: What): Promise<Read> {
   const parsing = pool.parse({ ...what, content: once(what.content) });
   const blocks: Block[] = [];
-  for await (const batch of parsing.blocks()) blocks.push(...batch);
-  return { blocks, document: await parsing.document };
+  const pictures: PagePicture[] = [];
+  for await (const batch of parsing.blocks())
+    for (const block of batch) {
+      if (block.kind === 'picture') pictures.push(block);
+      else blocks.push(block);
+    }
+  return { blocks, pictures, document: await parsing.document };
 }
 
 /** What reading a file comes to, as text: its blocks and facts, or its failure. */

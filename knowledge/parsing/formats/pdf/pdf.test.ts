@@ -350,9 +350,47 @@ describe('PDFs', () => {
       { entries: '', content: Buffer.from('q 595 0 0 842 0 0 cm /I Do Q BT /F1 11 Tf 400 20 Td (Copy 7) Tj ET') },
       { entries: '', content: Buffer.from(`q 595 0 0 842 0 0 cm /I Do Q BT /F1 11 Tf 72 700 Td (${words(12, 1)}) Tj ET`) },
     ]);
-    expect((await read(pool, { content, extension: 'pdf' })).document.warnings).toEqual([
-      'pages with next to no text beside a picture, perhaps scanned: 1',
-    ]);
+    const warning = 'pages with next to no text beside a picture, perhaps scanned: 1';
+    expect((await read(pool, { content, extension: 'pdf' })).document.warnings).toEqual([warning]);
+    const { pictures, document } = await read(pool, { content, extension: 'pdf', pictures: 5 });
+    expect(pictures).toMatchObject([{ page: 1, reason: 'sparse', total: 1 }]);
+    expect(document.warnings).toEqual([]);
+  });
+
+  describe('whose pages are wanted as pictures', () => {
+    const box = '72 400 300 200 re f';
+    /** Pages with these contents, and no text. */
+    const drawn = (...contents: readonly string[]): Buffer =>
+      makePdfOf([
+        '<< /Type /Catalog /Pages 2 0 R >>',
+        `<< /Type /Pages /Count ${contents.length} /Kids [${contents.map((_, at) => `${3 + 2 * at} 0 R`).join(' ')}] >>`,
+        ...contents.flatMap((content, at) => [
+          `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${4 + 2 * at} 0 R >>`,
+          { entries: '', content: Buffer.from(content) },
+        ]),
+      ]);
+
+    it('come as PNGs in their places, as many as are wanted; the others are named', async () => {
+      const { blocks, pictures, document } = await read(pool, { content: drawn(box, box, box), extension: 'pdf', pictures: 2 });
+      expect(blocks).toEqual([]);
+      expect(pictures.map(({ page, reason, total }) => [page, reason, total])).toEqual([
+        [1, 'empty', 2],
+        [2, 'empty', 2],
+      ]);
+      expect(
+        Buffer.from(pictures[0]?.png ?? '', 'base64')
+          .subarray(1, 4)
+          .toString(),
+      ).toBe('PNG');
+      expect(document.warnings).toEqual(['pages without text, perhaps scanned pictures: 3']);
+    });
+
+    it('come without the blank ones, and fail where all are blank', async () => {
+      const { pictures, document } = await read(pool, { content: drawn('', box), extension: 'pdf', pictures: 5 });
+      expect(pictures.map(({ page }) => page)).toEqual([2]);
+      expect(document.warnings).toEqual([]);
+      expect(await failureCode(pool, { content: drawn('', ''), extension: 'pdf', pictures: 5 })).toBe('no_text_layer');
+    });
   });
 
   it('has no text layer when all pages are pictures', async () => {

@@ -4,19 +4,20 @@ import { oneLine } from '../../text/clean.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
 import { numberRuns } from '../../text/number-runs.ts';
 import { Outline } from '../../text/outline.ts';
+import { isSparse, noTextFailure, type UnreadPage, unreadWarnings } from '../../unread-pages.ts';
 import { labelledValues } from './form-labels.ts';
 import { bookmarkKey, Headings } from './headings.ts';
 import { collectWords } from './hyphenation.ts';
 import { isLegible } from './legibility.ts';
 import { type OpenDocument, readGlyphs } from './page-glyphs.ts';
 import { type LinePiece, pageLines } from './page-lines.ts';
-import { pageParts } from './paragraphs.ts';
+import { pagePicture } from './page-picture.ts';
+import { pageParts, type Paragraph } from './paragraphs.ts';
 import { readingOrder } from './reading-order.ts';
 import { type PageOfLines, runningLines } from './running-lines.ts';
 import type { Parser, Sink } from '../../block.ts';
 import { type Address, Pdfium } from './pdfium.ts';
 import { continueTable, type PageTable } from './tables.ts';
-import { isSparse, noTextFailure, type UnreadPage, unreadWarnings } from './unread-pages.ts';
 
 interface Page extends PageOfLines {
   readonly turned: readonly LinePiece[];
@@ -40,7 +41,10 @@ export const parsePdf: Parser = async (input, sink) => {
   const { pages, unread } = readPages({ pdfium, document, form: pdfium.openForm(document), count }, sink, input.limits.textBytes);
   refuseDynamicForm(pdfium.api.FPDF_GetFormType(document), pages);
   const running = runningLines(pages);
-  for (const warning of unreadWarnings([...unread, ...sparsePages(pages, running.all)])) sink.warn(warning);
+  const scans = [...unread, ...sparsePages(pages, running.all)].toSorted((one, other) => one.page - other.page);
+  const wanted = scans.slice(0, input.pictures ?? 0);
+  for (const warning of unreadWarnings(scans.slice(wanted.length))) sink.warn(warning);
+  if (pages.length + wanted.length === 0) throw noTextFailure(unread);
   const words = collectWords(pages.flatMap(({ lines }) => lines.map(({ text }) => text)));
   const parts = pages.flatMap((page) => {
     const body = pageParts(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number, words);
@@ -50,25 +54,61 @@ export const parsePdf: Parser = async (input, sink) => {
   });
   const paragraphs = parts.filter((part) => part.kind === 'text');
   const headings = new Headings(paragraphs, bookmarkLevels(pdfium, document));
-  const outline = new Outline();
-  let firstHeading = '';
-  let table: PageTable | undefined;
-  for (const part of parts) {
-    if (part.kind === 'table') {
-      table = table === undefined ? part : continueTable(table, part);
-      sink.add({ ...table, firstRow: 1, headingPath: outline.path });
-      continue;
-    }
-    const { page, text } = part;
-    const level = headings.level(part);
-    if (level === 1 && page === 1) firstHeading ||= oneLine(text);
-    if (level !== undefined) sink.add({ kind: 'heading', text, page, headingPath: outline.enter(level, oneLine(text)) });
-    else sink.add({ kind: part.isListItem ? 'listItem' : 'paragraph', text, page, headingPath: outline.path });
-  }
+  const drawScan = (page: number): Buffer | undefined => pagePicture(pdfium, document, page - 1);
+  const added = addParts([...parts, ...wanted], { headings, drawScan, scans: wanted.length, sink });
+  if (pages.length === 0 && !added.hasPicture) throw noTextFailure(unread);
   if (looksLikeLegacyBangla(paragraphs.map(({ text }) => text).join(' '))) sink.warn(LEGACY_FONT_WARNING);
-  const title = documentTitle(pdfium, document) || firstHeading;
+  const title = documentTitle(pdfium, document) || added.firstHeading;
   return { pages: count, ...(title === '' ? {} : { title }) };
 };
+
+interface Adding {
+  readonly headings: Headings;
+  /** @returns a PNG, or undefined for a blank page */
+  readonly drawScan: (page: number) => Buffer | undefined;
+  /** How many of the parts are pages without text. */
+  readonly scans: number;
+  readonly sink: Sink;
+}
+
+/** In the order of the pages. @returns the first page's heading, and whether there was a picture */
+function addParts(
+  parts: readonly (Paragraph | PageTable | UnreadPage)[],
+  { headings, drawScan, scans, sink }: Adding,
+): { readonly firstHeading: string; readonly hasPicture: boolean } {
+  const outline = new Outline();
+  let firstHeading = '';
+  let hasPicture = false;
+  let table: PageTable | undefined;
+  for (const part of parts.toSorted((one, other) => one.page - other.page)) {
+    if ('reason' in part) {
+      const png = drawnOrNamed(part, drawScan, sink);
+      if (png !== undefined)
+        sink.addPicture({ ...part, kind: 'picture', png: png.toString('base64'), total: scans, headingPath: outline.path });
+      hasPicture ||= png !== undefined;
+    } else if (part.kind === 'table') {
+      table = table === undefined ? part : continueTable(table, part);
+      sink.add({ ...table, firstRow: 1, headingPath: outline.path });
+    } else {
+      const { page, text } = part;
+      const level = headings.level(part);
+      if (level === 1 && page === 1) firstHeading ||= oneLine(text);
+      if (level !== undefined) sink.add({ kind: 'heading', text, page, headingPath: outline.enter(level, oneLine(text)) });
+      else sink.add({ kind: part.isListItem ? 'listItem' : 'paragraph', text, page, headingPath: outline.path });
+    }
+  }
+  return { firstHeading, hasPicture };
+}
+
+/** A page that can't be drawn is named as one that was not read. */
+function drawnOrNamed(scan: UnreadPage, drawScan: Adding['drawScan'], sink: Sink): Buffer | undefined {
+  try {
+    return drawScan(scan.page);
+  } catch {
+    for (const warning of unreadWarnings([scan])) sink.warn(warning);
+    return undefined;
+  }
+}
 
 function sparsePages(pages: readonly Page[], running: ReadonlySet<LinePiece>): readonly UnreadPage[] {
   return pages
@@ -92,7 +132,7 @@ interface ReadPages {
   readonly unread: readonly UnreadPage[];
 }
 
-/** @throws IngestionError `no_text_layer` when no page has any text; what reading threw when no page can be read */
+/** @throws what reading threw when no page can be read */
 function readPages(open: OpenPdf, sink: Sink, textBytes: number): ReadPages {
   const pages: Page[] = [];
   const unread: UnreadPage[] = [];
@@ -119,7 +159,6 @@ function readPages(open: OpenPdf, sink: Sink, textBytes: number): ReadPages {
     sink.progress(number, count);
   }
   if (broken.length === count) throw firstError;
-  if (pages.length === 0) throw noTextFailure(unread);
   if (broken.length > 0) sink.warn(`pages that could not be read, and are missing: ${numberRuns(broken)}`);
   if (hidden.length > 0)
     sink.warn(leftOut(`text that no reader sees (white on white, off the page, without ink) on pages ${numberRuns(hidden)}`));

@@ -1,6 +1,6 @@
-import { IngestionError } from '../../../ingestion-failure.ts';
-import { leftOut } from '../../left-out.ts';
-import { numberRuns } from '../../text/number-runs.ts';
+import { IngestionError } from '../ingestion-failure.ts';
+import { leftOut } from './left-out.ts';
+import { numberRuns } from './text/number-runs.ts';
 
 /**
  * A page of which nothing, or next to nothing, was read:
@@ -32,14 +32,12 @@ export function unreadWarnings(pages: readonly UnreadPage[]): readonly string[] 
   ];
 }
 
-/** Why nothing could be read of a document that has only such pages. */
-export function noTextFailure(pages: readonly UnreadPage[]): IngestionError {
-  return new IngestionError(
-    'no_text_layer',
-    pages.some(({ reason }) => reason === 'illegible')
-      ? 'The fonts of this PDF do not say which characters they show, so its text can be seen but not read. Export it again with another program, or have its text recognised (OCR), and upload the result.'
-      : 'The PDF has pictures of pages but no text. Have its text recognised (OCR), and upload the result.',
-  );
+/** Why nothing could be read of a document that has only such pages. @param recognition what came of recognising their text */
+export function noTextFailure(pages: readonly UnreadPage[], recognition?: string): IngestionError {
+  const reason = pages.some(({ reason: why }) => why === 'illegible')
+    ? 'The fonts of this PDF do not say which characters they show, so its text can be seen but not read. Export it again with another program, or have its text recognised (OCR), and upload the result.'
+    : 'The PDF has pictures of pages but no text. Have its text recognised (OCR), and upload the result.';
+  return new IngestionError('no_text_layer', recognition === undefined ? reason : `${reason} Here, ${recognition}.`);
 }
 
 /** Letters and digits of a stamp, and the share of a page that a scan covers at least. */

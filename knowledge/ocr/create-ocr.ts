@@ -1,0 +1,89 @@
+/** The reader of pages that the configuration names: measured, bounded, and patient with passing failures. */
+import { Histogram, type Registry } from 'prom-client';
+
+import { backoffDelay } from '../../platform/backoff.ts';
+import { type Clock, sleep } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
+import { OcrError, type OcrOutcome, type OcrProfile, type PageReader, type RecognisedPage } from './page-reader.ts';
+import { tesseractReader } from './tesseract-reader.ts';
+import { visionReader } from './vision-reader.ts';
+
+export interface OcrOptions {
+  readonly profile: OcrProfile | undefined;
+  readonly egress: Pick<Egress, 'request'>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly registry?: Registry;
+}
+
+const ATTEMPTS = 3;
+const FIRST_DELAY_MS = 1_000;
+/** A server that asks for more is left alone. */
+const LONGEST_DELAY_MS = 30_000;
+
+/** @returns undefined where no profile is configured: pages without text stay unread */
+export function createOcr(options: OcrOptions): PageReader | undefined {
+  const { profile, clock, registry } = options;
+  if (profile === undefined) return undefined;
+  const seconds = registry && ocrMetrics(registry);
+  const permits = new Semaphore(profile.concurrency);
+  const attempt = readerOf(profile, options);
+  const measured = async (png: Buffer, signal: AbortSignal | undefined): Promise<RecognisedPage> => {
+    const startedAt = clock.monotonic();
+    const observe = (outcome: OcrOutcome): void =>
+      seconds?.observe({ provider: profile.provider, outcome }, (clock.monotonic() - startedAt) / 1000);
+    try {
+      const recognised = await attempt(png, signal);
+      observe('answered');
+      return recognised;
+    } catch (error) {
+      if (error instanceof OcrError) observe(error.outcome);
+      throw error;
+    }
+  };
+  return {
+    maxPages: profile.maxPages,
+    concurrency: profile.concurrency,
+    documentTimeoutMs: profile.documentTimeoutMs,
+    async read(png, signal) {
+      const release = await permits.acquire(signal);
+      try {
+        return await withAttempts(() => measured(png, signal), { clock, signal });
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+function readerOf(profile: OcrProfile, { egress, env, clock }: OcrOptions): PageReader['read'] {
+  return profile.provider === 'tesseract' ? tesseractReader({ profile, env }) : visionReader({ profile, egress, env, clock });
+}
+
+async function withAttempts<T>(
+  work: () => Promise<T>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof OcrError) || !error.retryable || attempt === ATTEMPTS) throw error;
+      const asked = error.retryAfterMs ?? 0;
+      if (asked > LONGEST_DELAY_MS) throw error;
+      const delay = backoffDelay(attempt, { baseMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS });
+      await sleep(clock, Math.max(delay, asked), signal);
+    }
+  }
+}
+
+function ocrMetrics(registry: Registry): Histogram<'provider' | 'outcome'> {
+  return new Histogram({
+    name: 'parley_ocr_page_seconds',
+    help: 'Time for one attempt to recognise the text of one page; the outcome is answered, or why there is no text.',
+    labelNames: ['provider', 'outcome'],
+    buckets: [0.5, 1, 2.5, 5, 10, 20, 40, 60, 120],
+    registers: [registry],
+  });
+}
