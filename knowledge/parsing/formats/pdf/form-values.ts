@@ -33,7 +33,7 @@ export function formValues(pdfium: Pdfium, form: Address, page: Address, place: 
     if (annotation === 0) continue;
     const text = (api.FPDFAnnot_GetFlags(annotation) & HIDDEN) === 0 ? annotationText(pdfium, form, annotation).trim() : '';
     if (text !== '' && api.FPDFAnnot_GetRect(annotation, pdfium.scratch))
-      values.push({ lines: linesIn(text, pdfium.floats(4), place), ...namesOf(pdfium, form, annotation) });
+      values.push({ lines: linesIn(text, pdfium.floats(), place), ...namesOf(pdfium, form, annotation) });
     api.FPDFPage_CloseAnnot(annotation);
   }
   return values;

@@ -27,30 +27,31 @@ const PATH = 2;
 const IMAGE = 3;
 const SHADING = 4;
 const FORM = 5;
+const DRAWN = new Set([PATH, IMAGE, SHADING, FORM]);
 /** Of 255. */
 const WHITE = 250;
 /** A page with more is a drawing, whose text is taken as it is. */
 const MOST_AREAS = 2000;
 
 /** Whether an object is filled with white. */
-export function isWhite({ api, scratch }: Pick<Pdfium, 'api' | 'scratch'>, object: Address): boolean {
-  if (!api.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)) return false;
+export function isWhite({ api, exports: ask, scratch }: Pick<Pdfium, 'api' | 'exports' | 'scratch'>, object: Address): boolean {
+  if (ask.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) return false;
   return [0, 4, 8].every((offset) => (api.pdfium.HEAPU32[(scratch + offset) / 4] ?? 0) >= WHITE);
 }
 
 export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing, size: PageSize): Areas {
-  const { api, scratch } = pdfium;
+  const { exports: ask, scratch } = pdfium;
   const coloured: Area[] = [];
   let hasPicture = false;
   let largest = 0;
-  const count = api.FPDFPage_CountObjects(page);
+  const count = ask.FPDFPage_CountObjects(page);
   for (let at = 0; at < count && coloured.length < MOST_AREAS; at += 1) {
-    const object = api.FPDFPage_GetObject(page, at);
-    const type = api.FPDFPageObj_GetType(object);
+    const object = ask.FPDFPage_GetObject(page, at);
+    const type = ask.FPDFPageObj_GetType(object);
     hasPicture ||= type === IMAGE || type === FORM;
-    if (![PATH, IMAGE, SHADING, FORM].includes(type) || (type === PATH && isWhite(pdfium, object))) continue;
-    if (!api.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12)) continue;
-    const [left = 0, bottom = 0, right = 0, top = 0] = pdfium.floats(4);
+    if (!DRAWN.has(type) || (type === PATH && isWhite(pdfium, object))) continue;
+    if (ask.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) continue;
+    const [left, bottom, right, top] = pdfium.floats();
     const [one, other] = [place.point(left, bottom), place.point(right, top)];
     if (type === IMAGE || type === FORM) largest = Math.max(largest, Math.abs((right - left) * (top - bottom)));
     coloured.push({
@@ -64,14 +65,15 @@ export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing, size: 
 }
 
 /** Leaves out what a reader of the page can't see: off the page, white on white, and without ink where no picture shows the same. */
-export function withoutHidden(all: readonly Character[], { hasPicture, coloured }: Areas, page: PageSize): readonly Character[] {
-  return all.filter(({ object, x, y }) => {
-    if (x < -1 || y < -1 || x > page.width + 1 || y > page.height + 1) return false;
-    if (object.isInvisible && !hasPicture) return false;
-    if (!object.isWhite) return true;
-    return (
-      coloured.length >= MOST_AREAS ||
-      coloured.some(({ left, right, top, bottom }) => x >= left - 1 && x <= right && y >= top && y <= bottom + 1)
-    );
-  });
+export function withoutHidden(all: readonly Character[], areas: Areas, page: PageSize): readonly Character[] {
+  const isShown = (character: Character): boolean => !isHidden(character, areas, page);
+  // Most pages hide nothing, and have thousands of characters.
+  return all.every(isShown) ? all : all.filter(isShown);
+}
+
+function isHidden({ object, x, y }: Character, { hasPicture, coloured }: Areas, page: PageSize): boolean {
+  if (x < -1 || y < -1 || x > page.width + 1 || y > page.height + 1) return true;
+  if (object.isInvisible && !hasPicture) return true;
+  if (!object.isWhite || coloured.length >= MOST_AREAS) return false;
+  return !coloured.some(({ left, right, top, bottom }) => x >= left - 1 && x <= right && y >= top && y <= bottom + 1);
 }

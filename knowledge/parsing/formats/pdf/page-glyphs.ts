@@ -38,13 +38,10 @@ export interface OpenDocument {
 }
 
 /** What all characters that one instruction draws have in common. */
-export interface TextObject {
+export interface TextObject extends Font {
   readonly size: number;
   /** How many quarter turns the text is rotated by; between two, -1. */
   readonly turn: number;
-  readonly isBold: boolean;
-  /** Of type 3: each letter is a drawing of its own. */
-  readonly isDrawnFont: boolean;
   readonly span: ActualText | undefined;
   /** Drawn without ink: an OCR program's text over the picture of a page is. */
   readonly isInvisible: boolean;
@@ -52,22 +49,27 @@ export interface TextObject {
   readonly isWhite: boolean;
 }
 
+interface Font {
+  readonly isBold: boolean;
+  /** Of type 3: each letter is a drawing of its own. */
+  readonly isDrawnFont: boolean;
+}
+
 /** `/ActualText`: what a span of marked content says, whatever its glyphs are. */
 interface ActualText {
   readonly text: string;
 }
 
-/** In numbers of its own, not in points: a document has millions. */
-export interface Character {
+/** A glyph as it stands on the page. In numbers of its own, not in points: a document has millions. */
+export interface Character extends Glyph {
   text: string;
   readonly object: TextObject;
   /** Where it begins, on its baseline. */
   readonly x: number;
-  readonly y: number;
   /** Two corners of its box. */
-  fromX: number;
+  left: number;
   fromY: number;
-  toX: number;
+  right: number;
   toY: number;
 }
 
@@ -127,7 +129,7 @@ function takeActualTexts(pdfium: Pdfium, page: Address): ReadonlyMap<Address, Ac
   const byMark = new Map<Address, ActualText | undefined>();
   const marked: [object: Address, mark: Address][] = [];
   for (const object of textObjects(pdfium, page)) {
-    for (let at = api.FPDFPageObj_CountMarks(object) - 1; at >= 0; at -= 1) {
+    for (let at = pdfium.exports.FPDFPageObj_CountMarks(object) - 1; at >= 0; at -= 1) {
       const mark = api.FPDFPageObj_GetMark(object, at);
       if (!byMark.has(mark)) byMark.set(mark, actualText(pdfium, mark));
       const span = byMark.get(mark);
@@ -159,18 +161,23 @@ function textString(bytes: Buffer): string {
   return bytes.subarray(0, 3).equals(UTF8_MARK) ? bytes.subarray(3).toString() : bytes.toString('latin1');
 }
 
-function* textObjects({ api }: Pdfium, page: Address): Generator<Address> {
+function* textObjects({ api, exports: ask }: Pdfium, page: Address): Generator<Address> {
   const inForm = function* (form: Address, depth: number): Generator<Address> {
     const count = api.FPDFFormObj_CountObjects(form);
     for (let at = 0; at < count; at += 1) yield* visit(api.FPDFFormObj_GetObject(form, at), depth);
   };
   const visit = function* (object: Address, depth: number): Generator<Address> {
-    const type = api.FPDFPageObj_GetType(object);
+    const type = ask.FPDFPageObj_GetType(object);
     if (type === TYPE_TEXT) yield object;
     else if (type === TYPE_FORM && depth < FORM_DEPTH) yield* inForm(object, depth + 1);
   };
-  const count = api.FPDFPage_CountObjects(page);
-  for (let at = 0; at < count; at += 1) yield* visit(api.FPDFPage_GetObject(page, at), 0);
+  const count = ask.FPDFPage_CountObjects(page);
+  for (let at = 0; at < count; at += 1) {
+    const object = ask.FPDFPage_GetObject(page, at);
+    // A generator for each of them would take as long as the rest of the page.
+    if (ask.FPDFPageObj_GetType(object) === TYPE_TEXT) yield object;
+    else yield* visit(object, 0);
+  }
 }
 
 /** Takes the page's own coordinates to the upper left corner, with the page's rotation: `a·x + b·y + c`, and `d·x + e·y + f`. */
@@ -184,7 +191,7 @@ export class Placing {
 
   constructor(pdfium: Pdfium, page: Address) {
     pdfium.api.FPDF_GetPageBoundingBox(page, pdfium.scratch);
-    const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(4);
+    const [left, top, right, bottom] = pdfium.floats();
     const turns = [
       [1, 0, -left, 0, -1, top],
       [0, 1, -bottom, 1, 0, -left],
@@ -205,11 +212,12 @@ export class Placing {
 }
 
 function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, ActualText>, place: Placing): readonly Character[] {
-  const { api, characters: ask, scratch } = pdfium;
+  const { api, exports: ask, scratch } = pdfium;
   const { a, b, c, d, e, f } = place;
   const box = scratch / 4;
   const origin = scratch / 8;
   const objects = new Map<Address, TextObject>();
+  const fonts = new Map<Address, Font>();
   const result: Character[] = [];
   const count = api.FPDFText_CountChars(page);
   for (let at = 0; at < count; at += 1) {
@@ -220,7 +228,7 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
     const address = ask.FPDFText_GetTextObject(page, at);
     let object = objects.get(address);
     if (object === undefined)
-      objects.set(address, (object = describeObject(pdfium, { page, at, address, span: spans.get(address) }, place)));
+      objects.set(address, (object = describeObject(pdfium, { page, at, address, span: spans.get(address) }, { place, fonts })));
     ask.FPDFText_GetLooseCharBox(page, at, scratch);
     // Read in place: this is done for each character.
     const { HEAPF32: floats } = api.pdfium;
@@ -240,10 +248,12 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
       object,
       x: a * x + b * y + c,
       y: d * x + e * y + f,
-      fromX: a * left + b * bottom + c,
+      left: a * left + b * bottom + c,
       fromY: d * left + e * bottom + f,
-      toX: a * right + b * top + c,
+      right: a * right + b * top + c,
       toY: d * right + e * top + f,
+      size: object.size,
+      isBold: object.isBold,
     });
   }
   return result;
@@ -253,24 +263,29 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
 function describeObject(
   pdfium: Pdfium,
   drawn: { readonly page: Address; readonly at: number; readonly address: Address; readonly span: ActualText | undefined },
-  place: Placing,
+  { place, fonts }: { readonly place: Placing; readonly fonts: Map<Address, Font> },
 ): TextObject {
-  const { api } = pdfium;
+  const { exports: ask } = pdfium;
   const { page, at, address, span } = drawn;
-  api.FPDFText_GetMatrix(page, at, pdfium.scratch);
-  const [a = 1, b = 0, c = 0, d = 1] = pdfium.floats(4);
-  const size = api.FPDFText_GetFontSize(page, at) * Math.hypot(c, d);
-  const font = api.FPDFTextObj_GetFont(address);
-  const name = pdfium.name((buffer, bytes) => api.FPDFFont_GetBaseFontName(font, buffer, bytes));
+  ask.FPDFText_GetMatrix(page, at, pdfium.scratch);
+  const [a, b, c, d] = pdfium.floats();
+  const size = ask.FPDFText_GetFontSize(page, at) * Math.hypot(c, d);
+  const fontAddress = ask.FPDFTextObj_GetFont(address);
+  let font = fonts.get(fontAddress);
+  if (font === undefined) fonts.set(fontAddress, (font = describeFont(pdfium, fontAddress)));
   return {
+    ...font,
     size,
     turn: quarter(place.direction(a, b)),
-    isBold: isBoldFont(name),
-    isDrawnFont: name === '' || !hasProgram(pdfium, font),
     span,
-    isInvisible: api.FPDFTextObj_GetTextRenderMode(address) === INVISIBLE,
+    isInvisible: ask.FPDFTextObj_GetTextRenderMode(address) === INVISIBLE,
     isWhite: isWhite(pdfium, address),
   };
+}
+
+function describeFont(pdfium: Pdfium, font: Address): Font {
+  const name = pdfium.name((buffer, bytes) => pdfium.api.FPDFFont_GetBaseFontName(font, buffer, bytes));
+  return { isBold: isBoldFont(name), isDrawnFont: name === '' || !hasProgram(pdfium, font) };
 }
 
 /** All fonts but those of type 3 have one, at least that of the font which stands in for them. */
@@ -338,22 +353,24 @@ function joinGlyphs(all: readonly Character[]): readonly Character[] {
 
 /** Only on its own line: a span may go on on the next one. */
 function widen(glyph: Character, next: Character): void {
-  if (Math.hypot(next.x - glyph.toX, next.y - glyph.y) > 3 * glyph.object.size + Math.abs(glyph.toX - glyph.fromX)) return;
-  glyph.fromX = Math.min(glyph.fromX, next.fromX);
+  if (Math.hypot(next.x - glyph.right, next.y - glyph.y) > 3 * glyph.size + Math.abs(glyph.right - glyph.left)) return;
+  glyph.left = Math.min(glyph.left, next.left);
   glyph.fromY = Math.min(glyph.fromY, next.fromY);
-  glyph.toX = Math.max(glyph.toX, next.toX);
+  glyph.right = Math.max(glyph.right, next.right);
   glyph.toY = Math.max(glyph.toY, next.toY);
 }
 
 /** Turned so that the page's common direction runs to the right. */
-function turnedBy({ text, object, x, y, fromX, fromY, toX, toY }: Character, turn: number): Glyph {
-  const { size, isBold } = object;
+function turnedBy(character: Character, turn: number): Glyph {
+  // Most pages: nothing to turn, nothing to copy.
+  if (turn < 1 && character.left < character.right) return character;
+  const { text, x, y, left, fromY, right, toY, size, isBold } = character;
   // Without a list or a function for each of them.
-  let from = fromX;
-  let to = toX;
+  let from = left;
+  let to = right;
   let baseline = y;
   if (turn === 1) [from, to, baseline] = [fromY, toY, -x];
-  else if (turn === 2) [from, to, baseline] = [-fromX, -toX, -y];
+  else if (turn === 2) [from, to, baseline] = [-left, -right, -y];
   else if (turn === 3) [from, to, baseline] = [-fromY, -toY, x];
   return from < to
     ? { text, left: from, right: to, y: baseline, size, isBold }

@@ -16,8 +16,8 @@ const BOOKMARK_DEPTH = 6;
 const ERROR_PASSWORD = 4;
 const ERROR_SECURITY = 5;
 
-/** What is asked for each character: PDFium's own functions, without the checks that the package makes on every call. */
-interface CharacterFunctions {
+/** What is asked for each character and object: PDFium's own functions, without the checks that the package makes on every call. */
+interface FrequentFunctions {
   readonly FPDFText_GetLooseCharBox: (page: Address, at: number, box: Address) => number;
   readonly FPDFText_GetCharOrigin: (page: Address, at: number, x: Address, y: Address) => number;
   readonly FPDFText_GetUnicode: (page: Address, at: number) => number;
@@ -25,6 +25,16 @@ interface CharacterFunctions {
   readonly FPDFText_IsGenerated: (page: Address, at: number) => number;
   readonly FPDFText_IsHyphen: (page: Address, at: number) => number;
   readonly FPDFText_HasUnicodeMapError: (page: Address, at: number) => number;
+  readonly FPDFText_GetMatrix: (page: Address, at: number, matrix: Address) => number;
+  readonly FPDFText_GetFontSize: (page: Address, at: number) => number;
+  readonly FPDFTextObj_GetFont: (object: Address) => Address;
+  readonly FPDFTextObj_GetTextRenderMode: (object: Address) => number;
+  readonly FPDFPage_CountObjects: (page: Address) => number;
+  readonly FPDFPage_GetObject: (page: Address, at: number) => Address;
+  readonly FPDFPageObj_GetType: (object: Address) => number;
+  readonly FPDFPageObj_CountMarks: (object: Address) => number;
+  readonly FPDFPageObj_GetFillColor: (object: Address, red: Address, green: Address, blue: Address, alpha: Address) => number;
+  readonly FPDFPageObj_GetBounds: (object: Address, left: Address, bottom: Address, right: Address, top: Address) => number;
 }
 
 let compiled: WebAssembly.Module | undefined;
@@ -32,33 +42,33 @@ let compiled: WebAssembly.Module | undefined;
 /** PDFium in a memory of its own, which goes with it: what a file breaks there reaches no other file. */
 export class Pdfium {
   readonly api: WrappedPdfiumModule;
-  readonly characters: CharacterFunctions;
+  readonly exports: FrequentFunctions;
   /** What a call writes here is valid until the next one. */
   readonly scratch: Address;
   /** For the number of bytes that a call says it wrote. */
   readonly counter: Address;
 
-  private constructor(api: WrappedPdfiumModule, characters: CharacterFunctions) {
+  private constructor(api: WrappedPdfiumModule, exports: FrequentFunctions) {
     this.api = api;
-    this.characters = characters;
+    this.exports = exports;
     this.scratch = this.allocate(SCRATCH_BYTES);
     this.counter = this.allocate(8);
   }
 
   static async start(): Promise<Pdfium> {
     const module = (compiled ??= new WebAssembly.Module(readFileSync(pdfAsset())));
-    let characters: unknown;
+    let exports: unknown;
     const api = await init({
       instantiateWasm: (imports, done) => {
         const instance = new WebAssembly.Instance(module, imports);
-        characters = instance.exports;
+        exports = instance.exports;
         done(instance);
         return instance.exports;
       },
       printErr: () => undefined,
     });
     api.PDFiumExt_Init();
-    return new Pdfium(api, characters as CharacterFunctions);
+    return new Pdfium(api, exports as FrequentFunctions);
   }
 
   allocate(bytes: number): Address {
@@ -84,9 +94,11 @@ export class Pdfium {
     return this.api.PDFiumExt_InitFormFillEnvironment(document, this.api.PDFiumExt_OpenFormFillInfo());
   }
 
-  /** 32-bit floating point numbers that the last call wrote to the scratch memory. */
-  floats(count: number): readonly number[] {
-    return [...this.api.pdfium.HEAPF32.subarray(this.scratch / 4, this.scratch / 4 + count)];
+  /** The four 32-bit floating point numbers that the last call wrote to the scratch memory: a box, or the start of a matrix. */
+  floats(): readonly [number, number, number, number] {
+    const { HEAPF32: floats } = this.api.pdfium;
+    const at = this.scratch / 4;
+    return [floats[at] ?? 0, floats[at + 1] ?? 0, floats[at + 2] ?? 0, floats[at + 3] ?? 0];
   }
 
   /** A text in UTF-16, which `read` writes with a zero at its end. @param read gives the bytes that it needs */
