@@ -22,7 +22,7 @@ it('finds what a scanned page says, and asks for each page once', async () => {
     status: 'completed',
     warnings: ['text of pages 1-2 was recognised from pictures (OCR): check names and numbers that matter'],
   });
-  expect((await harness.search('lost key'))[0]).toMatchObject({ text: expect.stringContaining('45 euros'), page: 1 });
-  expect((await harness.search('sauna'))[0]).toMatchObject({ page: 2 });
+  expect((await harness.search('lost key'))[0]).toMatchObject({ content: expect.stringContaining('45 euros'), metadata: { page: 1 } });
+  expect((await harness.search('sauna'))[0]).toMatchObject({ metadata: { page: 2 } });
   expect(server.requests).toHaveLength(2);
 });
