@@ -3,7 +3,19 @@ import type { Command } from 'commander';
 import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { LargeOptions, KnowledgeScale } from './part.ts';
 
-export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput', 'volume', 'parsing', 'upload', 'large'] as const;
+export const partNames = [
+  'quality',
+  'answers',
+  'indexing',
+  'search',
+  'pdf',
+  'queue',
+  'throughput',
+  'volume',
+  'parsing',
+  'upload',
+  'large',
+] as const;
 export type KnowledgePartName = (typeof partNames)[number];
 
 const full: KnowledgeScale = {
@@ -48,7 +60,7 @@ export function registerKnowledge(program: Command): void {
   program
     .command('knowledge')
     .description(
-      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput), the same over REST with all roles (volume), parser processes (parsing), ways to upload many files (upload), large knowledge bases (large)',
+      'knowledge bases: how good the offline ranking is against plain BM25 (quality), answers in documents of twelve languages (answers), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput), the same over REST with all roles (volume), parser processes (parsing), ways to upload many files (upload), large knowledge bases (large)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)

@@ -1,5 +1,6 @@
 import { progress } from '../harness/progress.ts';
 import { runParts } from '../harness/run-parts.ts';
+import { answers } from './answers.ts';
 import type { KnowledgePartName } from './command.ts';
 import { pdf, queue, throughput } from './documents.ts';
 import { startHost, type KnowledgeHost } from './host.ts';
@@ -24,6 +25,7 @@ export interface KnowledgeOptions {
 
 const parts: Readonly<Record<KnowledgePartName, KnowledgePart>> = {
   quality,
+  answers,
   indexing,
   search,
   pdf,
