@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 
 import { chunkBlocks } from '../../../knowledge/chunking/chunk-blocks.ts';
 import type { Chunk } from '../../../knowledge/chunking/chunk.ts';
-import { ParserPool } from '../../../knowledge/parsing/index.ts';
+import { type Block, ParserPool } from '../../../knowledge/parsing/index.ts';
 import { exactIndex } from '../../support/exact-index.ts';
 import { fileOf, type OfficeDocument, type OfficeDocuments, readOfficeDocuments } from './office-documents.ts';
 import type { KnowledgePart } from './part.ts';
@@ -79,8 +79,11 @@ async function measure(
 
 async function chunksOf(document: OfficeDocument, language: string, pool: ParserPool): Promise<readonly Chunk[]> {
   const parsing = pool.parse({ content: Readable.from([fileOf(document)]), extension: document.format });
-  const blocks = (await Array.fromAsync(parsing.blocks())).flat().filter((block) => block.kind !== 'picture');
-  return Array.fromAsync(chunkBlocks(blocks, { title: document.name, language }));
+  const blocks: Block[] = [];
+  for await (const batch of parsing.blocks()) blocks.push(...batch.filter((block) => block.kind !== 'picture'));
+  const chunks: Chunk[] = [];
+  for await (const chunk of chunkBlocks(blocks, { title: document.name, language })) chunks.push(chunk);
+  return chunks;
 }
 
 /** As a reader takes it: without what stands between words and cells. */

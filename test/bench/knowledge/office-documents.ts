@@ -70,7 +70,7 @@ const writers: Readonly<Record<OfficeDocument['format'], (document: OfficeDocume
   },
   xlsx: (document) => {
     const book = XLSX.utils.book_new();
-    const rows = [[document.title], [], ...tableOf(document).map((row) => [...row])];
+    const rows = [[document.title], [], ...tableOf(document).map((row) => row.slice())];
     XLSX.utils.book_append_sheet(book, XLSX.utils.aoa_to_sheet(rows), 'Sheet1');
     return Buffer.from(XLSX.write(book, { type: 'buffer', bookType: 'xlsx' }) as Uint8Array);
   },
