@@ -163,6 +163,34 @@ describe('PDFs', () => {
     ]);
   });
 
+  it('joins the last line of a table to its row, but not the text below', async () => {
+    const content = makePdf([
+      [
+        ...row(700, ['Shops', 'Where points are given']),
+        ...row(680, ['Supermarkets', 'all of them']),
+        ...row(660, ['Petrol', 'stations of Acme,']),
+        ...row(646, ['', 'Shell and Total']),
+        ...lines(['Points are valid for five years from the day of purchase.'], { from: 610 }),
+      ],
+    ]);
+    expect(texts((await read(pool, { content, extension: 'pdf' })).blocks)).toEqual([
+      'Shops | Where points are given',
+      'Supermarkets | all of them',
+      'Petrol | stations of Acme, Shell and Total',
+      'Points are valid for five years from the day of purchase.',
+    ]);
+  });
+
+  it('takes numbers in front of what hangs beside them for a list, not for a column', async () => {
+    const items = ['Call to order', 'Comments of the public', 'Closed session'];
+    const content = makePdf([
+      items.flatMap((text, at) => [...lines([`${at + 1}.`], { from: 700 - 40 * at }), ...lines([text], { x: 110, from: 700 - 40 * at })]),
+    ]);
+    expect((await read(pool, { content, extension: 'pdf' })).blocks).toMatchObject(
+      items.map((text, at) => ({ kind: 'listItem', text: `${at + 1}. ${text}` })),
+    );
+  });
+
   it('reads a heading of two lines as one, though its lines are further apart than those of the text', async () => {
     const heading = ['Insurance terms for bicycles, e-bikes', 'and trailers of private customers'];
     const content = makePdf([

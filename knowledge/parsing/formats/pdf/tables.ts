@@ -1,5 +1,5 @@
 import { headerNames, headerRows } from '../table-header.ts';
-import type { Line } from './page-lines.ts';
+import { type Line, roundedSize } from './page-lines.ts';
 
 /** Rows of cells, where a page shows them next to each other. */
 export interface PageTable {
@@ -21,6 +21,10 @@ const LEAST_ROWS = 3;
 /** Distance to the next row, as a share of the font's height; a page with more lines is a drawing. */
 const ROW_DISTANCE = 4;
 const MOST_LINES = 2000;
+/** To the next line of the same cell. */
+const WRAPPED_DISTANCE = 1.6;
+/** What paragraphs know as the beginning of an item; some print a sign behind it. */
+const MARK = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\W{0,3}$/u;
 
 /** Parts the lines of a region into tables and what stands between them. */
 export function splitTables(lines: readonly Line[], page: number): readonly (readonly Line[] | PageTable)[] {
@@ -29,7 +33,7 @@ export function splitTables(lines: readonly Line[], page: number): readonly (rea
   let prose: Line[] = [];
   for (let at = 0; at < lines.length;) {
     const grid = gridFrom(lines, at);
-    if (grid === undefined) {
+    if (grid === undefined || isNumberedList(grid)) {
       prose.push(...lines.slice(at, at + 1));
       at += 1;
       continue;
@@ -66,7 +70,34 @@ function gridFrom(lines: readonly Line[], start: number): Grid | undefined {
     rows += 1;
     if (rows >= (columns.length > 2 ? LEAST_ROWS - 1 : LEAST_ROWS)) best = { lines: lines.slice(start, at + 1), columns };
   }
-  return best;
+  return best === undefined ? undefined : withLastLines(best, lines.slice(start + best.lines.length));
+}
+
+/** The last row, too, may have a cell that goes on below: close to it, and not in the first column. */
+function withLastLines({ lines, columns }: Grid, below: readonly Line[]): Grid {
+  const all = [...lines];
+  let wide = columns;
+  for (const line of below) {
+    const next = addCells(wide, line);
+    const above = all.at(-1);
+    if (above === undefined || line.cells.length > 1 || !isSameText(above, line) || line.y - above.y > WRAPPED_DISTANCE * line.size) break;
+    if (next.length < wide.length || line.left <= (next[0]?.right ?? 0)) break;
+    all.push(line);
+    wide = next;
+  }
+  return { lines: all, columns: wide };
+}
+
+/** What is larger or bold begins something else. */
+function isSameText(above: Line, line: Line): boolean {
+  return roundedSize(above.size) === roundedSize(line.size) && above.isBold === line.isBold;
+}
+
+/** Numbers, letters or bullets in front of what hangs beside them. */
+function isNumberedList({ lines, columns: [first, ...others] }: Grid): boolean {
+  if (first === undefined || others.length !== 1) return false;
+  const marks = lines.flatMap(({ cells }) => cells.filter((cell) => cell.right <= first.right + 0.01).map(({ text }) => text.trim()));
+  return marks.every((mark) => MARK.test(mark));
 }
 
 /** The columns with the cells of one more line; those that touch become one. */
