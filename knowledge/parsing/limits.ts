@@ -31,6 +31,9 @@ export const DEFAULT_LIMITS: ParserLimits = {
   cells: 1_000_000,
 };
 
+/** Further time for each page that is drawn; one takes less than half a second. */
+export const MS_PER_PICTURE = 10_000;
+
 /** How much processor time a file of `bytes` may take, in milliseconds. */
 export function processorTimeMs(extension: ParsedExtension, bytes: number, limits: ParserLimits): number {
   if (kindOf(extension) !== 'plain') return Number.POSITIVE_INFINITY;

@@ -67,6 +67,30 @@ describe('a pool of parsers', () => {
     await outcome;
   });
 
+  it('gives a file ten seconds more for each page that it draws', async () => {
+    const clock = new FakeClock();
+    const pool = aPool({}, { clock, entry });
+    let ended = false;
+    let said = 0;
+    const parsing = pool.parse({
+      content: (async function* () {
+        yield Buffer.from('draw and hold');
+      })(),
+      extension: 'txt',
+      pictures: 1,
+      onProgress: () => (said += 1),
+    });
+    const reading = all(parsing.blocks()).finally(() => (ended = true));
+    const outcome = expect(reading).rejects.toMatchObject({ code: 'parse_timeout' });
+    await expect.poll(() => said).toBeGreaterThan(0);
+    await settle();
+    clock.tick(129_000);
+    await settle();
+    expect(ended).toBe(false);
+    clock.tick(2000);
+    await outcome;
+  });
+
   it('ends a text that takes more processor time than one of its size', async () => {
     const clock = new FakeClock();
     const pool = aPool({ baseMs: 1e9, textProcessorMs: 1500, textProcessorMsPerMegabyte: 1000 }, { clock });

@@ -8,7 +8,7 @@ import { IngestionError } from '../ingestion-failure.ts';
 import type { ParsedBlock, ParsedDocument } from './block.ts';
 import { type FileContent, openContent } from './file-content.ts';
 import { END_OF_FILE, framed } from './framing.ts';
-import { DEFAULT_LIMITS, IDLE_MS, type ParserLimits, processorTimeMs, SHARED_PARSER_BYTES } from './limits.ts';
+import { DEFAULT_LIMITS, IDLE_MS, MS_PER_PICTURE, type ParserLimits, processorTimeMs, SHARED_PARSER_BYTES } from './limits.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { kindOf, type ParsedExtension, type ParserKind, type ParserTask, type ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
@@ -208,6 +208,7 @@ export class ParserPool {
         if (message === undefined) break;
         if (message.type === 'progress') onProgress?.({ done: message.done, total: message.total });
         else if (message.type === 'blocks') {
+          if (message.blocks.some(({ kind }) => kind === 'picture')) limit.extend(MS_PER_PICTURE);
           seen += 1;
           if (seen <= given.batches) continue;
           kept?.push(message.blocks);

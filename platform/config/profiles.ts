@@ -75,7 +75,7 @@ export const rerankProfile = z
   .refine(({ provider, model }) => provider === 'text_embeddings_inference' || model !== 'default', 'the model is missing');
 
 const ocrLimits = {
-  maxPages: z.int().min(1).max(5000).default(50).describe('Pages of one document that are read; those behind them stay unread.'),
+  maxPages: z.int().min(1).max(1000).default(50).describe('Pages of one document that are read; those behind them stay unread.'),
   concurrency: z.int().min(1).max(64).default(2).describe('Pages that one worker reads at the same time.'),
   timeoutMs: z.int().min(1000).max(600_000).default(60_000).describe('Longest time for one page, in milliseconds.'),
   documentTimeoutMs: z

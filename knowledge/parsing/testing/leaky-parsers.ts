@@ -30,7 +30,12 @@ await serveFiles(async () => async ({ content }, sink) => {
       sink.add(block('of a file before'));
       sink.progress(1, 1);
     };
-  else if (first === 'crash') process.abort();
+  else if (first === 'draw and hold') {
+    sink.addPicture({ kind: 'picture', page: 1, reason: 'empty', png: '', total: 1, headingPath: [] });
+    // What is said is sent after a while.
+    setInterval(() => sink.progress(1, 1), 20);
+    await new Promise(() => undefined);
+  } else if (first === 'crash') process.abort();
   else if (first === 'damaged') throw new TypeError('no such part');
   else if (first === 'refused') throw new IngestionError('too_large', 'a check of its own');
   else if (first === 'hold unless new') {
