@@ -379,9 +379,21 @@ describe('sheets', () => {
 });
 
 it('puts a dash in front of list items that have no mark of their own', async () => {
-  const items = ['Milk', '3. Press reset', '§ 4 Fees', '4.2 A late payment', '(a) for the first', '☑ Tea', '• Bread', '2 eggs'];
+  const items = [
+    'Milk',
+    '3. Press reset',
+    '§ 4 Fees',
+    '4.2 A late payment',
+    '(a) for the first',
+    '☑ Tea',
+    '• Bread',
+    '2 eggs',
+    '１．２ 電線',
+    '（２）卵',
+    '③茶',
+  ];
   const chunks = await chunksOf(items.map((text) => ({ kind: 'listItem' as const, text, headingPath: [] })));
   expect(chunks.map(({ text }) => text)).toEqual([
-    '- Milk\n3. Press reset\n§ 4 Fees\n4.2 A late payment\n(a) for the first\n☑ Tea\n• Bread\n- 2 eggs',
+    '- Milk\n3. Press reset\n§ 4 Fees\n4.2 A late payment\n(a) for the first\n☑ Tea\n• Bread\n- 2 eggs\n１．２ 電線\n（２）卵\n③茶',
   ]);
 });

@@ -30,7 +30,8 @@ export async function* chunkBlocks(blocks: Iterable<Block> | AsyncIterable<Block
 }
 
 /** A list item whose text begins with its number, letter, box or bullet needs no other. */
-const OWN_MARK = /^(?:[•▪▫●○◦‣∙·■□–—*☐☑☒-]\s|§|\(?(?:[\d.]{1,12}|[\p{L}]|[ivxlcIVXLC]{1,7})[.)]\s|\d{1,3}(?:\.\d{1,3})+\s)/u;
+const OWN_MARK =
+  /^(?:[•▪▫●○◦‣∙·■□–—*☐☑☒-]\s|[§①-⑳]|（?[０-９]|（\d|\(?(?:[\d.]{1,12}|[\p{L}]|[ivxlcIVXLC]{1,7})[.)]\s|\d{1,3}(?:\.\d{1,3})+\s)/u;
 
 interface Item {
   readonly text: string;

@@ -74,3 +74,9 @@ it('parts paragraphs of one line by the leading of longer ones', () => {
     `${long} to the end`,
   ]);
 });
+
+it('begins an item at a number of full width', () => {
+  const lines = ['電線関係の要件', '１．１ 絶縁電線関係', '（２）ケーブル関係', '③その他の電線'];
+  const parts = pageParts(readingOrder(pageLines(lines.flatMap((text, at) => drawn(text, 50, 20 + 13 * at)))), 1, new Set());
+  expect(parts.map((part) => (part.kind === 'text' ? [part.text, part.isListItem] : []))).toEqual(lines.map((text, at) => [text, at > 0]));
+});

@@ -16,6 +16,8 @@ export interface Paragraph {
 }
 
 const BULLET = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(?=\S)/u;
+/** Numbers of full width, or in circles, need no space behind them: `１．２`, `（１）`, `①`. */
+const WIDE_BULLET = /^(?:[０-９]{1,2}(?:[．・][０-９]{0,2})*\s|[０-９]{1,2}[．、]|（[０-９\d]{1,2}）|[①-⑳])(?=\s*\S)/u;
 const SIGN = /^[•▪▫●○◦‣∙·■□–—*-]\s+(?=\S)/u;
 /** The distance of a heading's lines, as a share of their height, at most. */
 const LEADING = 1.45;
@@ -46,7 +48,7 @@ export function pageParts(regions: readonly Region[], page: number, words: Reado
 
 function paragraphOf(lines: readonly Line[], page: number, words: ReadonlySet<string>): Paragraph {
   const whole = lines.reduce((before, line) => joinLines(before, line.text.trim(), words), '');
-  const isListItem = BULLET.test(whole);
+  const isListItem = startsItem(whole);
   // A list's own sign stands in front of each chunk's text; its numbers mean something.
   const text = whole.replace(SIGN, '');
   return {
@@ -59,6 +61,10 @@ function paragraphOf(lines: readonly Line[], page: number, words: ReadonlySet<st
   };
 }
 
+function startsItem(text: string): boolean {
+  return BULLET.test(text) || WIDE_BULLET.test(text);
+}
+
 interface Placed {
   readonly line: Line;
   readonly region: Region;
@@ -67,7 +73,7 @@ interface Placed {
 function goesOn(before: Placed, next: Placed, leading: number): boolean {
   const { line: last, region } = before;
   const { line } = next;
-  if (Math.abs(last.size - line.size) > 0.12 * Math.max(last.size, line.size) || BULLET.test(line.text)) return false;
+  if (Math.abs(last.size - line.size) > 0.12 * Math.max(last.size, line.size) || startsItem(line.text)) return false;
   // From the foot of a column to the head of the next one.
   if (next.region !== region) return !SENTENCE_END.test(last.text) && /^\p{Ll}/u.test(line.text);
   const distance = line.y - last.y;
