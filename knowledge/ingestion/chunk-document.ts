@@ -21,7 +21,7 @@ import {
 } from '../parsing/index.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 import { readPages } from './read-pages.ts';
-import { recognisePages } from './recognise-pages.ts';
+import { isText, recognisePages } from './recognise-pages.ts';
 import { paced } from '../../platform/pacer.ts';
 
 export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage' | 'clock'> {
@@ -110,7 +110,7 @@ function partReader(
   const readMarkdown = async (text: string): Promise<readonly Block[]> => {
     const blocks: Block[] = [];
     const parsing = parsers.parse({ content: Readable.from([Buffer.from(text)]), extension: 'md', owner: document.org, signal });
-    for await (const batch of parsing.blocks()) blocks.push(...batch.filter((block) => block.kind !== 'picture'));
+    for await (const batch of parsing.blocks()) blocks.push(...batch.filter(isText));
     return blocks;
   };
   return async function* (request) {
@@ -119,7 +119,7 @@ function partReader(
     for (;;) {
       const next = await parts.next();
       if (next.done === true) return next.value;
-      yield next.value.filter((block) => block.kind !== 'picture');
+      yield next.value.filter(isText);
     }
   };
 }

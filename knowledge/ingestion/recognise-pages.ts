@@ -44,8 +44,14 @@ export async function* recognisePages(
         while (waiting.length > 0) yield await next();
         return pages.finish(part.value, hasText);
       }
+      // Most documents have no such pages.
+      if (waiting.length === 0 && part.value.every(isText)) {
+        hasText ||= part.value.length > 0;
+        yield part.value;
+        continue;
+      }
       for (const block of part.value) {
-        waiting.push(block.kind === 'picture' ? pages.read(block) : Promise.resolve([block]));
+        waiting.push(isText(block) ? Promise.resolve([block]) : pages.read(block));
         while (pages.pending >= options.reader.concurrency || waiting.length >= MOST_WAITING) yield await next();
       }
       while (pages.pending === 0 && waiting.length > 0) yield await next();
@@ -56,6 +62,10 @@ export async function* recognisePages(
     await Promise.allSettled(waiting);
     await parts.return({ warnings: [] });
   }
+}
+
+export function isText(block: ParsedBlock): block is Block {
+  return block.kind !== 'picture';
 }
 
 class Recognition {
