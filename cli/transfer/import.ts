@@ -1,5 +1,5 @@
 /** `kubectl apply --server-side` of an export, with what kubectl can't do: owners by name, and a look at everything before the first write. */
-import { apiVersionOf, KubeError, type Stored, type Transport } from '../../kube/index.ts';
+import { apiVersionOf, KubeError, type OwnerReference, type Stored, type Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { clientFor, descriptors } from './cluster.ts';
 import type { ReadDocument } from './files.ts';
@@ -72,19 +72,23 @@ function plan({ file, document }: ReadDocument, org: string | undefined): Planne
   };
 }
 
+/** Who owns the owner references that an import sets, and nothing else. */
+const OWNER_REFERENCE_MANAGER = 'parley-import-owner-references';
+
 /**
- * Applies what Secrets and ConfigMaps there are, then the resources, then gives the former their owners back.
+ * Applies what Secrets and ConfigMaps there are, then the resources, then gives those of the former their owners back that have lost them.
+ * A dry run sends the same requests, for the server to answer as if.
  * @throws UserError with every object that was refused; the others are applied
  */
 export async function applyImport(transport: Transport, planned: readonly Planned[], options: ImportOptions): Promise<void> {
   const { fieldManager, force, dryRun } = options;
   const applied = new Map<string, Stored<Manifest>>();
   const refused: string[] = [];
-  const apply = async (object: Manifest, manager = 'kubectl'): Promise<Stored<Manifest> | undefined> => {
+  const apply = async (object: Manifest, manager: string): Promise<Stored<Manifest> | undefined> => {
     const descriptor = descriptors[rankOf(object)];
     if (descriptor === undefined) return undefined;
     try {
-      return await clientFor(transport, descriptor, fieldManager ?? manager).apply(object, { force, dryRun });
+      return await clientFor(transport, descriptor, manager).apply(object, { force, dryRun });
     } catch (error) {
       if (!(error instanceof KubeError) || error.code === 0 || error.code === 401) throw error;
       refused.push(`${object.kind} ${object.metadata.name}: ${error.message}`);
@@ -92,20 +96,38 @@ export async function applyImport(transport: Transport, planned: readonly Planne
     }
   };
   for (const { object, manager } of planned) {
-    const stored = await apply(object, manager);
+    const stored = await apply(object, fieldManager ?? manager ?? 'kubectl');
     if (stored === undefined) continue;
-    applied.set(`${object.kind}/${object.metadata.name}`, stored);
+    applied.set(keyOf(object), stored);
     options.onApplied(stored);
   }
-  for (const { object, owner, manager } of dryRun ? [] : planned) {
-    const stored = owner === undefined ? undefined : applied.get(owner);
-    if (stored === undefined) continue;
-    const { apiVersion, kind, metadata } = stored;
-    const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
-    await apply({ ...object, metadata: { ...object.metadata, ownerReferences } }, manager);
+  for (const { object, owner } of planned) {
+    const [stored, storedOwner] = [applied.get(keyOf(object)), owner === undefined ? undefined : applied.get(owner)];
+    if (stored === undefined || storedOwner === undefined || isOwnedBy(stored, storedOwner)) continue;
+    // A dry run has made no object to which the reference could be added.
+    await apply(withOwner(isThere(stored) ? identityOf(object) : object, storedOwner), OWNER_REFERENCE_MANAGER);
   }
   if (refused.length === 0) return;
   throw new UserError(`${refused.length} of ${planned.length} objects were refused:\n${refused.map((line) => `  ${line}`).join('\n')}`, {
     cure: 'correct the files and run it again: what was applied stays as it is. --force-conflicts takes over fields that others own',
   });
 }
+
+const keyOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
+
+const isThere = ({ metadata }: Manifest): boolean => metadata.resourceVersion !== undefined;
+
+const isOwnedBy = ({ metadata: { ownerReferences = [] } }: Manifest, owner: Stored<Manifest>): boolean =>
+  ownerReferences.some(({ uid }) => uid === owner.metadata.uid);
+
+function withOwner(object: Manifest, { apiVersion, kind, metadata: { name, uid } }: Stored<Manifest>): Manifest {
+  const ownerReferences: readonly OwnerReference[] = [{ apiVersion, kind, name, uid }];
+  return { ...object, metadata: { ...object.metadata, ownerReferences } };
+}
+
+/** All that an apply needs of an object that is there. */
+const identityOf = ({ apiVersion, kind, metadata: { name, namespace } }: Manifest): Manifest => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(namespace !== undefined && { namespace }) },
+});

@@ -5,9 +5,19 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { fullAgent, smallAgent } from '../../../api/agents/examples.ts';
-import { fromYaml } from '../../../cli/yaml.ts';
+import { fromYaml, stringifyYaml } from '../../../cli/yaml.ts';
+import { descriptors } from '../../../cli/transfer/cluster.ts';
 import type { Manifest } from '../../../cli/transfer/portable.ts';
-import { aConfigMap, aKnowledgeBase, anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
+import {
+  aConfigMap,
+  aKnowledgeBase,
+  anAgent,
+  anAgentTest,
+  aPhoneNumber,
+  aSecret,
+  aTool,
+  aWebhookSubscription,
+} from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFolder } from '../../support/folders.ts';
@@ -37,7 +47,7 @@ const odd = [
   "it's",
   '"',
 ];
-const plural = 'agents,tools,phonenumbers,knowledgebases,webhooksubscriptions,secrets,configmaps';
+const plural = 'agents,agenttests,tools,phonenumbers,knowledgebases,webhooksubscriptions,secrets,configmaps';
 
 const facade = suiteFixture(startFacade);
 let org: TestOrganization;
@@ -100,6 +110,7 @@ async function fill(): Promise<void> {
       llm: { provider: 'openai', model: 'm', temperature: 0.7, apiKeySecretRef: { name: 'provider', key: 'key' } },
       call: { maxDuration: '90m' },
     }),
+    anAgentTest('hours', 'by-kubectl', org.name),
     aTool('lookup', org.name, { agentRefs: [{ name: 'by-kubectl' }] }),
     aPhoneNumber('front', `+1555${Math.floor(Math.random() * 1e7)}`, org.name, { inboundAgentRef: { name: 'by-kubectl' } }),
     aKnowledgeBase('docs', org.name, { sources: [{ name: 'faq', configMapKeyRef: { name: 'faq', key: 'text' } }] }),
@@ -124,6 +135,7 @@ describe('parley export', () => {
       'Secret/provider',
       'Secret/tool-find-booking',
       'KnowledgeBase/docs',
+      'AgentTest/hours',
       'Agent/by-kubectl',
       'Agent/over-rest',
       'Tool/find-booking',
@@ -160,6 +172,7 @@ describe('parley export', () => {
     expect(stderr).toContain('the Secrets contain their values');
     expect((await readdir(target)).toSorted()).toEqual([
       'agent',
+      'agenttest',
       'configmap',
       'knowledgebase',
       'phonenumber',
@@ -257,7 +270,64 @@ describe('what was exported', () => {
 });
 
 describe('parley import', () => {
-  beforeAll(fill);
+  beforeEach(fill);
+
+  const versions = async (): Promise<readonly unknown[]> => {
+    const { items } = await kubectlJson<{ readonly items: readonly Manifest[] }>(['get', plural, `--namespace=${org.name}`]);
+    return items.map(({ kind, metadata }) => [kind, metadata.name, metadata.resourceVersion]);
+  };
+
+  /** Both runs, the dry one first. @returns what the real one said */
+  async function importTwice(text: string, ...flags: readonly string[]): Promise<Finished> {
+    const file = join(folder, 'twice.yaml');
+    await writeFile(file, text);
+    const before = await versions();
+    const dry = await parley(['import', file, '--dry-run', ...flags]);
+    expect(await versions()).toEqual(before);
+    const real = await parley(['import', file, ...flags]);
+    expect({ ...dry, stdout: dry.stdout.replaceAll('would be applied', 'applied') }).toEqual(real);
+    return real;
+  }
+
+  it('does of every kind what its dry run said, over what is there, against others, and where nothing is', async () => {
+    const { metadata } = await kubectlJson<Manifest>(['get', 'webhooksubscription', 'hook', `--namespace=${org.name}`]);
+    // As the operator makes it: its owner reference says more than that of an import.
+    const owner = { apiVersion: 'parley.dev/v1alpha1', kind: 'WebhookSubscription', name: 'hook', uid: metadata.uid, controller: true };
+    const secret = aSecret('webhooksubscription-hook', { signingKey: 'k' }, org.name);
+    const generated = { ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } };
+    await kubectl(['create', '--filename=-', '--field-manager=parley-operator'], generated);
+    const { stdout: untouched } = await parley(['export', org.name, '--secrets=values']);
+    expect(new Set(exported(untouched).map(({ kind }) => kind))).toEqual(new Set(descriptors.map(({ kind }) => kind)));
+    const ownersOf = async (name: string) =>
+      (await kubectlJson<Manifest>(['get', 'secret', name, `--namespace=${org.name}`])).metadata.ownerReferences;
+
+    expect(await importTwice(untouched)).toMatchObject({ code: 0, stderr: '' });
+    expect(await ownersOf('webhooksubscription-hook')).toEqual([owner]);
+
+    const labelled = (team: string): string =>
+      exported(untouched)
+        .map((object) => ({ ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, team } } }))
+        .map((object) => `---\n${stringifyYaml(object)}`)
+        .join('');
+    expect(await importTwice(labelled('one'))).toMatchObject({ code: 0 });
+    const { code, stdout, stderr } = await importTwice(labelled('two'), '--field-manager=another');
+    expect([code, stdout]).toEqual([1, '']);
+    for (const {
+      kind,
+      metadata: { name },
+    } of exported(untouched))
+      expect(stderr).toContain(`${kind} ${name}: `);
+
+    await removeEverything();
+    // What owns a Secret is refused: the Secret comes alone.
+    const broken = await importTwice(untouched.replace('provider: deepgram', 'provider: 5').replace('maxAttempts: 5', 'maxAttempts: five'));
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/2 of 14 objects were refused/) });
+    expect(await ownersOf('webhooksubscription-hook')).toBeUndefined();
+    expect(await importTwice(untouched)).toMatchObject({ code: 0 });
+    expect(await ownersOf('webhooksubscription-hook')).toMatchObject([{ kind: 'WebhookSubscription', name: 'hook' }]);
+    await removeEverything();
+    expect(await importTwice(untouched)).toMatchObject({ code: 0 });
+  });
 
   it('says which objects were refused and applies the others', async () => {
     const { stdout } = await parley(['export', org.name, '--secrets=values']);
@@ -265,7 +335,7 @@ describe('parley import', () => {
     const broken = stdout.replace('provider: deepgram', 'provider: 5');
     const { code, stderr } = await parley(['import', '-'], broken);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/1 of 12 objects were refused:\n {2}Agent by-kubectl:/);
+    expect(stderr).toMatch(/1 of 13 objects were refused:\n {2}Agent by-kubectl:/);
     await expect.poll(async () => (await agents()).map(({ agent_name }) => agent_name)).toEqual(['Over REST']);
   });
 
