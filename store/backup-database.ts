@@ -76,11 +76,18 @@ export async function prepareRestore({ databaseUrl, owner }: { readonly database
   });
 }
 
-/** Takes back what {@link prepareRestore} granted, and forgets what held for another API server: whose versions of resources are other numbers. */
+/**
+ * Takes back what {@link prepareRestore} granted, and forgets what held for another API server: whose versions of resources are other numbers.
+ * A backup of one organisation lacks what the installation signs with: it gets a secret of its own.
+ */
 export async function finishRestore({ databaseUrl }: { readonly databaseUrl: string }): Promise<void> {
   await withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     await client.query('REVOKE CREATE ON SCHEMA parley FROM parley_directory');
     await client.query('TRUNCATE parley.webhook_watermarks');
+    await client.query('ALTER TABLE parley.signing_secret NO FORCE ROW LEVEL SECURITY');
+    await client.query(`INSERT INTO parley.signing_secret (secret)
+      VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) ON CONFLICT DO NOTHING`);
+    await client.query('ALTER TABLE parley.signing_secret FORCE ROW LEVEL SECURITY');
     await client.query('ANALYZE');
   });
 }

@@ -1,8 +1,9 @@
 /** Everything that Postgres holds of one organisation: counted, and removed when the organisation leaves. */
-import { escapeIdentifier, type Client } from 'pg';
+import type { Client } from 'pg';
 
 import { REVOKED_CHANNEL } from './api-keys.ts';
 import { StoreError } from './error.ts';
+import { readTables, type Table } from './tables.ts';
 import { withClient } from './with-client.ts';
 
 const APPLICATION_NAME = 'parley org delete';
@@ -28,7 +29,7 @@ export async function countOrganizationRows({ databaseUrl, org }: Options): Prom
       const { rows } = await inTransaction(
         client,
         { org, table },
-        `SELECT count(*)::int AS n FROM ${table.from} WHERE ${table.column} = $1`,
+        `SELECT count(*)::int AS n FROM ${table.from} WHERE ${table.orgColumn} = $1`,
       );
       if ((rows[0]?.n ?? 0) > 0) counts[table.name] = rows[0]!.n;
     }
@@ -59,63 +60,36 @@ export async function revokeOrganizationKeys({ databaseUrl, org }: Options): Pro
  */
 export async function removeOrganizationRows({ databaseUrl, org }: Options, onTable: (name: string, rows: number) => void): Promise<void> {
   await leaving({ databaseUrl, org }, async (client, tables) => {
-    let left = tables;
-    while (left.length > 0) {
-      const blocked: Table[] = [];
-      for (const table of left) {
-        try {
-          const { rowCount } = await inTransaction(client, { org, table }, `DELETE FROM ${table.from} WHERE ${table.column} = $1`);
-          if ((rowCount ?? 0) > 0) onTable(table.name, rowCount!);
-        } catch (error) {
-          // Rows of a table behind it still refer to these.
-          if ((error as { readonly code?: string }).code !== '23503') throw error;
-          blocked.push(table);
-        }
+    for (const table of tables.toReversed()) {
+      try {
+        const { rowCount } = await inTransaction(client, { org, table }, `DELETE FROM ${table.from} WHERE ${table.orgColumn} = $1`);
+        if ((rowCount ?? 0) > 0) onTable(table.name, rowCount!);
+      } catch (error) {
+        if ((error as { readonly code?: string }).code !== '23503') throw error;
+        throw new StoreError('conflict', `rows of ${table.name} are still referred to: is the organisation in use? Run it again`);
       }
-      if (blocked.length === left.length)
-        throw new StoreError(
-          'conflict',
-          `rows of ${blocked.map(({ name }) => name).join(', ')} are still referred to: is the organisation in use? Run it again`,
-        );
-      left = blocked;
     }
   });
 }
 
-interface Table {
-  readonly name: string;
-  /** For SQL. */
-  readonly from: string;
-  readonly column: 'org' | 'name';
-  /** The database role whose policy allows the deletion. */
-  readonly role: 'owner' | 'parley_app';
+async function leaving<T>({ databaseUrl, org }: Options, work: (client: Client, tables: readonly Table[]) => Promise<T>): Promise<T> {
+  return withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => work(client, await ownTables(client, org)));
 }
 
-async function leaving<T>({ databaseUrl, org }: Options, work: (client: Client, tables: readonly Table[]) => Promise<T>): Promise<T> {
-  return withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
-    await client.query('SELECT set_config($1, $3, false), set_config($2, $3, false)', ['parley.leaving', 'parley.org', org]);
-    const { rows } = await client.query<{ name: string; policy: boolean; owner: boolean }>(`
-      SELECT relname AS name, EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid AND polname = 'leaving') AS policy,
-        pg_has_role(relowner, 'USAGE') AS owner
-      FROM pg_class
-      WHERE relnamespace = 'parley'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-      ORDER BY relname = 'organizations', relname`);
-    const stranger = rows.find(({ policy, owner }) => policy && !owner);
-    if (stranger !== undefined)
-      throw new StoreError('refused', `only the owner of the tables removes an organisation: use the DATABASE_URL of \`parley migrate\``);
-    return work(
-      client,
-      rows
-        // Tables of vectors are made as they are needed, by their length, and have the policy of the roles alone.
-        .filter(({ name, policy }) => policy || /^vector_(dense|graph)_/.test(name))
-        .map(({ name, policy }) => ({
-          name,
-          from: `parley.${escapeIdentifier(name)}`,
-          column: name === 'organizations' ? 'name' : 'org',
-          role: policy ? 'owner' : 'parley_app',
-        })),
+/**
+ * Lets the session see and change the rows of one organisation.
+ * @returns the tables that have such rows, in the order of their references
+ * @throws StoreError `refused` for a user who doesn't own the tables
+ */
+export async function ownTables(client: Client, org: string): Promise<readonly Table[]> {
+  await client.query('SELECT set_config($1, $3, false), set_config($2, $3, false)', ['parley.leaving', 'parley.org', org]);
+  const tables = await readTables(client);
+  if (tables.some(({ role, isOwn }) => role === 'owner' && !isOwn))
+    throw new StoreError(
+      'refused',
+      'only the owner of the tables removes an organisation or brings one back: use the DATABASE_URL of `parley migrate`',
     );
-  });
+  return tables.filter(({ role, orgColumn }) => role !== undefined && orgColumn !== undefined);
 }
 
 async function inTransaction(client: Client, { org, table }: { readonly org: string; readonly table: Table }, sql: string) {

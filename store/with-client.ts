@@ -1,12 +1,13 @@
 import { Client } from 'pg';
 
+import { UserError } from '../platform/user-error.ts';
 import { toStoreError } from './error.ts';
 
 /**
  * One connection as the session's own user, for what roles don't do: migrations, and what a backup is about.
  *
  * @param options.applicationName as pg_stat_activity shows it
- * @throws StoreError
+ * @throws StoreError, and a UserError of `use` as it is
  */
 export async function withClient<T>(
   { databaseUrl, applicationName }: { readonly databaseUrl: string; readonly applicationName: string },
@@ -24,7 +25,7 @@ export async function withClient<T>(
     await client.connect();
     return await use(client);
   } catch (error) {
-    throw toStoreError(error);
+    throw error instanceof UserError ? error : toStoreError(error);
   } finally {
     await client.end().catch(() => undefined);
   }

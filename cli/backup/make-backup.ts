@@ -1,9 +1,9 @@
-/** A whole installation, in the order in which nothing that is referred to can be missing: rows, resources, files. */
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+/** A whole installation, or organisations of it, in the order in which nothing that is referred to can be missing: rows, resources, files. */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { megabytes } from '../../platform/megabytes.ts';
-import { describeDatabase } from '../../store/index.ts';
+import { describeDatabase, saveRows } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { INTERRUPTED } from '../interruptible.ts';
@@ -13,9 +13,10 @@ import { withOrganizationObjects } from '../transfer/cluster.ts';
 import { exportOrganization } from '../transfer/export.ts';
 import { writeFiles } from '../transfer/files.ts';
 import { stringifyYaml } from '../yaml.ts';
-import { type BackedUpFile, type BackupManifest, DATABASE_FILE, measure, writeManifest } from './manifest.ts';
+import { type BackedUpFile, type BackedUpTable, type BackupManifest, measure, SCHEMA_FILE, writeManifest } from './manifest.ts';
 import { findProgram, SEE_ALL_ROWS } from './postgres-programs.ts';
-import { saveFiles, withStorage } from './storage-files.ts';
+import { prefixesOf, saveFiles, withStorage } from './storage-files.ts';
+import { saveTable } from './table-files.ts';
 
 export interface BackupOptions {
   /** Made where it isn't there; empty where it is. */
@@ -23,8 +24,10 @@ export interface BackupOptions {
   readonly databaseUrl: string;
   /** Absent: the files are not part of the backup. */
   readonly storageUrl: string | undefined;
-  /** The organisations to back up; all where absent. The database is always complete. */
-  readonly organizations?: readonly string[] | undefined;
+  /** The organisations to back up, with their rows, resources and files; everything where absent. */
+  readonly organizations: readonly string[] | undefined;
+  /** The only organisation of an installation that needs no label: `PARLEY_NAMESPACE`. */
+  readonly namespace: string | undefined;
   /** Of Parley. */
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
@@ -34,15 +37,13 @@ export interface BackupOptions {
   readonly signal: AbortSignal;
 }
 
-/** A look at the size of the dump, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
-
 /**
  * Leaves nothing of a backup that isn't complete: it could be taken for one, and has Secrets in clear.
  * @throws UserError
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupManifest> {
   const { folder, signal } = options;
+  await requireOrganizations(options);
   const isNew = await prepareFolder(folder);
   try {
     return await writeBackup(options);
@@ -56,12 +57,15 @@ export async function makeBackup(options: BackupOptions): Promise<BackupManifest
 async function writeBackup(options: BackupOptions): Promise<BackupManifest> {
   const { folder, version, now, progress, signal } = options;
   const database = await saveDatabase(options);
-  progress.line(`Postgres: ${megabytes(database.bytes)}`);
+  progress.line(`Postgres: ${database.tables.length} tables, ${megabytes(database.tables.reduce((sum, { bytes }) => sum + bytes, 0))}`);
   const { organizations, resources } = await saveResources(options);
   progress.line(`resources: ${resources.length} of ${organizations.length} organisations, with their Secrets in clear`);
   const { storageUrl } = options;
+  const prefixes = options.organizations?.flatMap(prefixesOf) ?? [''];
   const files =
-    storageUrl === undefined ? undefined : await withStorage(storageUrl, (storage) => saveFiles(storage, folder, { progress, signal }));
+    storageUrl === undefined
+      ? undefined
+      : await withStorage(storageUrl, (storage) => saveFiles(storage, folder, { prefixes, progress, signal }));
   progress.line(files === undefined ? 'files: left out' : `files: ${files.count}, ${megabytes(files.bytes)}`);
   const manifest = {
     format: 1,
@@ -77,6 +81,14 @@ async function writeBackup(options: BackupOptions): Promise<BackupManifest> {
   return manifest;
 }
 
+/** @throws UserError for an organisation that the cluster doesn't have; the database is asked with the first of its rows */
+async function requireOrganizations({ organizations = [], namespace }: BackupOptions): Promise<void> {
+  if (organizations.length === 0) return;
+  const labelled = await withNamespaces((namespaces) => namespaces.list());
+  const unknown = organizations.find((org) => org !== namespace && !labelled.includes(org));
+  if (unknown !== undefined) throw new UserError(`there is no organisation "${unknown}" in this cluster`, { cure: 'parley org list' });
+}
+
 /** @returns whether it was not there */
 async function prepareFolder(folder: string): Promise<boolean> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -90,22 +102,41 @@ async function removeContent(folder: string, itself: boolean): Promise<void> {
   for (const path of paths) await rm(path, { recursive: true, force: true });
 }
 
-async function saveDatabase({ folder, databaseUrl, env, progress, signal }: BackupOptions): Promise<BackupManifest['database']> {
+async function saveDatabase({
+  folder,
+  databaseUrl,
+  organizations,
+  env,
+  progress,
+  signal,
+}: BackupOptions): Promise<BackupManifest['database']> {
   const facts = await explainStore(databaseUrl, () => describeDatabase({ databaseUrl }));
   if (facts.owner === undefined)
     throw new UserError('this database has no schema of Parley', { cure: 'is DATABASE_URL the one of the roles?' });
   if (!facts.seesAllRows) throw new UserError(`row-level security hides rows from the database user ${facts.user}`, { cure: SEE_ALL_ROWS });
   const program = await findProgram({ name: 'pg_dump', serverVersion: facts.serverVersion, databaseUrl, env, signal });
-  // pg_dump would make it as the umask says, and the folder may have existed before, readable by all users.
-  const dump = join(folder, DATABASE_FILE);
-  await writeFile(dump, '', { mode: 0o600, flag: 'wx' });
-  const look = async (): Promise<void> => progress.note(`Postgres … ${megabytes((await stat(dump)).size)}`);
-  const looks = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
-  await program
-    .run(['--schema=parley', '--format=custom', '--no-unlogged-table-data', `--file=${dump}`])
-    .finally(() => clearInterval(looks));
+  const saved = await explainStore(databaseUrl, () =>
+    saveRows({ databaseUrl, organizations }, async ({ snapshot, tables }) => {
+      // pg_dump would make it as the umask says, and the folder may have existed before, readable by all users.
+      await writeFile(join(folder, SCHEMA_FILE), '', { mode: 0o600, flag: 'wx' });
+      await program.run([
+        '--schema=parley',
+        '--schema-only',
+        '--format=custom',
+        `--snapshot=${snapshot}`,
+        `--file=${join(folder, SCHEMA_FILE)}`,
+      ]);
+      const done: BackedUpTable[] = [];
+      for (const table of tables) {
+        progress.show(done.length, tables.length, `tables: ${table.name}`);
+        done.push(await saveTable(folder, table, signal));
+      }
+      return done;
+    }),
+  );
   return {
-    ...(await measure(folder, DATABASE_FILE, signal)),
+    schema: await measure(folder, SCHEMA_FILE, signal),
+    tables: saved,
     postgres: facts.serverVersion,
     owner: facts.owner,
     migrations: [...facts.migrations],
@@ -115,10 +146,11 @@ async function saveDatabase({ folder, databaseUrl, env, progress, signal }: Back
 async function saveResources({
   folder,
   organizations: chosen,
+  namespace,
   progress,
   signal,
 }: BackupOptions): Promise<{ readonly organizations: string[]; readonly resources: BackedUpFile[] }> {
-  const organizations = [...(chosen ?? (await withNamespaces((namespaces) => namespaces.list())))];
+  const organizations = [...(chosen ?? (namespace === undefined ? await withNamespaces((namespaces) => namespaces.list()) : [namespace]))];
   const resources: BackedUpFile[] = [];
   for (const [index, org] of organizations.entries()) {
     signal.throwIfAborted();

@@ -18,13 +18,19 @@ const file = z.object({
   sha256: z.string(),
 });
 
+/** A table's rows: lines of COPY's text format, compressed with gzip. */
+const table = file.extend({ name: z.string(), columns: z.array(z.string()) });
+
 const schema = z.object({
   format: z.literal(1),
   /** Of Parley. */
   version: z.string(),
   createdAt: z.iso.datetime(),
   organizations: z.array(z.string()),
-  database: file.extend({
+  database: z.object({
+    /** Of pg_dump, without rows. */
+    schema: file,
+    tables: z.array(table),
     /** Of the server. */
     postgres: z.number(),
     owner: z.string(),
@@ -38,8 +44,9 @@ const schema = z.object({
 
 export type BackupManifest = z.output<typeof schema>;
 export type BackedUpFile = z.output<typeof file>;
+export type BackedUpTable = z.output<typeof table>;
 
-export const DATABASE_FILE = 'database.dump';
+export const SCHEMA_FILE = 'schema.dump';
 export const FILES_LIST = 'files.jsonl';
 const NAME = 'backup.json';
 

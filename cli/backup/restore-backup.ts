@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { kinds } from '../../crds/index.ts';
-import { describeDatabase, finishRestore, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
+import { describeDatabase, finishRestore, loadRows, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { INTERRUPTED } from '../interruptible.ts';
@@ -13,9 +13,10 @@ import type { Progress } from '../progress-bar.ts';
 import { clientFor, withOrganizationObjects } from '../transfer/cluster.ts';
 import { readDocuments } from '../transfer/files.ts';
 import { applyImport, planImport } from '../transfer/import.ts';
-import { DATABASE_FILE, readManifest, verify, type BackupManifest } from './manifest.ts';
+import { readManifest, SCHEMA_FILE, verify, type BackupManifest } from './manifest.ts';
 import { findProgram } from './postgres-programs.ts';
 import { holdsFiles, listedFiles, putFiles, withStorage } from './storage-files.ts';
+import { savedRows } from './table-files.ts';
 
 export interface RestoreOptions {
   readonly folder: string;
@@ -56,7 +57,8 @@ async function restore(options: RestoreOptions, onWrite: () => void): Promise<Ba
   const { folder, storageUrl, progress, signal } = options;
   const manifest = await readManifest(folder);
   requireKnownMigrations(manifest);
-  const own = [manifest.database, ...manifest.resources, ...(manifest.files && storageUrl !== undefined ? [manifest.files.list] : [])];
+  const { schema, tables } = manifest.database;
+  const own = [schema, ...tables, ...manifest.resources, ...(manifest.files && storageUrl !== undefined ? [manifest.files.list] : [])];
   await verify(folder, own, { progress, signal });
   const files = manifest.files === undefined || storageUrl === undefined ? [] : await listedFiles(folder);
   await verify(folder, files, { progress, signal });
@@ -122,14 +124,23 @@ async function restoreDatabase(
   program: Program,
 ): Promise<void> {
   await explainStore(databaseUrl, () => prepareRestore({ databaseUrl, owner: database.owner }));
-  const dump = join(folder, DATABASE_FILE);
+  const dump = join(folder, SCHEMA_FILE);
   const list = join(await mkdtemp(join(tmpdir(), 'parley-restore-')), 'list');
   try {
     // The schema is there already; all that is in it comes, and the grants on it.
     const entries = (await program.answer(['--list', dump])).split('\n').filter((line) => !/^\d+; \d+ \d+ SCHEMA - /.test(line));
     await writeFile(list, entries.join('\n'));
+    const restoreSection = (section: string): Promise<void> =>
+      program.run(['--exit-on-error', '--single-transaction', `--section=${section}`, `--use-list=${list}`, dump]);
     progress.note('Postgres …');
-    await program.run(['--exit-on-error', '--single-transaction', `--use-list=${list}`, dump]);
+    await restoreSection('pre-data');
+    let begun = 0;
+    const tables = database.tables.map((table) => savedRows(folder, table));
+    await explainStore(databaseUrl, () =>
+      loadRows({ databaseUrl, tables, signal }, (name) => progress.show((begun += 1), tables.length, `tables: ${name}`)),
+    );
+    progress.note('Postgres: indexes …');
+    await restoreSection('post-data');
   } finally {
     await rm(dirname(list), { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
 
 import { testFolder } from '../../test/support/folders.ts';
-import { listedFiles, putFiles, saveFiles, withStorage } from './storage-files.ts';
+import { listedFiles, prefixesOf, putFiles, saveFiles, withStorage } from './storage-files.ts';
 
 let scratch: string;
 beforeEach(async () => {
@@ -24,7 +24,7 @@ function watched(after = Number.POSITIVE_INFINITY) {
     shown.push(`${done} of ${total} ${more}`);
     if (done >= after) controller.abort();
   };
-  return { shown, signal: controller.signal, progress: { show, note: () => undefined, line: () => undefined } };
+  return { prefixes: [''], shown, signal: controller.signal, progress: { show, note: () => undefined, line: () => undefined } };
 }
 
 it('saves and restores all files, and shows how far it is', async () => {
@@ -37,6 +37,17 @@ it('saves and restores all files, and shows how far it is', async () => {
   await withStorage(at('other'), (storage) => putFiles(storage, scratch, { files, ...restoring }));
   expect(await readdir(join(scratch, 'other', 'org'))).toEqual(await readdir(join(scratch, 'home', 'org')));
   expect(restoring.shown.at(-1)).toBe('30 of 30 files');
+});
+
+it('saves the files of one organisation alone, recordings included', async () => {
+  for (const path of ['organic', 'recordings/org', 'recordings/organic']) {
+    await mkdir(join(scratch, 'home', path), { recursive: true });
+    await writeFile(join(scratch, 'home', path, 'one.ogg'), path);
+  }
+  const { count } = await withStorage(at('home'), (storage) => saveFiles(storage, scratch, { ...watched(), prefixes: prefixesOf('org') }));
+  expect(count).toBe(31);
+  expect((await readdir(join(scratch, 'files'))).toSorted()).toEqual(['org', 'recordings']);
+  expect(await readdir(join(scratch, 'files', 'recordings'))).toEqual(['org']);
 });
 
 it('begins no other file after an abort, and has ended when it says so', async () => {

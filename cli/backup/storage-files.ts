@@ -36,15 +36,15 @@ interface Watched {
   readonly signal: AbortSignal;
 }
 
-/** What is removed meanwhile is left out. */
+/** What is removed meanwhile is left out. @param options.prefixes of the keys */
 export async function saveFiles(
   storage: OpenedFileStorage,
   folder: string,
-  { progress, signal }: Watched,
+  { prefixes, progress, signal }: Watched & { readonly prefixes: readonly string[] },
 ): Promise<NonNullable<BackupManifest['files']>> {
   const saved: BackedUpFile[] = [];
   progress.note('files …');
-  const keys = await keysOf(storage, signal);
+  const keys = await keysOf(storage, prefixes, signal);
   await inParallel(keys, signal, async (key) => {
     const path = join('files', key);
     try {
@@ -84,15 +84,25 @@ export async function putFiles(
   });
 }
 
-async function keysOf(storage: OpenedFileStorage, signal: AbortSignal): Promise<readonly string[]> {
+/** What the keys of an organisation's files begin with. */
+export const prefixesOf = (org: string): readonly string[] => [`${org}/`, `recordings/${org}/`];
+
+export async function keysOf(
+  storage: Pick<OpenedFileStorage, 'list'>,
+  prefixes: readonly string[],
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
   const keys: string[] = [];
-  for (;;) {
-    signal.throwIfAborted();
-    const after = keys.at(-1);
-    const found = await storage.list('', { limit: PAGE, ...(after !== undefined && { after }) });
-    keys.push(...found);
-    if (found.length < PAGE) return keys;
+  for (const prefix of prefixes) {
+    for (let after: string | undefined; ;) {
+      signal?.throwIfAborted();
+      const found = await storage.list(prefix, { limit: PAGE, ...(after !== undefined && { after }) });
+      keys.push(...found);
+      after = found.at(-1);
+      if (found.length < PAGE) break;
+    }
   }
+  return keys;
 }
 
 /** Begins nothing after a failure or an abort, and settles when all that has begun has ended. */

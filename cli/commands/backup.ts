@@ -6,12 +6,12 @@ export function registerBackup(program: Command): void {
   program
     .command('backup')
     .description(
-      'back up a whole installation into a new folder: Postgres (with pg_dump), the resources of all organisations with their Secrets, the files (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
+      'back up an installation, or some organisations of it, into a new folder: Postgres, resources with their Secrets, files (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
     )
     .argument('<folder>', 'folder to create; do not share it: it contains Secrets in clear')
-    .option('-n, --org <names...>', 'back up the resources of these organisations only: for a cluster that other installations share')
+    .option('-n, --org <names...>', 'back up these organisations only: their rows, resources and files')
     .option('--no-files', 'skip the files: for a bucket with its own backup')
-    .addHelpText('after', examples('parley backup backups/2026-11-21', 'parley backup backups/2026-11-21 --no-files'))
+    .addHelpText('after', examples('parley backup backups/2026-11-21', 'parley backup backups/acme --org acme'))
     .action(async (folder: string, flags: { readonly files: boolean; readonly org?: readonly string[] }) => {
       const [{ makeBackup }, { databaseUrl }, { withProgress }, { loadConfig }, { version }] = await Promise.all([
         import('../backup/make-backup.ts'),
@@ -27,7 +27,8 @@ export function registerBackup(program: Command): void {
           folder,
           databaseUrl: databaseUrl(),
           storageUrl: flags.files ? config.STORAGE_URL : undefined,
-          organizations: flags.org ?? (config.PARLEY_NAMESPACE === undefined ? undefined : [config.PARLEY_NAMESPACE]),
+          organizations: flags.org,
+          namespace: config.PARLEY_NAMESPACE,
           version,
           env,
           now: new Date(),

@@ -16,12 +16,11 @@ import {
   type Store,
 } from '../../store/index.ts';
 import { UserError } from '../../platform/user-error.ts';
+import { keysOf, prefixesOf } from '../backup/storage-files.ts';
 import { FIELD_MANAGER } from '../cluster.ts';
 import { builtIn } from '../descriptors.ts';
 import { withKnowledge } from '../knowledge/offline.ts';
 import { deleteResources, heldResources, isOurs, namesOf, unlessGone } from './delete-resources.ts';
-
-const PAGE = 1_000;
 
 export interface Inventory extends RowsOfOrganization {
   /** Resources by kind. */
@@ -46,7 +45,7 @@ export async function takeInventory(means: Means): Promise<Inventory> {
     countOrganizationRows(means),
     namespaceOf(means),
     heldResources(means),
-    withKnowledge(means.store, ({ storage }) => filesOf(storage, org)),
+    withKnowledge(means.store, ({ storage }) => keysOf(storage, prefixesOf(org))),
   ]);
   const byKind = Map.groupBy(resources, ({ kind }) => kind);
   return {
@@ -78,7 +77,7 @@ export async function deleteOrganization(options: DeleteOrganizationOptions): Pr
   await withKnowledge(options.store, async ({ storage, vectors }) => {
     for (const collection of await collectionsOf(options)) await vectors.deleteCollection(collectionRef(collection));
     let count = 0;
-    for (const key of await filesOf(storage, org)) {
+    for (const key of await keysOf(storage, prefixesOf(org))) {
       await storage.delete(key);
       count += 1;
     }
@@ -153,22 +152,6 @@ async function endWorkflows({ org, onProgress }: DeleteOrganizationOptions): Pro
 async function collectionsOf({ org, store }: Means): Promise<readonly Collection[]> {
   const { collections } = store.knowledge;
   return [...(await collections.list(org)), ...(await collections.tombstoned(org))];
-}
-
-async function filesOf(
-  storage: { list(prefix: string, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]> },
-  org: string,
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const prefix of [`${org}/`, `recordings/${org}/`]) {
-    for (
-      let page = await storage.list(prefix, { limit: PAGE });
-      page.length > 0;
-      page = await storage.list(prefix, { limit: PAGE, after: page.at(-1)! })
-    )
-      found.push(...page);
-  }
-  return found;
 }
 
 async function namespaceOf({ org, transport }: Means): Promise<Namespace | undefined> {

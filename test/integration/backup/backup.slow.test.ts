@@ -260,10 +260,10 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   const restored = await installation(org);
 
   // A damaged backup is refused before anything is written.
-  const dump = await readFile(join(folder, 'database.dump'));
-  await appendFile(join(folder, 'database.dump'), 'x');
-  expect((await restored.parley('restore', folder)).said).toMatch(/is damaged: database\.dump/);
-  await truncate(join(folder, 'database.dump'), dump.length);
+  const dump = await readFile(join(folder, 'schema.dump'));
+  await appendFile(join(folder, 'schema.dump'), 'x');
+  expect((await restored.parley('restore', folder)).said).toMatch(/is damaged: schema\.dump/);
+  await truncate(join(folder, 'schema.dump'), dump.length);
   const manifest = await readFile(join(folder, 'backup.json'), 'utf8');
   await writeFile(join(folder, 'backup.json'), manifest.replace('"0001_schema"', '"9001_of_tomorrow"'));
   expect((await restored.parley('restore', folder)).said).toContain('9001_of_tomorrow');
