@@ -8,6 +8,9 @@ import { builtIn } from './descriptors.ts';
 export interface OrganizationNamespaces {
   /** Creates the namespace or labels the existing one, whose other fields keep their owners. Idempotent. */
   ensure(name: string): Promise<void>;
+  /** Creates the namespace, where it is missing, without the label: the roles don't look at it yet. */
+  prepare(name: string): Promise<void>;
+  exists(name: string): Promise<boolean>;
   /** Names of the namespaces with the label, sorted. */
   list(): Promise<readonly string[]>;
 }
@@ -38,6 +41,20 @@ function organizationNamespaces(client: ResourceClient<KubeObject>): Organizatio
           cure: `wait until it is gone (kubectl wait --for=delete namespace/${name}), then try again`,
         });
       }
+    },
+    async prepare(name) {
+      await client.applyNew({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }).catch((error: unknown) => {
+        if (!(error instanceof KubeError && error.staleConflict)) throw error;
+      });
+    },
+    async exists(name) {
+      return client.get({ name }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof KubeError && error.notFound) return false;
+          throw error;
+        },
+      );
     },
     async list() {
       const { items } = await client.listAll({ labelSelector: `${wellKnown.organizationLabel}=true` });

@@ -93,6 +93,7 @@ export type { WebhookStore } from './webhooks/webhook-store.ts';
 export { watchHealth } from './watch-health.ts';
 export { describeDatabase, finishRestore, prepareRestore } from './backup-database.ts';
 export { loadRows, saveRows, type RowsOfTable } from './backup-rows.ts';
+export { bringBackRows, type PartOfBackup, type RowsBroughtBack } from './bring-back.ts';
 export { countOrganizationRows, removeOrganizationRows, revokeOrganizationKeys, type RowsOfOrganization } from './leaving-organization.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { readMigrations } from './migration-files.ts';

@@ -10,6 +10,8 @@ export interface ImportOptions {
   readonly fieldManager?: string | undefined;
   readonly force: boolean;
   readonly dryRun: boolean;
+  /** Leave objects as they are that are there already. */
+  readonly keepExisting?: boolean;
   /** The organisation to import into, in the place of the one that the objects name. */
   readonly org?: string | undefined;
   /** Called for every object that is applied. */
@@ -81,22 +83,24 @@ const OWNER_REFERENCE_MANAGER = 'parley-import-owner-references';
  * @throws UserError with every object that was refused; the others are applied
  */
 export async function applyImport(transport: Transport, planned: readonly Planned[], options: ImportOptions): Promise<void> {
-  const { fieldManager, force, dryRun } = options;
+  const { fieldManager, force, dryRun, keepExisting = false } = options;
   const applied = new Map<string, Stored<Manifest>>();
   const refused: string[] = [];
-  const apply = async (object: Manifest, manager: string): Promise<Stored<Manifest> | undefined> => {
+  const apply = async (object: Manifest, manager: string, isNew = false): Promise<Stored<Manifest> | undefined> => {
     const descriptor = descriptors[rankOf(object)];
     if (descriptor === undefined) return undefined;
+    const client = clientFor(transport, descriptor, manager);
     try {
-      return await clientFor(transport, descriptor, manager).apply(object, { force, dryRun });
+      return await (isNew ? client.applyNew(object, { dryRun }) : client.apply(object, { force, dryRun }));
     } catch (error) {
+      if (isNew && error instanceof KubeError && error.staleConflict) return undefined;
       if (!(error instanceof KubeError) || error.code === 0 || error.code === 401) throw error;
       refused.push(`${object.kind} ${object.metadata.name}: ${error.message}`);
       return undefined;
     }
   };
   for (const { object, manager } of planned) {
-    const stored = await apply(object, fieldManager ?? manager ?? 'kubectl');
+    const stored = await apply(object, fieldManager ?? manager ?? 'kubectl', keepExisting);
     if (stored === undefined) continue;
     applied.set(keyOf(object), stored);
     options.onApplied(stored);
