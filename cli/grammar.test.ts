@@ -50,6 +50,20 @@ describe.each(leaves.map((command) => [nameOf(command), command] as const))('%s'
   });
 });
 
+/** They serve, talk with a person, or write for a person or a file. */
+const WITHOUT_DATA: ReadonlySet<string> = new Set([
+  ...['operator', 'api', 'worker', 'dispatcher', 'voice', 'dev stop', 'chat', 'completion', 'kubectl'].map((name) => `parley ${name}`),
+  // YAML of resources is its result.
+  'parley export',
+  'kubectl parley report',
+  'kubectl parley completion',
+]);
+
+it('prints data for programs with -o json in every command that has data', () => {
+  const without = leaves.filter(({ options }) => !options.some(({ short, argChoices }) => short === '-o' && argChoices?.includes('json')));
+  expect(new Set(without.map(nameOf))).toEqual(WITHOUT_DATA);
+});
+
 it.each(
   leaves
     .flatMap((command) => command.options.map((option) => [nameOf(command), option] as const))

@@ -12,35 +12,47 @@ import { runningSupervisor } from './supervisor-lock.ts';
 /** A process that is stopped or stuck still exists: whether it answers is another question. */
 const ANSWER_MS = 2_000;
 
-/** Exit code 0 when the stack is ready, 1 when it is not or there is none. */
-export async function showStatus(folder: string): Promise<void> {
+export interface StackStatus {
+  /** Whether all of it answers. */
+  readonly ready: boolean;
+  /** Of the supervisor; absent where no stack runs. */
+  readonly pid: number | undefined;
+  readonly components: readonly { readonly name: string; readonly state: string; readonly pid?: number; readonly restarts: number }[];
+}
+
+export async function readStatus(folder: string): Promise<StackStatus> {
   const layout = layoutOf(folder);
   const pid = await runningSupervisor(layout.supervisorPid);
-  if (pid === undefined) {
-    process.stdout.write('no stack runs in this folder\n  → parley dev\n');
-    process.exitCode = 1;
-    return;
-  }
-  const env = readEnvFile(layout.envFile);
-  process.stdout.write(
-    `The stack in ${join(layout.root, '..')} ${env === undefined ? 'is starting or stopping' : 'is up'} (process ${pid}).\n`,
-  );
+  if (pid === undefined) return { ready: false, pid, components: [] };
   const { components } = readState(layout);
   const silent = await Promise.all(
     components.map(
       async ({ name, state, liveUrl }) => state === 'ready' && liveUrl !== undefined && !(await answers(name, liveUrl, layout)),
     ),
   );
-  let ready = env !== undefined;
-  for (const [index, { name, state, pid: componentPid, restarts }] of components.entries()) {
-    const shown = silent[index] ? `does not answer within ${ANSWER_MS / 1000} s` : state;
-    ready &&= shown === 'ready';
-    process.stdout.write(
-      `  ${shown === 'ready' ? '✓' : '!'} ${name.padEnd(24)}${shown}${componentPid === undefined ? '' : `, process ${componentPid}`}${restarts === 0 ? '' : `, restarted ${restarts}×`}\n`,
-    );
-  }
-  process.stdout.write(env === undefined ? '' : `\n${stackSummary(env, layout)}`);
-  process.exitCode = ready ? 0 : 1;
+  const found = components.map(({ name, state, pid: componentPid, restarts }, index) => ({
+    name,
+    state: silent[index] === true ? `does not answer within ${ANSWER_MS / 1000} s` : state,
+    ...(componentPid !== undefined && { pid: componentPid }),
+    restarts,
+  }));
+  const ready = readEnvFile(layout.envFile) !== undefined && found.every(({ state }) => state === 'ready');
+  return { ready, pid, components: found };
+}
+
+export function statusText(folder: string, { pid, components }: StackStatus): string {
+  if (pid === undefined) return 'no stack runs in this folder\n  → parley dev\n';
+  const layout = layoutOf(folder);
+  const env = readEnvFile(layout.envFile);
+  const lines = components.map(
+    ({ name, state, pid: componentPid, restarts }) =>
+      `  ${state === 'ready' ? '✓' : '!'} ${name.padEnd(24)}${state}${componentPid === undefined ? '' : `, process ${componentPid}`}${restarts === 0 ? '' : `, restarted ${restarts}×`}\n`,
+  );
+  return [
+    `The stack in ${join(layout.root, '..')} ${env === undefined ? 'is starting or stopping' : 'is up'} (process ${pid}).\n`,
+    ...lines,
+    env === undefined ? '' : `\n${stackSummary(env, layout)}`,
+  ].join('');
 }
 
 /** Whether a component gives any answer over HTTP, whatever it says. */

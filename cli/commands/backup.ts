@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
+import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 
 export function registerBackup(program: Command): void {
-  program
-    .command('backup')
+  addOutput(program.command('backup'), 'what the backup has')
     .description(
       'back up an installation, or some organisations of it, into a new folder: Postgres, resources with their Secrets, files (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
     )
@@ -12,7 +12,7 @@ export function registerBackup(program: Command): void {
     .option('-n, --org <names...>', 'back up these organisations only: their rows, resources and files')
     .option('--no-files', 'skip the files: for a bucket with its own backup')
     .addHelpText('after', examples('parley backup backups/2026-11-21', 'parley backup backups/acme --org acme'))
-    .action(async (folder: string, flags: { readonly files: boolean; readonly org?: readonly string[] }) => {
+    .action(async (folder: string, flags: { readonly files: boolean; readonly org?: readonly string[] } & OutputFlags) => {
       const [{ makeBackup }, { databaseUrl }, { withProgress }, { loadConfig }, { version }] = await Promise.all([
         import('../backup/make-backup.ts'),
         import('../database.ts'),
@@ -22,7 +22,7 @@ export function registerBackup(program: Command): void {
       ]);
       const { env } = process;
       const config = loadConfig(env);
-      const { createdAt } = await withProgress((progress, signal) =>
+      const { createdAt, organizations, database, resources, files } = await withProgress((progress, signal) =>
         makeBackup({
           folder,
           databaseUrl: databaseUrl(),
@@ -36,6 +36,15 @@ export function registerBackup(program: Command): void {
           signal,
         }),
       );
+      const value = {
+        folder,
+        created_at: createdAt,
+        organizations,
+        tables: database.tables.length,
+        objects: resources.length,
+        files: files?.count ?? null,
+      };
+      await writeAs({ out: process.stdout }, formatOf(flags), value, () => '');
       process.stderr.write(`the backup of ${createdAt} is in ${folder}: encrypt it before it goes anywhere\n`);
     });
 }

@@ -4,6 +4,7 @@ import { examples } from '../grammar.ts';
 import type { PortName, Ports } from '../../local-stack/settings.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { portNumber } from '../options.ts';
+import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 
 interface DevFlags {
   readonly detach?: true;
@@ -50,13 +51,14 @@ export function registerDev(program: Command): void {
       await stopStack(process.cwd());
     });
 
-  dev
-    .command('status')
+  addOutput(dev.command('status'))
     .description('show the components of the stack of this folder, its addresses and what to try; exit code 0 when it is ready')
     .addHelpText('after', examples('parley dev status'))
-    .action(async () => {
-      const { showStatus } = await import('../../local-stack/status.ts');
-      await showStatus(process.cwd());
+    .action(async (flags: OutputFlags) => {
+      const { readStatus, statusText } = await import('../../local-stack/status.ts');
+      const status = await readStatus(process.cwd());
+      await writeAs({ out: process.stdout }, formatOf(flags), status, () => statusText(process.cwd(), status));
+      process.exitCode = status.ready ? 0 : 1;
     });
 }
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 
 import { examples } from '../grammar.ts';
 import { orgOption, wholeNumber } from '../options.ts';
@@ -16,6 +16,7 @@ export function registerEvents(program: Command): void {
     .option('--payload <json>', 'payload, a JSON object; an example by default')
     .option('--count <number>', 'number of events', wholeNumber(1, 10_000_000), 1)
     .option('--rate <number>', 'events per second, evenly spaced; by default as fast as the database takes them', rate)
+    .addOption(linesOption())
     .addHelpText('after', examples('parley events emit --org acme --name CallHandler.CallEnded --count 10 --rate 2'))
     .action(async (options: EmitOptions) => {
       const [{ emitEvents }, { organizationNamed }] = await Promise.all([import('../events/emit.ts'), import('../organization/named.ts')]);
@@ -28,6 +29,7 @@ export function registerEvents(program: Command): void {
     .addOption(orgOption())
     .option('--name <event>', 'only events of this name')
     .option('--since <time>', 'also the events since this time, e.g. 2026-01-31T12:00:00Z', instant)
+    .addOption(linesOption())
     .addHelpText(
       'after',
       examples('parley events tail --org acme', 'parley events tail --org acme --name CallHandler.CallEnded | jq .payload'),
@@ -37,6 +39,9 @@ export function registerEvents(program: Command): void {
       await tailEvents({ ...options, org: organizationNamed(options.org, process.env) });
     });
 }
+
+/** What these print anyway. */
+const linesOption = (): Option => new Option('-o, --output <format>', 'json: each event as a line of JSON (the default)').choices(['json']);
 
 interface EmitOptions {
   readonly name: string;

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
 import { orgOption } from '../options.ts';
+import { addOutput, printData, wantsData, type OutputFlags } from '../output.ts';
 
 export function registerImport(program: Command): void {
-  program
-    .command('import')
+  addOutput(program.command('import'), 'the objects that were applied')
     .description('apply an export, as kubectl apply --server-side does, and restore the owners of Secrets and ConfigMaps')
     .argument('<paths...>', 'files and folders with YAML; - is standard input')
     .addOption(orgOption('import into this organisation instead of the one that the files name'))
@@ -19,7 +19,12 @@ export function registerImport(program: Command): void {
     .action(
       async (
         paths: readonly string[],
-        options: { readonly org?: string; readonly fieldManager?: string; readonly forceConflicts?: true; readonly dryRun?: true },
+        options: {
+          readonly org?: string;
+          readonly fieldManager?: string;
+          readonly forceConflicts?: true;
+          readonly dryRun?: true;
+        } & OutputFlags,
       ) => {
         const [{ applyImport, planImport }, { withOrganizationObjects }, { readDocuments }, { UserError }] = await Promise.all([
           import('../transfer/import.ts'),
@@ -32,15 +37,23 @@ export function registerImport(program: Command): void {
         if (planned.length === 0)
           throw new UserError(`there is no object in ${paths.join(', ')}`, { cure: 'write one with `parley export`' });
         const dryRun = options.dryRun === true;
-        await withOrganizationObjects((transport) =>
-          applyImport(transport, planned, {
-            fieldManager: options.fieldManager,
-            force: options.forceConflicts === true,
-            dryRun,
-            onApplied: ({ kind, metadata }) =>
-              process.stdout.write(`${kind.toLowerCase()}/${metadata.name} ${dryRun ? 'would be applied' : 'applied'}\n`),
-          }),
-        );
+        const applied: { readonly kind: string; readonly name: string; readonly namespace: string | undefined }[] = [];
+        try {
+          await withOrganizationObjects((transport) =>
+            applyImport(transport, planned, {
+              fieldManager: options.fieldManager,
+              force: options.forceConflicts === true,
+              dryRun,
+              onApplied: ({ kind, metadata: { name, namespace } }) => {
+                applied.push({ kind, name, namespace });
+                if (!wantsData(options)) process.stdout.write(`${kind.toLowerCase()}/${name} ${dryRun ? 'would be applied' : 'applied'}\n`);
+              },
+            }),
+          );
+        } finally {
+          // Also those beside one that was refused.
+          if (wantsData(options)) await printData(options, { dry_run: dryRun, applied });
+        }
       },
     );
 }

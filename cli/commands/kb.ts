@@ -53,20 +53,23 @@ export function registerKb(program: Command): void {
     .argument('<org>', 'organisation')
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .option('--detach', 'return before the work is done')
+    .addOption(outputOption('what is indexed, and whether that is done'))
     .addHelpText(
       'after',
       `\nA worker does the work, and goes on after Ctrl-C; repeat the command to watch it again.\n${examples('parley kb reindex acme manuals')}`,
     )
-    .action(async (org: string, name: string, options: { readonly detach?: true }) => {
+    .action(async (org: string, name: string, options: { readonly detach?: true } & OutputFlags) => {
       const [{ withKnowledgeBase }, { reindex }, { withProgress }, { awakeClock }] = await Promise.all([
         import('../knowledge/offline.ts'),
         import('../knowledge/reindex.ts'),
         import('../with-progress.ts'),
         import('../../platform/clock.ts'),
       ]);
-      await withProgress((progress, signal) =>
-        withKnowledgeBase({ org, name }, (base) => reindex(base, { detach: options.detach === true, progress, clock: awakeClock, signal })),
+      const detach = options.detach === true;
+      const chunks = await withProgress((progress, signal) =>
+        withKnowledgeBase({ org, name }, (base) => reindex(base, { detach, progress, clock: awakeClock, signal })),
       );
+      if (wantsData(options)) await printData(options, { organization: org, knowledge_base: name, chunks, done: !detach });
     });
 
   kb.command('export')
@@ -74,15 +77,21 @@ export function registerKb(program: Command): void {
     .argument('<org>', 'organisation')
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .requiredOption('--output-dir <folder>', 'create a folder for each document in this one')
+    .addOption(outputOption('the documents that are written'))
     .addHelpText('after', examples('parley kb export acme manuals --output-dir manuals'))
-    .action(async (org: string, name: string, options: { readonly outputDir: string }) => {
+    .action(async (org: string, name: string, options: { readonly outputDir: string } & OutputFlags) => {
       const [{ withKnowledgeBase }, { exportKnowledgeBase }] = await Promise.all([
         import('../knowledge/offline.ts'),
         import('../knowledge/export.ts'),
       ]);
+      const documents: { readonly id: string; readonly status: string; readonly filename: string }[] = [];
       const count = await withKnowledgeBase({ org, name }, (base) =>
-        exportKnowledgeBase(base, options.outputDir, ({ id, filename, status }) => process.stderr.write(`${id} ${status} ${filename}\n`)),
+        exportKnowledgeBase(base, options.outputDir, ({ id, filename, status }) => {
+          process.stderr.write(`${id} ${status} ${filename}\n`);
+          if (wantsData(options)) documents.push({ id, status, filename });
+        }),
       );
+      if (wantsData(options)) await printData(options, { folder: options.outputDir, documents });
       process.stderr.write(`parley: ${count} documents are in ${options.outputDir}\n`);
     });
 }

@@ -41,8 +41,9 @@ export function registerNumbers(program: Command): void {
     .command('release')
     .description('end the reservation of a number, so that any organisation may use it; a number in use keeps its organisation')
     .argument('<number>', 'E.164, such as +12025550143')
+    .addOption(outputOption('the number, and the organisation that it was reserved for'))
     .addHelpText('after', examples('parley numbers release +12025550143'))
-    .action(async (number: string) => {
+    .action(async (number: string, options: OutputFlags) => {
       const [{ withStore }, { UserError }, { loadConfig }, { numberReservationMs }] = await Promise.all([
         import('../database.ts'),
         import('../../platform/user-error.ts'),
@@ -53,7 +54,8 @@ export function registerNumbers(program: Command): void {
       await withStore(async ({ numberClaims }) => {
         const org = await numberClaims.endReservation(number);
         if (org !== undefined) {
-          process.stdout.write(`${number} is no longer reserved for ${org}\n`);
+          if (wantsData(options)) await printData(options, { number, organization: org });
+          else process.stdout.write(`${number} is no longer reserved for ${org}\n`);
           return;
         }
         const claim = await numberClaims.get(number, { reservedMs });

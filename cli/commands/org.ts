@@ -6,7 +6,7 @@ import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from
 import { UserError } from '../../platform/user-error.ts';
 import { wholeNumber } from '../options.ts';
 
-interface DeleteFlags {
+interface DeleteFlags extends OutputFlags {
   readonly confirm?: string;
   readonly dryRun?: true;
   readonly force?: true;
@@ -69,6 +69,7 @@ export function registerOrg(program: Command): void {
     .option('--dry-run', 'only show what would be deleted')
     .option('--force', 'delete even while calls are live: their records are deleted before the conversations end')
     .option('--delete-namespace', 'delete the namespace with everything else in it; by default it only loses its label')
+    .addOption(outputOption('what was deleted or, with --dry-run, would be'))
     .addHelpText('after', examples('parley org delete acme --dry-run', 'parley org delete acme --confirm acme'))
     .action(async (name: string, options: DeleteFlags) => {
       const { runDelete } = await import('../organization/run-delete.ts');

@@ -71,12 +71,20 @@ export function registerWebhooks(program: Command): void {
     .command('redeliver')
     .description(`send deliveries again, with the same body and the same webhook-id ${ENVIRONMENT}`)
     .argument('<deliveries...>', 'ids of the deliveries: dlv_…')
+    .addOption(outputOption('the deliveries as the REST API has them'))
     .addHelpText('after', examples('parley webhooks redeliver dlv_019aa5b2-…'))
-    .action(async (ids: readonly string[]) => {
+    .action(async (ids: readonly string[], options: OutputFlags) => {
       const { webhooks: client } = await tools();
-      for (const id of ids) {
-        const { status, subscription_id: subscription } = await client.redeliver(id);
-        process.stdout.write(`${id} ${status}, to ${subscription}\n`);
+      const sent: unknown[] = [];
+      try {
+        for (const id of ids) {
+          const delivery = await client.redeliver(id);
+          sent.push(delivery);
+          if (!wantsData(options)) process.stdout.write(`${id} ${delivery.status}, to ${delivery.subscription_id}\n`);
+        }
+      } finally {
+        // Also those before one that can't be sent.
+        if (wantsData(options)) await printData(options, sent);
       }
     });
 
@@ -87,6 +95,7 @@ export function registerWebhooks(program: Command): void {
     .requiredOption('--since <time>', 'start of the period: a time, or how long ago (90s, 15m, 2h, 7d)', instant)
     .option('--until <time>', 'end of the period; now by default', instant)
     .addOption(new Option('--status <status>', 'only deliveries of this status').choices(['failed', 'skipped']))
+    .addOption(outputOption('the answer of the REST API'))
     .addHelpText(
       'after',
       examples(
@@ -95,10 +104,14 @@ export function registerWebhooks(program: Command): void {
       ),
     )
     .action(
-      async (subscription: string, options: { readonly since: Date; readonly until?: Date; readonly status?: 'failed' | 'skipped' }) => {
+      async (
+        subscription: string,
+        options: { readonly since: Date; readonly until?: Date; readonly status?: 'failed' | 'skipped' } & OutputFlags,
+      ) => {
         const { webhooks: client } = await tools();
         const recovered = await client.recover(subscription, options);
-        process.stdout.write(`${recovered} ${recovered === 1 ? 'delivery is' : 'deliveries are'} sent again\n`);
+        if (wantsData(options)) await printData(options, { recovered });
+        else process.stdout.write(`${recovered} ${recovered === 1 ? 'delivery is' : 'deliveries are'} sent again\n`);
       },
     );
 
@@ -107,18 +120,23 @@ export function registerWebhooks(program: Command): void {
     .description(`send a Webhook.Test to a subscription and print the result ${ENVIRONMENT}`)
     .argument('<subscription>', 'id of the subscription: the name of the resource')
     .option('--no-wait', 'do not wait for the first attempt')
+    .addOption(outputOption('the ids, the delivery and its attempts'))
     .addHelpText('after', examples('parley webhooks test call-log'))
-    .action(async (subscription: string, options: { readonly wait: boolean }) => {
+    .action(async (subscription: string, options: { readonly wait: boolean } & OutputFlags) => {
       const { webhooks: client, tables, UserError } = await tools();
       const sent = await client.sendTest(subscription);
-      process.stdout.write(`${sent.event_id} as ${sent.delivery_id}\n`);
-      if (!options.wait) return;
+      if (!wantsData(options)) process.stdout.write(`${sent.event_id} as ${sent.delivery_id}\n`);
+      if (!options.wait) {
+        if (wantsData(options)) await printData(options, sent);
+        return;
+      }
       const { delivery, attempts } = await client.firstAttempt({
         subscription,
         delivery: sent.delivery_id,
         withinMs: FIRST_ATTEMPT_MS,
       });
-      process.stdout.write(tables.attemptTable(attempts));
+      if (wantsData(options)) await printData(options, { ...sent, delivery, attempts });
+      else process.stdout.write(tables.attemptTable(attempts));
       if (delivery.status !== 'succeeded') {
         throw new UserError(`the delivery is ${delivery.status}${delivery.reason === null ? '' : `: ${delivery.reason}`}`, {
           cure: `\`parley webhooks attempts ${sent.delivery_id}\` shows further attempts`,

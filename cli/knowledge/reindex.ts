@@ -18,8 +18,8 @@ export interface ReindexOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws UserError */
-export async function reindex({ store, knowledge: { jobs }, collection }: OfflineBase, options: ReindexOptions): Promise<void> {
+/** @returns how many chunks the knowledge base has. @throws UserError */
+export async function reindex({ store, knowledge: { jobs }, collection }: OfflineBase, options: ReindexOptions): Promise<number> {
   const { detach, progress, clock, signal } = options;
   const { org, name, id } = collection;
   const job = { org, knowledgeBase: name, collectionId: id };
@@ -28,7 +28,7 @@ export async function reindex({ store, knowledge: { jobs }, collection }: Offlin
     throw new UserError(error.message, { cure: 'is Temporal running, and is TEMPORAL_ADDRESS right?', cause: error });
   });
   progress.line(`${collection.chunkCount} chunks of ${org}/${name} are being indexed`);
-  if (detach) return;
+  if (detach) return collection.chunkCount;
   const { total } = (await store.knowledge.collections.overview({ org, id })).documents;
   const over = new AbortController();
   const ended = jobs.reindexed(job).finally(() => over.abort());
@@ -49,4 +49,5 @@ export async function reindex({ store, knowledge: { jobs }, collection }: Offlin
   const left = await store.knowledge.collections.byName({ org, name });
   if (left?.id !== id) throw new UserError(`the knowledge base ${org}/${name} was deleted while it was indexed`);
   progress.line('done');
+  return left.chunkCount;
 }

@@ -3,11 +3,12 @@ import { createInterface } from 'node:readline/promises';
 
 import { databaseUrl, withStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
+import { printData, wantsData, type OutputFlags } from '../output.ts';
 import { table } from '../table.ts';
 import { withOrganizationObjects } from '../transfer/cluster.ts';
 import { deleteOrganization, takeInventory, type Inventory } from './delete.ts';
 
-export interface DeleteFlags {
+export interface DeleteFlags extends OutputFlags {
   readonly confirm?: string;
   readonly dryRun?: true;
   readonly force?: true;
@@ -21,8 +22,11 @@ export async function runDelete(org: string, flags: DeleteFlags): Promise<void> 
       const means = { org, databaseUrl: databaseUrl(), store, transport };
       const inventory = await takeInventory(means);
       if (isEmpty(inventory)) throw new UserError(`there is no organisation "${org}"`, { cure: 'parley org list' });
-      process.stdout.write(describe(inventory));
-      if (flags.dryRun === true) return;
+      if (!wantsData(flags)) process.stdout.write(describe(inventory));
+      if (flags.dryRun === true) {
+        if (wantsData(flags)) await printData(flags, dataOf(org, inventory, true));
+        return;
+      }
       if (inventory.liveCalls > 0 && flags.force !== true) {
         throw new UserError(`${inventory.liveCalls} calls of "${org}" are live`, {
           cure: `let them end (parley org limit ${org} --live-calls 0 lets no more begin), or add --force`,
@@ -35,6 +39,10 @@ export async function runDelete(org: string, flags: DeleteFlags): Promise<void> 
         deleteNamespace: flags.deleteNamespace === true,
         onProgress: (line) => process.stderr.write(`${line}\n`),
       });
+      if (wantsData(flags)) {
+        await printData(flags, dataOf(org, inventory, false));
+        return;
+      }
       const stays = inventory.namespace !== undefined && flags.deleteNamespace !== true;
       process.stdout.write(
         `organisation ${org} is removed${stays ? `; its namespace stays, without the label, with what is not Parley's: kubectl delete namespace ${org}` : ''}\n`,
@@ -45,6 +53,15 @@ export async function runDelete(org: string, flags: DeleteFlags): Promise<void> 
 
 const isEmpty = ({ tables, resources, files, namespace }: Inventory): boolean =>
   namespace === undefined && files === 0 && Object.keys(tables).length + Object.keys(resources).length === 0;
+
+const dataOf = (name: string, { resources, tables, files, liveCalls }: Inventory, dryRun: boolean) => ({
+  name,
+  dry_run: dryRun,
+  resources,
+  rows: tables,
+  files,
+  live_calls: liveCalls,
+});
 
 function describe({ tables, resources, files }: Inventory): string {
   const rows = [

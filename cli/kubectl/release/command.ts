@@ -49,9 +49,10 @@ Examples:
       await writeAs(io, formatOf(flags), found, (wide) => historyTable(found, { wide, now: io.now() }));
     });
 
-  add(parent, 'diff', 'show what differs between two revisions of an agent')
+  const diff = add(parent, 'diff', 'show what differs between two revisions of an agent')
     .argument('[from]', 'the former revision, or the beginning of its hash (default: what serves)')
-    .argument('[to]', 'the other one (default: the canary, else the newest)')
+    .argument('[to]', 'the other one (default: the canary, else the newest)');
+  addOutput(diff, 'both revisions, as the REST API has them')
     .addHelpText(
       'after',
       `${where('agents:read')}
@@ -71,13 +72,18 @@ Examples:
         { name: shortRevision(after.revision), text: texts[1] ?? '' },
         styleOf(io),
       );
-      io.out.write(text);
+      await writeAs(io, formatOf(flags), { from: before, to: after }, () => text);
       io.exit(text === '' ? 0 : 1);
     });
 
-  add(parent, 'rollback', 'end the canary of an agent or, without one, have new calls start with the revision that served before')
+  const rollback = add(
+    parent,
+    'rollback',
+    'end the canary of an agent or, without one, have new calls start with the revision that served before',
+  )
     .option('--to <revision>', 'one that has served, or the beginning of its hash')
-    .option('--reason <text>', 'for the history, the condition and the event')
+    .option('--reason <text>', 'for the history, the condition and the event');
+  addOutput(rollback, 'what serves now, as the REST API has it')
     .addHelpText(
       'after',
       `${where('agents:write')}
@@ -96,12 +102,17 @@ Examples:
       const release = await withSource(flags, io, 'agents:write', (source) =>
         source.rollback(name, { revision: flags.to, reason: flags.reason }),
       );
-      io.out.write(releaseLine(name, release));
+      await writeAs(io, formatOf(flags), release, () => releaseLine(name, release));
     });
 
-  add(parent, 'promote', 'have all new calls of an agent start with its canary or, without one, with what was rolled back last')
+  const promote = add(
+    parent,
+    'promote',
+    'have all new calls of an agent start with its canary or, without one, with what was rolled back last',
+  )
     .option('--revision <revision>', 'the one that was rolled back, or the beginning of its hash (default: the last)')
-    .option('--reason <text>', 'for the history')
+    .option('--reason <text>', 'for the history');
+  addOutput(promote, 'what serves now, as the REST API has it')
     .addHelpText(
       'after',
       `${where('agents:write')}
@@ -119,7 +130,7 @@ Examples:
       const release = await withSource(flags, io, 'agents:write', (source) =>
         source.promote(name, { revision: flags.revision, reason: flags.reason }),
       );
-      io.out.write(releaseLine(name, release));
+      await writeAs(io, formatOf(flags), release, () => releaseLine(name, release));
     });
 }
 

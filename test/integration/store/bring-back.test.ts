@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
 import { bringBackRows, migrate, removeOrganizationRows, saveRows, type RowsOfTable } from '../../../store/index.ts';
-import { database } from '../../support/postgres.ts';
+import { database, migratedDatabase } from '../../support/postgres.ts';
 import { query } from '../../support/sql.ts';
 import { storeAt } from './support.ts';
 
@@ -56,6 +56,8 @@ it('brings rows back into tables of vectors that are gone, numbers what comes la
 async function ownerOf(url: string): Promise<string> {
   const name = `owner_${randomBytes(6).toString('hex')}`;
   const address = new URL(url);
+  // The roles are of the whole server, and made with the first migration.
+  await migratedDatabase();
   await query(url, `CREATE ROLE ${name} LOGIN PASSWORD 'secret'`);
   await query(url, `GRANT CREATE ON DATABASE ${address.pathname.slice(1)} TO ${name}`);
   await query(url, 'CREATE EXTENSION IF NOT EXISTS vector');
