@@ -80,19 +80,22 @@ export class TestCommand {
     const tracing = await openTracing({ env, role: 'test', version, logger: this.#open.services.logger });
     const run = (pair: Pair): Promise<ReportedResult> =>
       runPair(pair, { workspace, mode, open: this.#open, slots: this.#slots, repeat, env, signal });
+    const done: ReportedResult[] = [];
     const running = Promise.all(
       pairs.map(async (pair) => {
         const start = { name: 'test', parent: 'none', attributes: { 'parley.name': pair.test.name } } as const;
         const reported = await inSpan(start, () => run(pair));
         reporter?.finished(reported);
+        done.push(reported);
         return reported;
       }),
     );
     await Promise.allSettled([running]);
     await tracing.close();
+    const durationMs = performance.now() - began;
+    if (signal.aborted) reporter?.summary(done, durationMs);
     const results = await running;
     signal.throwIfAborted();
-    const durationMs = performance.now() - began;
     reporter?.summary(results, durationMs);
     if (forScripts) await writeAs(this.#io, format, reportOf(results, durationMs), () => '');
     if (junit !== undefined) await writeJunit(junit, results, durationMs, EXIT.usage);

@@ -30,8 +30,8 @@ export interface CallCommand {
   /** Stay after the last of it, until the agent hangs up. */
   readonly stay: boolean;
   readonly speech: SpeechServer | undefined;
-  /** File for the recording; the id of the call where undefined, none where false. */
-  readonly record: string | false | undefined;
+  /** File for the recording; called by the id of the call where true, none where undefined. */
+  readonly record: string | true | undefined;
   readonly maxMs: number | undefined;
 }
 
@@ -74,7 +74,7 @@ export async function runCall(command: CallCommand, surroundings: CallSurroundin
   if (failure !== undefined && !(failure instanceof NoAgentError)) throw failure;
   // A call that no agent joined stays registered: it does not end soon.
   const call = await endOf(rest, made.id, { clock, withinMs: served ? END_WITHIN_MS : 0, signal: neverAborts });
-  const recording = command.record === false ? undefined : await keepRecording(call, command.record, surroundings);
+  const recording = command.record === undefined ? undefined : await keepRecording(call, command.record, surroundings);
   reporter.result({ call, recording });
   if (failure !== undefined && !stop.aborted) throw failure;
   return call;
@@ -191,11 +191,11 @@ async function arrives(agent: Promise<true>, { clock, signal }: { readonly clock
 
 async function keepRecording(
   { _id: id, call_status: status }: CallView,
-  wanted: string | undefined,
+  wanted: string | true,
   { rest, reporter, clock, stop }: CallSurroundings,
 ): Promise<string | undefined> {
   if (status === 'registered') return undefined;
-  const file = resolve(wanted ?? `${id}.ogg`);
+  const file = resolve(wanted === true ? `${id}.ogg` : wanted);
   try {
     // After Ctrl-C hung up, a second one ends the process by itself.
     const signal = stop.aborted ? neverAborts : stop;

@@ -1,3 +1,6 @@
+import { openSync } from 'node:fs';
+import { devNull } from 'node:os';
+
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
 import { isObject, parseJson } from '../../platform/json.ts';
@@ -9,7 +12,7 @@ interface CallFlags {
   readonly stay?: true;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly data?: Readonly<Record<string, string>>;
-  readonly record?: string | false;
+  readonly record?: string | true;
   readonly maxSeconds?: number;
   readonly speechUrl?: string;
   readonly speechModel: string;
@@ -21,7 +24,7 @@ interface CallFlags {
 /** A call that ended as an error. */
 const CALL_FAILED = 3;
 const help = `
-Prints the transcript while you talk, then the latencies of the answers, why the call ended, and where the recording is.
+Prints the transcript while you talk, then the latencies of the answers and why the call ended.
 Uses the microphone and the loudspeaker of this machine through parecord, pw-record, arecord or rec, and paplay, pw-play, aplay or play;
 with --say or --audio it needs neither. Ctrl-C hangs up; a second one does not wait for the recording.
 
@@ -51,8 +54,7 @@ export function registerCall(program: Command): void {
     .option('--data <name=value>', 'dynamic data of the call; may be repeated', pair)
     .option('--metadata <json>', 'metadata of the call, a JSON object', jsonObject)
     .option('--max-seconds <seconds>', 'hang up after this time', seconds)
-    .option('--record <file.ogg>', 'save the recording to this file (default: <call id>.ogg in this folder)')
-    .option('--no-record', 'do not save the recording')
+    .option('--record [file.ogg]', 'save the recording to this file, or as <call id>.ogg in this folder')
     .option(
       '--speech-url <url>',
       "server for --say that speaks OpenAI's /audio/speech (default: PARLEY_SPEECH_URL, as `parley env` sets it)",
@@ -64,10 +66,9 @@ export function registerCall(program: Command): void {
     .addOption(new Option('--quiet', 'print only the result').conflicts(['json', 'output']))
     .addHelpText('after', help)
     .action(async (agent: string, flags: CallFlags) => {
-      // LiveKit's client logs to standard output, which is for results: only errors, and to standard error.
-      process.env['NODE_ENV'] = 'production';
+      // LiveKit's client logs to standard output, which is for results; what goes wrong is said by the command.
       const { fd } = process.stdout;
-      process.stdout.fd = process.stderr.fd as 1;
+      process.stdout.fd = openSync(devNull, 'w') as 1;
       const [{ runCall }, { restClientFromEnvironment }, reporters, { awakeClock }] = await Promise.all([
         import('../call/run-call.ts'),
         import('../../api/client/rest-client.ts'),

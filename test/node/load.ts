@@ -183,7 +183,7 @@ export class Load {
 
   #call(...flags: string[]): Call {
     const [file, ...args] = this.#options.parley;
-    const command = [...args, 'call', NAME, '--no-record', '--json', ...flags];
+    const command = [...args, 'call', NAME, '--json', ...flags];
     const process = spawn(file, command, { env: this.#options.env, stdio: ['ignore', 'pipe', 'pipe'] });
     const lines: string[] = [];
     for (const input of [process.stdout, process.stderr]) createInterface({ input }).on('line', (line) => lines.push(line));

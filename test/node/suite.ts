@@ -122,7 +122,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     await eventually(async () => requireVerified((await (await fetch(servers.receiverUrl)).json()) as SeenDeliveries, eventId));
   });
   await check('a voice call', async () => {
-    const call = ['call', 'receptionist', '--say', 'What are your opening hours?', '--no-record', '--json', '--max-seconds', '60'];
+    const call = ['call', 'receptionist', '--say', 'What are your opening hours?', '--json', '--max-seconds', '60'];
     const said = await run(...call);
     const [welcome, answer] = spokenByAgent(callLines(said.split('\n')));
     if (answer === undefined) throw new Error(`${welcome === undefined ? 'not even a welcome' : 'no answer'}: ${said}`);

@@ -1,7 +1,7 @@
 /** `parley call` as a person uses it: the real command, a real media server, the voice role, and scripted providers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
@@ -61,7 +61,7 @@ it('speaks in turn, prints what is said, and leaves the recording', async () => 
   platform.provider.reset();
   platform.provider.hear('What are your hours?', 'Thank you.');
   platform.provider.chat(({ lastUser }) => (lastUser.startsWith('Thank') ? 'You are \u001b]0;x\u0007welcome.' : 'From nine to five.'));
-  const run = call(['receptionist', '--say', 'What are your hours?', '--say', 'Thank you.', '--metadata', '{"ticket": 7}'], {
+  const run = call(['receptionist', '--say', 'What are your hours?', '--say', 'Thank you.', '--metadata', '{"ticket": 7}', '--record'], {
     PARLEY_SPEECH_URL: url,
   });
   expect(await run.ended, `${run.err()}\n${run.out()}\n${platform.voiceLog().slice(-3000)}`).toBe(0);
@@ -122,13 +122,17 @@ it('prints everything for a script, one object a line', async () => {
 
 it('only listens where there is no microphone, and hangs up properly at Ctrl-C', async () => {
   platform.provider.reset();
-  const run = call(['receptionist', '--no-record']);
+  const kept = (await readdir(platform.folder)).filter((name) => name.startsWith('call_'));
+  const run = call(['receptionist']);
   await eventually(() => expect(run.out(), run.err()).toContain('agent  Good morning.'));
   expect(run.err()).toMatch(/no microphone here .*only listening/);
   run.process.kill('SIGINT');
   expect(await run.ended).toBe(0);
   expect(run.out()).toMatch(/ended: user_ended_call/);
+  // Nothing raw from a library, and no file that nobody asked for.
+  expect(run.out() + run.err()).not.toContain('"level"');
   expect(run.out()).not.toContain('recording:');
+  expect((await readdir(platform.folder)).filter((name) => name.startsWith('call_') && name.endsWith('.ogg'))).toEqual(kept);
 });
 
 it('talks with the microphone, and plays what it hears', async () => {
@@ -152,7 +156,7 @@ let at = 0;
 setInterval(() => process.stdout.write(sound.subarray(at, (at += 1920))), 20);`,
   );
   await program('aplay', `#!/bin/sh\nexec /bin/cat >> ${played}`);
-  const run = call(['receptionist', '--no-record'], { PATH: programs });
+  const run = call(['receptionist'], { PATH: programs });
   await eventually(() => expect(run.out(), run.err()).toContain('you    Hello?\nagent  Hello yourself.'));
   expect(run.err()).toMatch(/the microphone is on .*Ctrl-C hangs up/);
   run.process.kill('SIGINT');
@@ -174,7 +178,7 @@ it('leaves at Ctrl-C when the api says nothing', async () => {
 
 it('hangs up when the time is over', async () => {
   platform.provider.reset();
-  const run = call(['receptionist', '--max-seconds', '3', '--quiet', '--no-record']);
+  const run = call(['receptionist', '--max-seconds', '3', '--quiet']);
   expect(await run.ended, run.err()).toBe(0);
   expect(run.out()).toMatch(/^call_\S+ ended: user_ended_call after \d+\.\d s\n$/);
 });
@@ -184,7 +188,7 @@ it('stays until the agent hangs up, with the flag for it', async () => {
   platform.provider.hear('That was all.');
   platform.provider.chat(({ toolResults }) => (toolResults.length > 0 ? 'Goodbye.' : { toolCalls: [{ name: 'end_call' }] }));
   await writeFile(join(platform.folder, 'all.wav'), speechWav());
-  const run = call(['receptionist', '--audio', 'all.wav', '--stay', '--no-record']);
+  const run = call(['receptionist', '--audio', 'all.wav', '--stay']);
   expect(await run.ended, `${run.err()}\n${run.out()}`).toBe(0);
   expect(run.out()).toMatch(/ended: agent_ended_call/);
 });
@@ -193,7 +197,7 @@ it('distinguishes a call that failed from one that ended', async () => {
   platform.provider.reset();
   platform.provider.heard(() => ({ status: 500 }));
   await writeFile(join(platform.folder, 'unheard.wav'), speechWav());
-  const run = call(['receptionist', '--audio', 'unheard.wav', '--no-record']);
+  const run = call(['receptionist', '--audio', 'unheard.wav']);
   expect(await run.ended, `${run.err()}\n${run.out()}`).toBe(3);
   expect(run.out()).toMatch(/error: speech_recognition_error/);
 });
