@@ -44,7 +44,10 @@ export class RestError extends UserError {
     request: { readonly method: string; readonly path: string; readonly retryAfterMs?: number | undefined },
   ) {
     const said = messageOf(answer);
-    super(`${request.method} ${request.path}: ${status} ${said}`, cureFor(status, request.path));
+    super(
+      `${request.method} ${request.path}: ${status} ${said || NOT_PARLEY}`,
+      said === '' ? { cure: RIGHT_URL } : cureFor(status, request.path),
+    );
     this.status = status;
     this.code = (answer as { readonly error?: string } | undefined)?.error;
     this.said = said;
@@ -52,6 +55,10 @@ export class RestError extends UserError {
     this.retryAfterMs = status === 429 && this.code !== 'concurrent_call_limit_reached' ? request.retryAfterMs : undefined;
   }
 }
+
+/** Of a server that is another one, or of a proxy that doesn't reach it. */
+const NOT_PARLEY = '(no answer of Parley)';
+const RIGHT_URL = "is PARLEY_URL that of Parley's REST API, and does a proxy in front of it reach the api?";
 
 export interface RestClientOptions {
   readonly url: string;
@@ -86,7 +93,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
       }
       return await read(response, limit);
     } catch (error) {
-      if (error instanceof RestError) throw error;
+      if (error instanceof UserError) throw error;
       signal?.throwIfAborted();
       throw limit.signal.aborted ? tooLate(`${url}: ${method} ${path}`, limit.ms, error) : unreachable(url, error);
     } finally {
@@ -111,7 +118,9 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
   };
   return {
     request: (method, path, body, options) =>
-      exchange({ method, path, body, ...options }, async (answer) => parseJson(await answer.text())),
+      exchange({ method, path, body, ...options }, async (answer) =>
+        jsonOf(await answer.text(), `${url}: ${method} ${path}: ${answer.status}`),
+      ),
     download: (method, path, body, options) =>
       exchange({ method, path, body, ...options }, async (answer, limit) => {
         // Whether there is anything is answered as soon as everything else is.
@@ -126,6 +135,13 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
         }
       }),
   };
+}
+
+/** Undefined for an empty answer, as a deletion has it. */
+function jsonOf(text: string, what: string): unknown {
+  const value = text === '' ? undefined : parseJson(text);
+  if (text !== '' && value === undefined) throw new UserError(`${what} ${NOT_PARLEY}`, { cure: RIGHT_URL });
+  return value;
 }
 
 interface Exchange extends RequestOptions {

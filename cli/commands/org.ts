@@ -50,11 +50,12 @@ export function registerOrg(program: Command): void {
         }
         const made = [];
         for (const name of names) {
+          const isNew = (await store.organizations.get(name)) === undefined;
           const row = await store.organizations.create({ name, displayName });
-          made.push({ name: row.name, display_name: row.displayName, created_at: row.createdAt.toISOString() });
+          made.push({ name: row.name, display_name: row.displayName, created_at: row.createdAt.toISOString(), created: isNew });
           if (!wantsData(options))
             process.stdout.write(
-              `organisation ${name} exists\n  → create an API key for it: parley keys create --org ${name} --name first\n`,
+              `organisation ${name} ${isNew ? 'is created' : 'was there already'}\n  → create an API key for it: parley keys create --org ${name} --name first\n`,
             );
         }
         if (wantsData(options)) await printData(options, made.length === 1 ? made[0] : made);
