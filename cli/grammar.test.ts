@@ -91,8 +91,10 @@ describe('wrong usage', () => {
         run('kb', 'search', '--help'),
         run('--version'),
         run('explain', 'agent'),
+        run('org', 'create', 'good', 'Bad_Name'),
+        run('keys', 'list', '--org', 'Bad_Name'),
       ]),
-    ).toEqual([2, 2, 2, 2, 0, 0, 1]);
+    ).toEqual([2, 2, 2, 2, 0, 0, 1, 2, 2]);
   });
 });
 
@@ -108,6 +110,9 @@ describe('completion', () => {
     expect(await candidates('kb', 'search', '-o', '')).toEqual(['json', 'yaml', 'wide']);
     expect(await candidates('completion', 'b')).toEqual(['bash']);
     expect(await candidates('kubectl', 'sta')).toEqual(['status']);
+    expect(await candidates('events', 'emit', '--name', 'CallHandler.CallE')).toEqual(['CallHandler.CallEnded']);
+    expect(await candidates('keys', 'create', '--name', 'CallHandler.CallE')).toEqual([]);
+    expect(await candidates('keys', 'create', '--permissions', 'webhooks:')).toEqual(['webhooks:read', 'webhooks:write']);
     expect(await complete(parley(), ['kb', 'add', 'manuals', ''], io)).toEqual({ candidates: [], directive: 0 });
   });
 
@@ -135,12 +140,28 @@ describe('completion', () => {
     expect(await candidates('keys', 'list', ...words.slice(0, 2), '-n', '')).toEqual(['acme']);
     expect(await candidates('kb', 'search', ...words, 'a')).toEqual(['acme']);
     expect(await candidates('webhooks', 'deliveries', ...words, '')).toEqual(['acme']);
+    const inCluster = words.slice(0, 2);
+    expect(await candidates('kb', 'reindex', ...inCluster, '')).toEqual(['acme']);
+    expect(await candidates('export', ...inCluster, '')).toEqual(['acme']);
+    expect(await candidates('org', 'delete', ...inCluster, '')).toEqual(['acme']);
+    expect(await candidates('kb', 'reindex', ...words, 'globex', '')).toEqual(['acme']);
+    expect(await candidates('test', ...words, 'agent/desk', '-t', '')).toEqual(['acme']);
     const [organisations, ...others] = asked.map((url) => decodeURIComponent(url));
     expect(organisations).toMatch(/^\/api\/v1\/namespaces\?.*labelSelector=parley\.dev\/organization=true/);
     expect(others.map((url) => url.split('?')[0])).toEqual([
       '/apis/parley.dev/v1alpha1/namespaces/globex/knowledgebases',
       '/apis/parley.dev/v1alpha1/namespaces/globex/webhooksubscriptions',
+      ...Array.from({ length: 3 }, () => '/api/v1/namespaces'),
+      '/apis/parley.dev/v1alpha1/namespaces/globex/knowledgebases',
+      '/apis/parley.dev/v1alpha1/namespaces/globex/agenttests',
     ]);
+  });
+
+  it('knows the tests of the files that the command line names', async () => {
+    const folder = testFolder();
+    const tests = ['hours', 'prices'].map((name) => `kind: AgentTest\nmetadata: {name: ${name}}\n`);
+    await writeFile(join(folder, 'tests.yaml'), `---\nkind: Agent\nmetadata: {name: desk}\n---\n${tests.join('---\n')}`);
+    expect(await candidates('test', folder, '--replay', '-t', 'p')).toEqual(['prices']);
   });
 
   it('works in bash', async () => {

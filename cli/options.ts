@@ -1,13 +1,29 @@
 /** Values of options. Each parser throws InvalidArgumentError with what is allowed. */
-import { InvalidArgumentError, Option } from 'commander';
+import { Argument, InvalidArgumentError, Option } from 'commander';
 
 import { millisecondsIn, millisecondsOf } from '../crds/duration.ts';
+import { isOrganizationName } from '../platform/organization-name.ts';
 
 const UNITS = { ...millisecondsIn, d: 86_400_000 };
 
 /** The one way to say the organisation, in every command that has one; what it is read as: `organizationNamed`. */
 export function orgOption(description = 'organisation; default: PARLEY_ORG'): Option {
-  return new Option('-n, --org <organisation>', description);
+  return new Option('-n, --org <organisation>', description).argParser(organizationName);
+}
+
+/** An organisation that is named without a flag. */
+export function orgArgument(description = 'organisation'): Argument {
+  return new Argument('<org>', description).argParser(organizationName);
+}
+
+function organizationName(text: string): string {
+  if (isOrganizationName(text)) return text;
+  throw new InvalidArgumentError('use 1 to 63 lower-case letters, digits and hyphens, as for a namespace.');
+}
+
+/** The same for one or more. */
+export function organizationNames(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, organizationName(text)];
 }
 
 /** `90s`, `10m`, `1h30m`, `2d` → milliseconds; as kubectl takes them, and days. */

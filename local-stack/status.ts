@@ -17,7 +17,12 @@ export interface StackStatus {
   readonly ready: boolean;
   /** Of the supervisor; absent where no stack runs. */
   readonly pid: number | undefined;
-  readonly components: readonly { readonly name: string; readonly state: string; readonly pid?: number; readonly restarts: number }[];
+  readonly components: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly pid: number | undefined;
+    readonly restarts: number;
+  }[];
 }
 
 export async function readStatus(folder: string): Promise<StackStatus> {
@@ -33,7 +38,7 @@ export async function readStatus(folder: string): Promise<StackStatus> {
   const found = components.map(({ name, state, pid: componentPid, restarts }, index) => ({
     name,
     state: silent[index] === true ? `does not answer within ${ANSWER_MS / 1000} s` : state,
-    ...(componentPid !== undefined && { pid: componentPid }),
+    pid: componentPid,
     restarts,
   }));
   const ready = readEnvFile(layout.envFile) !== undefined && found.every(({ state }) => state === 'ready');

@@ -20,6 +20,7 @@ import {
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { cutText } from '../platform/cut-text.ts';
 import type { Logger } from '../platform/logging.ts';
+import { isOrganizationName } from '../platform/organization-name.ts';
 import { StoreError, toStoreError } from './error.ts';
 import { Hints } from './hints.ts';
 import { inspectRole, requireHarmlessRole, type DatabaseRole } from './roles.ts';
@@ -98,11 +99,9 @@ export interface PoolCounts {
   readonly waiting: number;
 }
 
-const ORGANIZATION_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-
 /** @throws StoreError `invalid` for what cannot be the name of a namespace. */
 function requireOrganizationName(name: string): void {
-  if (ORGANIZATION_NAME.test(name)) return;
+  if (isOrganizationName(name)) return;
   const shown = JSON.stringify(cutText(name, 80));
   throw new StoreError(
     'invalid',

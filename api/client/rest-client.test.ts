@@ -10,16 +10,16 @@ it.each([
   [502, 'Bad Gateway'],
   [200, '<html>welcome</html>'],
 ])('says of an answer %i %j that it is not one of Parley, and where to look', async (status, text) => {
-  const { request } = asking(new Response(text, { status }));
-  await expect(request('GET', '/v1/calls')).rejects.toMatchObject({
+  const client = asking(new Response(text, { status }));
+  await expect(client.request('GET', '/v1/calls')).rejects.toMatchObject({
     message: expect.stringMatching(new RegExp(`GET /v1/calls: ${status} \\(no answer of Parley\\)`)),
     cure: expect.stringContaining('PARLEY_URL'),
   });
 });
 
 it('says what Parley says', async () => {
-  const { request } = asking(Response.json({ error: 'not_found', message: 'call not found' }, { status: 404 }));
-  const error = await request('GET', '/v1/calls/x').catch((failure: unknown) => failure);
+  const client = asking(Response.json({ error: 'not_found', message: 'call not found' }, { status: 404 }));
+  const error = await client.request('GET', '/v1/calls/x').catch((failure: unknown) => failure);
   expect(error).toBeInstanceOf(RestError);
   expect(error).toMatchObject({ message: 'GET /v1/calls/x: 404 call not found', status: 404, code: 'not_found' });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { isNode } from 'yaml';
 
+import { fileProblem } from '../../platform/file-error.ts';
 import { readYaml, YamlError, type YamlDocument } from '../../platform/yaml.ts';
 import { misnamedAs } from './misnamed.ts';
 
@@ -50,7 +51,7 @@ export async function readObjects(paths: readonly string[]): Promise<readonly So
 
 async function filesAt(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    throw new UnreadableFileError(`${path} can't be read: ${cause.code === 'ENOENT' ? 'there is no such file or folder' : cause.message}`, {
+    throw new UnreadableFileError(`${path} can't be read: ${fileProblem(cause)}`, {
       cause,
     });
   });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
+import { organizationNames } from '../options.ts';
 import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 
 export function registerBackup(program: Command): void {
@@ -9,7 +10,7 @@ export function registerBackup(program: Command): void {
       'back up an installation, or some organisations of it, into a new folder: Postgres, resources with their Secrets, files (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
     )
     .argument('<folder>', 'folder to create; do not share it: it contains Secrets in clear')
-    .option('-n, --org <names...>', 'back up these organisations only: their rows, resources and files')
+    .option('-n, --org <names...>', 'back up these organisations only: their rows, resources and files', organizationNames)
     .option('--no-files', 'skip the files: for a bucket with its own backup')
     .addHelpText('after', examples('parley backup backups/2026-11-21', 'parley backup backups/acme --org acme'))
     .action(async (folder: string, flags: { readonly files: boolean; readonly org?: readonly string[] } & OutputFlags) => {

@@ -1,13 +1,14 @@
 import { Option, type Command } from 'commander';
 
 import { examples } from '../grammar.ts';
+import { orgArgument } from '../options.ts';
 import type { SecretMode } from '../transfer/portable.ts';
 
 export function registerExport(program: Command): void {
   program
     .command('export')
     .description('write the resources of an organisation, and the Secrets and ConfigMaps that belong to them, as YAML for Git')
-    .argument('<org>', 'organisation')
+    .addArgument(orgArgument())
     .addOption(
       new Option('--secrets <mode>', 'write Secrets with placeholders for their values, with their values in clear, or not at all')
         .choices(['placeholders', 'values', 'none'])

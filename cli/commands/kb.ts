@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../grammar.ts';
 import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
 
-import { pair, wholeNumber } from '../options.ts';
+import { orgArgument, pair, wholeNumber } from '../options.ts';
 import { registerKbAdd } from './kb-add.ts';
 
 export function registerKb(program: Command): void {
@@ -50,7 +50,7 @@ export function registerKb(program: Command): void {
 
   kb.command('reindex')
     .description('rebuild the vectors of a knowledge base from its stored chunks while searches go on (DATABASE_URL, TEMPORAL_ADDRESS)')
-    .argument('<org>', 'organisation')
+    .addArgument(orgArgument())
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .option('--detach', 'return before the work is done')
     .addOption(outputOption('what is indexed, and whether that is done'))
@@ -74,7 +74,7 @@ export function registerKb(program: Command): void {
 
   kb.command('export')
     .description('write the documents of a knowledge base into a folder: files, chunks and metadata (DATABASE_URL, STORAGE_URL)')
-    .argument('<org>', 'organisation')
+    .addArgument(orgArgument())
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .requiredOption('--output-dir <folder>', 'create a folder for each document in this one')
     .addOption(outputOption('the documents that are written'))

@@ -4,7 +4,7 @@ import { examples } from '../grammar.ts';
 import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
 
 import { UserError } from '../../platform/user-error.ts';
-import { wholeNumber } from '../options.ts';
+import { organizationNames, orgArgument, wholeNumber } from '../options.ts';
 
 interface DeleteFlags extends OutputFlags {
   readonly confirm?: string;
@@ -28,13 +28,13 @@ export function registerOrg(program: Command): void {
   org
     .command('create')
     .description('create organisations: for each a namespace with the label, and a row; safe to repeat')
-    .argument('<names...>', 'names of the namespaces, which are the ids of the organisations')
+    .argument('<names...>', 'names of the namespaces, which are the ids of the organisations', organizationNames)
     .option('--display-name <text>', 'display name of a single organisation, at most 200 characters')
     .option('--no-namespace', 'create only the row: for namespaces that another tool creates and labels')
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', examples("parley org create acme --display-name 'Acme Bicycles'", 'parley org create acme globex initech'))
-    .action(async (names: string[], options: { readonly displayName?: string; readonly namespace: boolean } & OutputFlags) => {
+    .action(async (names: readonly string[], options: { readonly displayName?: string; readonly namespace: boolean } & OutputFlags) => {
       const { displayName } = options;
       if (displayName !== undefined && names.length > 1) {
         throw new UserError('--display-name is for one organisation', { cure: 'create the others with a command each' });
@@ -65,7 +65,7 @@ export function registerOrg(program: Command): void {
   org
     .command('delete')
     .description('delete an organisation with all its resources, keys, calls, recordings, documents and events; safe to repeat')
-    .argument('<name>', 'the organisation')
+    .addArgument(orgArgument())
     .option('--confirm <name>', 'confirm with the name of the organisation instead of typing it')
     .option('--dry-run', 'only show what would be deleted')
     .option('--force', 'delete even while calls are live: their records are deleted before the conversations end')
@@ -80,7 +80,7 @@ export function registerOrg(program: Command): void {
   org
     .command('limit')
     .description('limit the live calls of an organisation from now on; live calls continue')
-    .argument('<name>', 'the organisation')
+    .addArgument(orgArgument())
     .requiredOption('--live-calls <number>', '0 to 100000; 10 by default', wholeNumber(0, 100_000))
     .addOption(outputOption())
     .addOption(jsonOption())
@@ -97,7 +97,7 @@ export function registerOrg(program: Command): void {
   org
     .command('retention')
     .description('show what is kept of the calls of an organisation, or change it')
-    .argument('<name>', 'the organisation')
+    .addArgument(orgArgument())
     .option('--record <on|off>', 'off: no call that begins from now on is recorded, whatever its agent says', onOrOff)
     .option(
       '--recordings <days>',

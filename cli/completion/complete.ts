@@ -2,9 +2,19 @@
  * What fits behind `parley …` or `kubectl parley …` when the user presses Tab. kubectl runs `kubectl_complete-parley` for it and reads its output as
  * that of its own `__complete`: one candidate a line, with a tab in front of a description, and a directive at the end.
  */
+import { existsSync } from 'node:fs';
+
 import type { Command, Option } from 'commander';
 
-import { agentKind, kinds, knowledgeBaseKind, webhookSubscriptionKind, wellKnown, type KindDefinition } from '../../crds/index.ts';
+import {
+  agentKind,
+  agentTestKind,
+  kinds,
+  knowledgeBaseKind,
+  webhookSubscriptionKind,
+  wellKnown,
+  type KindDefinition,
+} from '../../crds/index.ts';
 import { loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor } from '../../kube/index.ts';
 import { FIELD_MANAGER } from '../cluster.ts';
 import { withConnection, type ConnectionFlags } from '../kubectl/connection.ts';
@@ -16,6 +26,9 @@ const NO_FILES = 4;
 const NO_BLANK = 2;
 const FILES = 0;
 const FILE_ARGUMENTS: ReadonlySet<string> = new Set(['files', 'folder', 'paths']);
+
+/** Arguments and values that are organisations. */
+const isOrganization = `${wellKnown.organizationLabel}=true`;
 
 /** Arguments and values that are names of resources. */
 const NAMED_KINDS: Readonly<Record<string, KindDefinition>> = {
@@ -44,7 +57,7 @@ export async function complete(program: Command, words: readonly string[], io: I
   const [, name, part] = /^(--[\w-]+)=(.*)$/.exec(typed) ?? [];
   const option = optionOf(command, name ?? before.at(-1));
   if (option !== undefined && (option.required || option.optional)) {
-    const values = await valuesOf(option, before, io);
+    const values = await valuesOf(command, option, before, io);
     if (values === 'files') return { candidates: [], directive: FILES };
     const found = fitting(values, part ?? typed);
     return name === undefined ? found : { ...found, candidates: found.candidates.map((candidate) => `${name}=${candidate}`) };
@@ -76,8 +89,10 @@ async function argumentsOf(command: Command, typed: string, before: readonly str
   const expected = command.registeredArguments.map((each) => each.name());
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   if (choices.length > 0) return fitting(choices, typed);
-  if (expected.some((name) => FILE_ARGUMENTS.has(name))) return { candidates: [], directive: FILES };
-  const named = NAMED_KINDS[expected[0] ?? ''];
+  const wanted = expected[argumentsIn(command, before).length] ?? expected.at(-1) ?? '';
+  if (FILE_ARGUMENTS.has(wanted)) return { candidates: [], directive: FILES };
+  if (wanted === 'org') return fitting(await names(builtIn.namespaces, before, io, isOrganization), typed);
+  const named = NAMED_KINDS[wanted];
   if (named !== undefined) return fitting(await names(named.descriptor, before, io), typed);
   if (command.name() !== 'explain') return { candidates: [], directive: NO_FILES };
   const [kindText = ''] = typed.split('/');
@@ -97,7 +112,26 @@ async function argumentsOf(command: Command, typed: string, before: readonly str
   );
 }
 
-async function valuesOf(option: Option, before: readonly string[], io: Io): Promise<readonly string[] | 'files'> {
+/** The arguments of the command that stand there already: neither flags nor their values, which a flag of another command is taken to have. */
+function argumentsIn(command: Command, words: readonly string[]): readonly string[] {
+  const own = words.slice(words.lastIndexOf(command.name()) + 1);
+  const isValue = (flag: string): boolean => {
+    const option = optionOf(command, flag);
+    return flag.startsWith('-') && !flag.includes('=') && (option === undefined || option.required || option.optional);
+  };
+  return own.filter((word, index) => !word.startsWith('-') && !isValue(own[index - 1] ?? ''));
+}
+
+/** Names of AgentTests: in the files that the command line names, else in the cluster. */
+async function testNames(command: Command, before: readonly string[], io: Io): Promise<readonly string[]> {
+  const paths = argumentsIn(command, before).filter((path) => existsSync(path));
+  if (paths.length === 0) return names(agentTestKind.descriptor, before, io);
+  const { readDocuments } = await import('../transfer/files.ts');
+  const documents = (await readDocuments(paths).catch(() => [])).map(({ document }) => document as Partial<KubeObject> | null);
+  return documents.flatMap((object) => (object?.kind === agentTestKind.descriptor.kind ? [object.metadata?.name ?? ''] : []));
+}
+
+async function valuesOf(command: Command, option: Option, before: readonly string[], io: Io): Promise<readonly string[] | 'files'> {
   if (option.argChoices !== undefined) return option.argChoices;
   switch (option.long) {
     case '--kubeconfig':
@@ -110,11 +144,17 @@ async function valuesOf(option: Option, before: readonly string[], io: Io): Prom
       return contexts(before);
     case '--namespace':
     case '--org':
-      return names(builtIn.namespaces, before, io, `${wellKnown.organizationLabel}=true`);
+      return names(builtIn.namespaces, before, io, isOrganization);
     case '--system-namespace':
       return names(builtIn.namespaces, before, io);
     case '--agent':
       return names(agentKind.descriptor, before, io);
+    case '--test':
+      return testNames(command, before, io);
+    case '--name':
+      return command.parent?.name() === 'events' ? (await import('../../events/catalogue.ts')).eventNames : [];
+    case '--permissions':
+      return (await import('../../store/permissions.ts')).permissions;
     default:
       return [];
   }

@@ -37,7 +37,7 @@ it('says of each one that cannot be read why, when it is opened', async () => {
   const [empty, missing, , link] = await found([join(folder, 'empty'), join(folder, 'missing.md'), join(folder, 'b')]);
   await expect(link?.open()).rejects.toThrow('it is a link to a folder');
   await expect(empty?.open()).rejects.toThrow('a folder without files');
-  await expect(missing?.open()).rejects.toThrow(/cannot be read: ENOENT/);
+  await expect(missing?.open()).rejects.toThrow(/cannot be read: there is no such file or folder/);
 });
 
 it('reads standard input, which needs a name', async () => {

@@ -4,7 +4,8 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 
 import type { DocumentUpload } from '../../api/client/prepare-uploads.ts';
-import { causeOf, UserError } from '../../platform/user-error.ts';
+import { fileProblem } from '../../platform/file-error.ts';
+import { UserError } from '../../platform/user-error.ts';
 
 export interface FileSources {
   /** Files and folders; `-` is standard input. */
@@ -56,7 +57,7 @@ async function openFile(file: string): Promise<Blob> {
     if (!stats.isFile()) throw new UserError('it is no file');
     return await openAsBlob(file);
   } catch (error) {
-    throw error instanceof UserError ? error : new UserError(`it cannot be read: ${causeOf(error)}`, { cause: error });
+    throw error instanceof UserError ? error : new UserError(`it cannot be read: ${fileProblem(error)}`, { cause: error });
   }
 }
 

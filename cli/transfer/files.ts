@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
+import { fileProblem } from '../../platform/file-error.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { YamlError } from '../../platform/yaml.ts';
 import { fromYaml } from '../yaml.ts';
@@ -43,7 +44,7 @@ export async function readDocuments(paths: readonly string[]): Promise<readonly 
         documents.push(...fromYaml(content).map((document) => ({ file, document })));
       } catch (error) {
         const line = error instanceof YamlError && error.line !== undefined ? `:${error.line}` : '';
-        throw new UserError(`${file}${line} can't be read: ${(error as Error).message}`, { cause: error });
+        throw new UserError(`${file}${line} can't be read: ${fileProblem(error)}`, { cause: error });
       }
     }
   }
@@ -54,7 +55,7 @@ async function filesAt(path: string): Promise<readonly string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
   } catch (error) {
-    throw new UserError(`${path} can't be read: ${(error as Error).message}`, { cause: error });
+    throw new UserError(`${path} can't be read: ${fileProblem(error)}`, { cause: error });
   }
   const entries = await readdir(path, { recursive: true });
   return entries

@@ -306,8 +306,10 @@ describe('parley import', () => {
 
     const labelled = (team: string): string =>
       exported(untouched)
-        .map((object) => ({ ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, team } } }))
-        .map((object) => `---\n${stringifyYaml(object)}`)
+        .map(({ metadata, ...object }) => {
+          const labels = { ...metadata.labels, team };
+          return `---\n${stringifyYaml({ ...object, metadata: { ...metadata, labels } })}`;
+        })
         .join('');
     expect(await importTwice(labelled('one'))).toMatchObject({ code: 0 });
     const { code, stdout, stderr } = await importTwice(labelled('two'), '--field-manager=another');
