@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { parleyEntry } from '../../support/stack.ts';
-import { aTestFolder, lookUpOrder, orderStatus, receptionist } from './test-folder.ts';
+import { aTestFolder, anAgentTest, lookUpOrder, orderStatus, receptionist, shop } from './test-folder.ts';
 
 it('runs the tests that a change affects again', async () => {
   await using folder = await aTestFolder();
@@ -62,4 +62,20 @@ it('runs the tests that a change affects again', async () => {
 
   child.kill('SIGINT');
   await exited;
+});
+
+it('sums up the tests that are done when Ctrl-C ends it', async () => {
+  await using folder = await aTestFolder();
+  folder.provider.chat((request) => (request.lastUser === 'wait' ? { text: ['One', ' moment.'], tokenDelayMs: 3_600_000 } : shop(request)));
+  await folder.write('tests/one.yaml', orderStatus('one'));
+  await folder.write('tests/two.yaml', anAgentTest('two', { conversation: [{ user: 'wait', expect: [{ answer: { contains: ['x'] } }] }] }));
+  const child = spawn(process.execPath, [parleyEntry, 'test', '.'], { cwd: folder.path, env: { ...process.env, ...folder.env() } });
+  const exited = once(child, 'exit');
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let out = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  await eventually(() => expect(out).toContain('✓ one'), 20);
+  child.kill('SIGINT');
+  expect((await exited)[0]).toBe(130);
+  expect(out).toMatch(/1 passed, 0 failed in \d/);
 });

@@ -306,9 +306,9 @@ describe('parley import', () => {
 
     const labelled = (team: string): string =>
       exported(untouched)
-        .map(({ metadata, ...object }) => {
-          const labels = { ...metadata.labels, team };
-          return `---\n${stringifyYaml({ ...object, metadata: { ...metadata, labels } })}`;
+        .map((object) => {
+          const labels = { ...object.metadata.labels, team };
+          return `---\n${stringifyYaml({ ...object, metadata: { ...object.metadata, labels } })}`;
         })
         .join('');
     expect(await importTwice(labelled('one'))).toMatchObject({ code: 0 });
