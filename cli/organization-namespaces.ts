@@ -36,16 +36,14 @@ function organizationNamespaces(client: ResourceClient<KubeObject>): Organizatio
           cause: error,
         });
       });
-      if (stored.metadata.deletionTimestamp !== undefined) {
-        throw new UserError(`namespace "${name}" is being deleted`, {
-          cure: `wait until it is gone (kubectl wait --for=delete namespace/${name}), then try again`,
-        });
-      }
+      requireStaying(stored);
     },
     async prepare(name) {
-      await client.applyNew({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }).catch((error: unknown) => {
+      const made = await client.applyNew({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }).catch((error: unknown) => {
         if (!(error instanceof KubeError && error.staleConflict)) throw error;
+        return client.get({ name });
       });
+      requireStaying(made);
     },
     async exists(name) {
       return client.get({ name }).then(
@@ -61,4 +59,12 @@ function organizationNamespaces(client: ResourceClient<KubeObject>): Organizatio
       return items.map(({ metadata }) => metadata.name).sort();
     },
   };
+}
+
+/** @throws UserError for a namespace on its way out */
+function requireStaying({ metadata: { name, deletionTimestamp } }: KubeObject): void {
+  if (deletionTimestamp === undefined) return;
+  throw new UserError(`namespace "${name}" is being deleted`, {
+    cure: `wait until it is gone (kubectl wait --for=delete namespace/${name}), then try again`,
+  });
 }

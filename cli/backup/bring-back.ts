@@ -6,6 +6,7 @@ import { documentFolder } from '../../knowledge/ingestion/clear-document.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { bringBackRows, describeDatabase, StoreError, type PartOfBackup, type RowsBroughtBack } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
+import { INTERRUPTED } from '../interruptible.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
 import type { Progress } from '../progress-bar.ts';
 import { withOrganizationObjects } from '../transfer/cluster.ts';
@@ -45,6 +46,23 @@ export interface BroughtBack {
  * @throws UserError naming what is in the way or what the backup lacks
  */
 export async function bringBack(options: BringBackOptions): Promise<BroughtBack> {
+  const { signal, org } = options;
+  let hasRows = false;
+  try {
+    return await bringParts(options, () => (hasRows = true));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const [how, cure] = hasRows
+      ? [
+          'rows and files are back, but not all resources',
+          `repeat the command with --force, or: parley import ${options.folder}/resources/${org}`,
+        ]
+      : ['no rows have come back', 'repeat the command'];
+    throw new UserError(`the restore was interrupted: ${how}`, { exitCode: INTERRUPTED, cause: error, cure });
+  }
+}
+
+async function bringParts(options: BringBackOptions, onRows: () => void): Promise<BroughtBack> {
   const { folder, org, part, databaseUrl, storageUrl, dryRun, progress, signal } = options;
   const manifest = await readManifest(folder);
   requireOrganization(manifest, options);
@@ -53,6 +71,8 @@ export async function bringBack(options: BringBackOptions): Promise<BroughtBack>
   const files = storageUrl === undefined || manifest.files === undefined ? [] : (await listedFiles(folder)).filter(isOf(org, part));
   const resources = part.kind === 'organization' ? resourcesOf(manifest, org) : [];
   await verify(folder, [...tables, ...files, ...resources], { progress, signal });
+  const isWhole = part.kind === 'organization';
+  if (isWhole && !dryRun) await withNamespaces((namespaces) => namespaces.prepare(org));
   const rows = await explain(options, () =>
     bringBackRows({
       databaseUrl,
@@ -69,7 +89,8 @@ export async function bringBack(options: BringBackOptions): Promise<BroughtBack>
       signal,
     }),
   );
-  const objects = part.kind === 'organization' ? await bringResources(options, resources) : [];
+  if (!dryRun) onRows();
+  const objects = isWhole ? await bringResources(options, resources) : [];
   return { createdAt: manifest.createdAt, rows, files: files.length, objects };
 }
 
@@ -111,15 +132,18 @@ async function bringResources(
   const isThere = await withNamespaces((namespaces) => namespaces.exists(org));
   // The server checks nothing in a namespace that it doesn't have.
   if (dryRun && !isThere) return planned.map(({ object }) => `${object.kind}/${object.metadata.name}`);
-  if (!dryRun) await withNamespaces((namespaces) => namespaces.prepare(org));
   const applied: string[] = [];
   const onApplied = ({ kind, metadata }: { readonly kind: string; readonly metadata: { readonly name: string } }): void => {
     signal.throwIfAborted();
     applied.push(`${kind}/${metadata.name}`);
     progress.show(applied.length, planned.length, `objects of ${org}`);
   };
-  await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun, keepExisting: !force, onApplied }));
-  if (!dryRun && org !== namespace) await withNamespaces((namespaces) => namespaces.ensure(org));
+  try {
+    await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun, keepExisting: !force, onApplied }));
+  } finally {
+    // What was refused is named; the rest is in service.
+    if (!dryRun && org !== namespace && !signal.aborted) await withNamespaces((namespaces) => namespaces.ensure(org));
+  }
   return applied;
 }
 

@@ -11,6 +11,7 @@ import { createGunzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { recordingKey } from '../../../calls/names.ts';
+import { bringBack } from '../../../cli/backup/bring-back.ts';
 import { readMigrations } from '../../../store/index.ts';
 import { aKnowledgeBase, anAgent, aSecret } from '../../support/builders.ts';
 import { giveBackControlPlane, takeControlPlane } from '../../support/control-plane.ts';
@@ -241,10 +242,23 @@ it('backs up one organisation alone, from which an installation of its own can b
   expect(await query(url, 'SELECT octet_length(secret) AS bytes FROM parley.signing_secret')).toEqual([{ bytes: 32 }]);
 });
 
-it('refuses a backup whose tables are others, before it writes anything', async () => {
+it('refuses a backup whose tables are others, before it writes anything, and says so of an interruption', async () => {
   const home = await installation();
   const folder = join(backups, 'older');
   expect(await home.parley('backup', folder, '--org', 'globex')).toMatchObject({ code: 0 });
+  const interrupted = bringBack({
+    folder,
+    org: 'globex',
+    part: { kind: 'organization' },
+    databaseUrl: home.env['DATABASE_URL'] ?? '',
+    storageUrl: home.env['STORAGE_URL'],
+    namespace: undefined,
+    force: true,
+    dryRun: false,
+    progress: { show: () => undefined, note: () => undefined, line: () => undefined },
+    signal: AbortSignal.abort(),
+  });
+  await expect(interrupted).rejects.toMatchObject({ exitCode: 130, message: expect.stringContaining('no rows have come back') });
   const manifest = await readFile(join(folder, 'backup.json'), 'utf8');
   const last = readMigrations().at(-1)?.name ?? '';
   await writeFile(join(folder, 'backup.json'), manifest.replace(`"${last}"`, '"9001_of_tomorrow"'));
