@@ -25,7 +25,7 @@ function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string
 }
 
 const metadata = freeObject('metadata', MAX_METADATA_BYTES, {
-  id: 'CallMetadata',
+  id: 'CallMetadataCreate',
   maxProperties: MOST_METADATA_KEYS,
   description: 'Whatever you want to find again with the call: 50 keys and 16 KiB at most.',
 });

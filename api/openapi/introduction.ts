@@ -24,4 +24,4 @@ curl -s -X POST "$PARLEY_URL/v2/ai-agents" -H "Authorization: Bearer $PARLEY_API
 
 5. Talk to it: \`parley call <ai_agent_id>\`, or the page \`/call\` of this server.
 
-A request that can't be used is answered with 422 and everything that is wrong with it; 429 says in \`Retry-After\` when to try again. An update of an agent keeps what its body does not name; \`null\` brings back the default.`;
+A request that can't be used is answered with 422 and everything that is wrong with it; 429 says in \`Retry-After\` when to try again. An update of an agent keeps what its body does not name; \`null\` brings back the default. Answers may get new fields, and their choices (\`x-extensible-enum\`) new values.`;

@@ -11,6 +11,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
+  readonly required?: readonly string[];
   readonly discriminator?: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> };
 }
 
@@ -50,6 +51,22 @@ describe('the properties of the OpenAPI document', () => {
   });
 });
 
+describe('names', () => {
+  it('are none that a generator of clients makes of another one', () => {
+    const pascal = (name: string): string => name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const inline = ({ type, anyOf = [], items }: Schema): boolean =>
+      type === 'object' || anyOf.some(inline) || (items !== undefined && inline(items));
+    // Go's constructor of `X` is `NewX`; an object without a name is called after its property.
+    const made = Object.entries(schemas).flatMap(([name, { properties: own = {} }]) =>
+      [['New', name], ...Object.keys(own).flatMap((property) => (inline(own[property] ?? {}) ? [[name, pascal(property)]] : []))].map(
+        (parts) => parts.join(''),
+      ),
+    );
+    expect(made).toContain('CallMetadata');
+    expect(made.filter((name) => name in schemas)).toEqual([]);
+  });
+});
+
 describe('unions', () => {
   it('have variants with names, and a discriminator where each request or answer says which is meant', () => {
     const unions = Object.entries(schemas).filter(([, { anyOf }]) => anyOf !== undefined);
@@ -63,16 +80,26 @@ describe('unions', () => {
       'BuiltinToolCreate',
       'BuiltinToolUpdate',
       'PhoneNumber',
-      'PhoneNumberCreate',
     ]);
-    expect(schemas['PhoneNumberCreate']?.discriminator).toEqual({
+    // A request may leave its `provider` out.
+    expect(schemas['PhoneNumberCreate']?.anyOf).toHaveLength(3);
+    expect(schemas['PhoneNumber']?.discriminator).toEqual({
       propertyName: 'provider',
       mapping: {
-        sip: '#/components/schemas/SipPhoneNumberCreate',
-        native: '#/components/schemas/NativePhoneNumberCreate',
-        carrier: '#/components/schemas/CarrierPhoneNumberCreate',
+        sip: '#/components/schemas/SipPhoneNumber',
+        native: '#/components/schemas/NativePhoneNumber',
+        carrier: '#/components/schemas/CarrierPhoneNumber',
       },
     });
+  });
+
+  it('have their discriminator required in every variant', () => {
+    const missing = Object.values(schemas).flatMap(({ discriminator, anyOf = [] }) =>
+      anyOf
+        .map(({ $ref = '' }) => $ref.split('/').at(-1) ?? '')
+        .filter((variant) => discriminator !== undefined && schemas[variant]?.required?.includes(discriminator.propertyName) !== true),
+    );
+    expect(missing).toEqual([]);
   });
 });
 

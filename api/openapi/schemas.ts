@@ -1,6 +1,8 @@
 /** zod schemas as the JSON Schema of OpenAPI 3.1, the named ones gathered as components. */
 import { z } from 'zod';
 
+import { isChoice, openChoices } from './open-choices.ts';
+
 export interface OpenApiObject {
   [name: string]: unknown;
 }
@@ -17,7 +19,7 @@ export class SchemaCollection {
   readonly #added = new Map<string, OpenApiObject>();
   readonly #closed: boolean;
 
-  /** @param options.closed whether answers have the described fields and no other: for tests. Clients have to expect new fields. */
+  /** @param options.closed whether answers have the described fields and choices and no other: for tests. Clients have to expect new ones. */
   constructor({ closed = false }: { readonly closed?: boolean } = {}) {
     this.#closed = closed;
   }
@@ -32,7 +34,7 @@ export class SchemaCollection {
       target: 'draft-2020-12',
       io,
       override: ({ zodSchema, jsonSchema }) => {
-        const discriminator = discriminatorOf(zodSchema);
+        const discriminator = discriminatorOf(zodSchema, io);
         if (discriminator !== undefined) jsonSchema['discriminator'] = discriminator;
         // Variants exclude each other by their tags as it is; the generators of clients make plain unions of these.
         if (jsonSchema.oneOf !== undefined) {
@@ -47,8 +49,17 @@ export class SchemaCollection {
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
       },
     }) as OpenApiObject;
-    for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, OpenApiObject>)) this.add(id, withRefs(definition));
+    const definitions = new Map(Object.entries(($defs ?? {}) as Record<string, OpenApiObject>));
+    if (io === 'output' && !this.#closed) return this.#open(own, definitions);
+    for (const [id, definition] of definitions) this.add(id, withRefs(definition));
     return withRefs(own);
+  }
+
+  /** Choices of answers are open, and have no name: that one is the closed choice's of requests. */
+  #open(own: OpenApiObject, definitions: ReadonlyMap<string, OpenApiObject>): OpenApiObject {
+    const byRef = new Map([...definitions].map(([id, definition]) => [`#/$defs/${id}`, definition]));
+    for (const [id, definition] of definitions) if (!isChoice(definition)) this.add(id, withRefs(openChoices(definition, byRef)));
+    return withRefs(openChoices(own, byRef));
   }
 
   /** @throws Error when there is another schema of this id */
@@ -92,18 +103,25 @@ export class SchemaCollection {
   }
 }
 
-/** The property that distinguishes the variants of a union. A variant without a name can't be led to. */
-function discriminatorOf(schema: z.core.$ZodTypes): OpenApiObject | undefined {
+/**
+ * The property that distinguishes the variants of a union. A variant without a name can't be led to. There is none where a request may
+ * leave the property out: generators make it required in every variant, whatever its schema says.
+ */
+function discriminatorOf(schema: z.core.$ZodTypes, io: SchemaOptions['io']): OpenApiObject | undefined {
   const { def } = schema._zod;
   if (def.type !== 'union' || !('discriminator' in def)) return undefined;
   const propertyName = def.discriminator as string;
+  const variants = (def.options as readonly z.ZodObject[]).map((option) => ({
+    option,
+    tag: option.shape[propertyName] as z.core.$ZodTypes,
+  }));
+  if (io === 'input' && variants.some(({ tag }) => tag._zod.optin !== undefined)) return undefined;
   const mapping = Object.fromEntries(
-    (def.options as readonly z.ZodObject[]).flatMap((option) => {
+    variants.flatMap(({ option, tag }) => {
       const id = option.meta()?.id;
-      const values = (option.shape[propertyName] as z.core.$ZodTypes | undefined)?._zod.values ?? new Set();
       return id === undefined
         ? []
-        : [...values].flatMap((value) => (typeof value === 'string' ? [[value, `#/components/schemas/${id}`]] : []));
+        : [...(tag._zod.values ?? [])].flatMap((value) => (typeof value === 'string' ? [[value, `#/components/schemas/${id}`]] : []));
     }),
   );
   return { propertyName, mapping };

@@ -42,7 +42,7 @@ ${table(
     [code('payload'), 'object', 'What the event says.'],
   ],
 )}
-Events may come more than once and in another order than they happened; sort by \`timestamp\` where that matters. Fields may be added: ignore those that you don't know.
+Events may come more than once and in another order than they happened; sort by \`timestamp\` where that matters. Fields, and values of choices, may be added: ignore those that you don't know.
 ${eventNames.map(sectionOf).join('')}`;
   return [{ path: 'docs/reference/events.md', content }];
 }

@@ -82,6 +82,26 @@ describe('a typed client', () => {
     expect((nothing as { response: Response }).response.status).toBe(404);
   });
 
+  it('takes the requests of the reference as they are written there', async () => {
+    const page = await readFile(join(repository, 'docs/reference/rest.md'), 'utf8');
+    const written = '{"phone_number": "+4930555012345", "sip_termination_uri": "sip:trunk.example.com", "sip_trunk_password": "secret"}';
+    expect(page).toContain(written);
+    // The same as a literal, which has to compile without `provider`.
+    const body: components['schemas']['PhoneNumberCreate'] = {
+      phone_number: '+4930555012345',
+      sip_termination_uri: 'sip:trunk.example.com',
+      sip_trunk_password: 'secret',
+    };
+    expect(body).toEqual(JSON.parse(written));
+    const { data: number } = await client.POST('/v1/phone-numbers', { body });
+    if (number?.provider !== 'sip') throw new Error('a number without a provider is one behind a trunk');
+    expect(number.sip_termination_uri).toBe('sip:trunk.example.com');
+    // @ts-expect-error -- a carrier's number has an account
+    const little = await client.POST('/v1/phone-numbers', { body: { provider: 'carrier', phone_number: '+4930555012346' } });
+    expect(little.response.status).toBe(422);
+    await client.DELETE('/v1/phone-numbers/{phone_number_id}', { params: { path: { phone_number_id: number._id } } });
+  });
+
   it('walks through the API keys', async () => {
     const made = await client.POST('/v1/api-keys', { body: { name: 'typed', permissions: ['agents:read'] } });
     const key = made.data;
