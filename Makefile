@@ -31,7 +31,7 @@ bench: $(BUNDLE) ## The benchmarks behind the figures in docs/benchmarks.md (ARG
 image: $(STAMP) ## The OCI image, built without a container engine, into build/image (ARGS="--out … --locked")
 	node scripts/image/main.ts $(ARGS)
 
-release: $(STAMP) ## Image, bill of materials, chart, plugin and checksums of a release into build/release (ARGS="--base-url https://…")
+release: $(STAMP) ## Image, bill of materials, chart, plugin, clients and checksums of a release into build/release (ARGS="--base-url https://…")
 	node scripts/release/main.ts $(ARGS)
 
 site: $(STAMP) ## The documentation as a static site with a search, into dist/site

@@ -17,6 +17,7 @@ const source = [
   'test/bench',
   'calls',
   'cli',
+  'clients',
   'crds',
   'events',
   'knowledge',

@@ -1,7 +1,7 @@
 /**
  * Builds everything that a release consists of into one folder, with checksums:
  *   node scripts/release/main.ts --base-url <address of the files> [--homepage <url>] [--out build/release] [--without-image] [--node <os>/<arch>=<program>]...
- * The image, its bill of materials, the chart (for `helm install` and as an OCI archive), the plugin and its manifest for krew.
+ * The image, its bill of materials, the chart (for `helm install` and as an OCI archive), the plugin and its manifest for krew, and the clients.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,6 +17,7 @@ import { describeProgress } from '../../local-stack/binaries/progress.ts';
 import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
 import { binarySpec } from '../../local-stack/programs.ts';
 import { type ChartFacts, ociChart } from './oci-chart.ts';
+import { packTypescriptClient } from './typescript-client.ts';
 
 const run = promisify(execFile);
 const { values } = parseArgs({
@@ -42,6 +43,7 @@ await mkdir(out, { recursive: true });
 if (!values['without-image']) await image();
 await chart();
 await plugin();
+await clients();
 await checksums();
 
 /** A script of this repository, with what it says. */
@@ -82,6 +84,10 @@ async function plugin(): Promise<void> {
     ...(values.node ?? []).flatMap((node) => ['--node', node]),
   ];
   await script('scripts/krew.ts', ['--base-url', baseUrl ?? '', '--out', out, ...optional]);
+}
+
+async function clients(): Promise<void> {
+  process.stdout.write(`clients ${await packTypescriptClient(version, out)}\n`);
 }
 
 /** In the form of `sha256sum --check`. */

@@ -1,0 +1,34 @@
+/** The npm package of the TypeScript client. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+const source = join(root, 'clients/typescript');
+
+/** @param folder of the package, which is written anew; inside the repository, whose packages the compiler and the client find there */
+export async function buildTypescriptClient(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const file of ['package.json', 'README.md']) await cp(join(source, file), join(folder, file));
+  await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  await run(process.execPath, [join(root, 'scripts/client-types.ts')]);
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', source, '--outDir', join(folder, 'dist')]);
+}
+
+/** @param version of the release, which the package has to have. @returns the name of the archive in `out` */
+export async function packTypescriptClient(version: string, out: string): Promise<string> {
+  const facts = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { readonly version: string };
+  if (facts.version !== version)
+    throw new Error(
+      `clients/typescript/package.json is of version ${facts.version}, package.json of ${version}: give both the version of the release`,
+    );
+  const folder = join(root, 'build/clients/typescript');
+  await buildTypescriptClient(folder);
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', out], { cwd: folder });
+  const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[];
+  if (packed === undefined) throw new Error('npm pack has packed nothing');
+  return packed.filename;
+}

@@ -1,0 +1,82 @@
+/** A live API for the clients of all languages: with an agent in service, deliveries of webhooks, and a proxy in front that counts and loses. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { createLogger } from '../../../platform/logging.ts';
+import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { startRole } from '../../support/running-role.ts';
+import { repository } from '../../support/stack.ts';
+import { realMediaServer, serveAgent } from '../api/calls-support.ts';
+import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
+import { startLosingProxy, type LosingProxy } from './losing-proxy.ts';
+
+export interface ServedApi {
+  readonly facade: Facade;
+  readonly org: TestOrganization;
+  readonly proxy: LosingProxy;
+  /** For programs: where the API is, and a key that may do everything. */
+  readonly env: Readonly<Record<'PARLEY_URL' | 'PARLEY_API_KEY', string>>;
+  /** The operations of the OpenAPI document that were asked for through the proxy. */
+  operations(): Promise<ReadonlySet<string>>;
+  close(): Promise<void>;
+}
+
+/** Organisations may hold 1,000 calls at once, and `receptionist` takes them. */
+export async function startServedApi(): Promise<ServedApi> {
+  const facade = await startFacade({ calls: { mediaServer: await realMediaServer() } });
+  const org = await organization(facade);
+  await facade.store.organizations.limitLiveCalls(org.name, 1_000);
+  await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Receptionist' });
+  const proxy = await startLosingProxy(facade.url);
+  return {
+    facade,
+    org,
+    proxy,
+    env: { PARLEY_URL: proxy.url, PARLEY_API_KEY: org.key },
+    operations: async () => operationsOf(proxy.asked, await documentedOperations()),
+    async close() {
+      await proxy.close();
+      await facade.close();
+    },
+  };
+}
+
+/** The role that makes the deliveries of that facade's events. */
+export async function startDispatcher({ facade }: Pick<ServedApi, 'facade'>): Promise<Awaited<ReturnType<typeof startRole>>> {
+  return startRole(
+    'dispatcher',
+    runDispatcher,
+    {
+      DATABASE_URL: facade.database.url,
+      KUBECONFIG: (await controlPlane()).kubeconfigs.dispatcher,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      PARLEY_DISPATCHER_PORT: '0',
+    },
+    createLogger({ role: 'dispatcher', level: 'error' }),
+  );
+}
+
+interface Operation {
+  readonly id: string;
+  readonly pattern: RegExp;
+}
+
+async function documentedOperations(): Promise<readonly Operation[]> {
+  const { paths } = JSON.parse(await readFile(join(repository, 'docs/reference/openapi.json'), 'utf8')) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  };
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { operationId }]) => ({
+      id: operationId,
+      pattern: new RegExp(`^${method.toUpperCase()} ${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+    })),
+  );
+}
+
+/** A path that names something (`/signed-url`) is no id. */
+function operationsOf(asked: readonly string[], operations: readonly Operation[]): ReadonlySet<string> {
+  const plain = operations.toSorted((a, b) => a.pattern.source.split('[^/]+').length - b.pattern.source.split('[^/]+').length);
+  return new Set(asked.flatMap((one) => plain.find(({ pattern }) => pattern.test(one))?.id ?? []));
+}
