@@ -17,6 +17,7 @@ import { describeProgress } from '../../local-stack/binaries/progress.ts';
 import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
 import { binarySpec } from '../../local-stack/programs.ts';
 import { type ChartFacts, ociChart } from './oci-chart.ts';
+import { buildPythonClient } from './python-client.ts';
 import { packTypescriptClient } from './typescript-client.ts';
 
 const run = promisify(execFile);
@@ -87,7 +88,8 @@ async function plugin(): Promise<void> {
 }
 
 async function clients(): Promise<void> {
-  process.stdout.write(`clients ${await packTypescriptClient(version, out)}\n`);
+  const archives = [await packTypescriptClient(version, out), ...(await buildPythonClient(version, out))];
+  process.stdout.write(`clients ${archives.join(', ')}\n`);
 }
 
 /** In the form of `sha256sum --check`. */

@@ -25,6 +25,8 @@ it('has checksums of every file', async () => {
     .map((line) => line.split('  ')[1] ?? '');
   expect(['SHA256SUMS', ...listed].toSorted()).toEqual((await readdir(out)).toSorted());
   expect(listed).toEqual(expect.arrayContaining([`parley-${version}.tgz`, `parley-${version}.chart.oci.tar`, 'parley.yaml']));
+  const clients = [`parley-client-${version}.tgz`, `parley_client-${version}-py3-none-any.whl`, `parley_client-${version}.tar.gz`];
+  expect(listed).toEqual(expect.arrayContaining(clients));
   expect(await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out })).toMatchObject({ code: 0 });
 });
 

@@ -10,7 +10,7 @@ export interface LosingProxy {
   readonly asked: readonly string[];
   /** How many answers were lost. */
   readonly lost: number;
-  /** From now on every `count`th answer is lost: by turns before its first byte and in the middle. 0 for none. */
+  /** From now on every `count`th answer to a POST is lost: by turns before its first byte and in the middle. 0 for none. */
   loseEvery(count: number): void;
   close(): Promise<void>;
 }
@@ -28,8 +28,8 @@ export async function startLosingProxy(target: string): Promise<LosingProxy> {
       ask({ hostname, port, method, path, headers }, resolve).on('error', reject).end(sent);
     });
     const body = await buffer(answer);
-    since += 1;
-    if (every === 0 || since % every !== 0) {
+    if (method === 'POST') since += 1;
+    if (method !== 'POST' || every === 0 || since % every !== 0) {
       response.writeHead(answer.statusCode ?? 500, answer.headers).end(body);
       return;
     }
