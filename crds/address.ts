@@ -60,6 +60,15 @@ export function closedHost(
   return secret && hasOpenHost(address) ? [{ path, message: OPEN_HOST_MESSAGE }] : [];
 }
 
+/** `{{name}}` before `{name}`. Other text in single braces is no name: `{"a":1}`. */
+export const EITHER_PLACEHOLDER = /\{\{([^{}]+)\}\}|\{(\s*[\p{L}\p{N}_.$-]+\s*)\}/gu;
+
+/** The names in single braces: of a tool's arguments in its address, each once. */
+export function argumentNamesIn(text: string): readonly string[] {
+  const names = Array.from(text.matchAll(EITHER_PLACEHOLDER), ([, , name]) => name?.trim());
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
 function split(address: string): readonly string[] {
   return /^(https?):\/\/([^/?#]*)/i.exec(address) ?? [];
 }

@@ -308,7 +308,8 @@ describe('a whole spec', () => {
     ];
     expect(agentProblems(agent({ dynamicData: lookups })).map(({ path }) => path)).toEqual(['spec.dynamicData[0].url']);
     const http = { url: 'https://{host}/x', headers };
-    expect(toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f' }, http } })).map(({ path }) => path)).toEqual([
+    const parameters = { properties: { host: {} } };
+    expect(toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f', parameters }, http } })).map(({ path }) => path)).toEqual([
       'spec.custom.http.url',
     ]);
   });

@@ -5,13 +5,14 @@
 import { isConnectionHeader } from '../platform/egress/request-head.ts';
 import { isTimeZone } from '../platform/local-time.ts';
 import { closedHost, httpAddress } from './address.ts';
-import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
+import type { AgentSpec } from './agent.ts';
 import { pathFault } from './json-path.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
-import { llmProviders, speechProviders, temperatureProviders, ttsProviders } from './providers.ts';
+import { llmProviders, speechProviders, ttsProviders } from './providers.ts';
 import { MAP_KEY_LENGTH } from './schema.ts';
 import type { ToolSpec } from './tool.ts';
+import { uncallable } from './tool-consistency.ts';
 import { unstorable } from './unstorable.ts';
 
 export interface SpecProblem {
@@ -26,12 +27,6 @@ export const MAX_FREE_JSON_BYTES = 32 * 1024;
 
 /** Deepest nesting of a free JSON value; `{}` has depth 1. */
 const MAX_FREE_JSON_DEPTH = 32;
-
-/** What in a spec has no effect, for its status. */
-export function agentRemarks({ textToSpeech: { provider, temperature } }: AgentSpec): readonly string[] {
-  const unused = temperature !== DEFAULT_TEMPERATURE && !temperatureProviders.includes(provider);
-  return unused ? [`textToSpeech.temperature has no effect with ${provider}`] : [];
-}
 
 export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [
@@ -112,7 +107,7 @@ export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
   const { custom, mcp } = spec;
   return [
     ...(mcp === undefined ? [] : mcpProblems(mcp)),
-    ...(custom === undefined ? [] : parameters(custom.function.parameters, 'spec.custom.function.parameters')),
+    ...(custom === undefined ? [] : functionProblems(custom)),
     ...httpAddress(custom?.http.url, 'spec.custom.http.url'),
     ...(custom === undefined ? [] : closedHost(custom.http.url, custom.http.headers, 'spec.custom.http.url')),
     ...unsendable(custom?.http.headers, 'spec.custom.http.headers'),
@@ -124,6 +119,12 @@ export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
     }),
     ...unstorable(spec, 'spec'),
   ];
+}
+
+/** A schema that is unsound describes nothing. */
+function functionProblems(custom: NonNullable<ToolSpec['custom']>): readonly SpecProblem[] {
+  const unsound = parameters(custom.function.parameters, 'spec.custom.function.parameters');
+  return unsound.length > 0 ? unsound : uncallable(custom);
 }
 
 function mcpProblems({ url, oauth, headers = [] }: NonNullable<ToolSpec['mcp']>): readonly SpecProblem[] {

@@ -71,6 +71,9 @@ const custom = z.object({
     .describe('What is requested when the model calls it.'),
 });
 
+/** How long a tool runs before its `delayed` message is said, in milliseconds. */
+export const DELAYED_AFTER_MS = 5_000;
+
 /** When each is said. */
 export const saidWhen = {
   start: 'Said when it starts.',

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { argumentMatchers } from '../../crds/agent-test-problems.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { isObject } from '../../platform/json.ts';
-import { textOf } from '../../calls/template.ts';
+import { textOf } from '../../crds/template.ts';
 import type { CheckResult, ToolCallRecord } from '../result.ts';
 import { matchesPattern, TOO_SLOW } from './answer.ts';
 import { checkOf, json, shown } from './check.ts';

@@ -16,7 +16,7 @@ import type { FinishReason } from '../../store/index.ts';
 import type { FetchInterceptor, ProviderDefaults, ProviderError, ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { countedRequests, type ProviderUsage } from '../../calls/usage/counted-requests.ts';
 import { countedSearch } from '../../calls/usage/counted-search.ts';
-import type { DynamicData } from '../../calls/template.ts';
+import type { DynamicData } from '../../crds/template.ts';
 import { FinishDecision } from '../../voice/finish-reason.ts';
 import { createLanguageModel } from '../../voice/providers/create-language-model.ts';
 import { AgentTurns } from '../../voice/conversation/agent-turns.ts';

@@ -1,5 +1,6 @@
 /** Creating, changing and deleting agents: what a request means, carried out so that a crash leaves nothing half. */
 import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
 import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
@@ -12,8 +13,10 @@ import { releaseFrom, usersAmong, type FindUsers } from '../references/users.ts'
 import type { KindContext } from '../kinds/context.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { randomId, readableName } from '../resources/names.ts';
+import { warnOf } from '../resources/remarks.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { AgentTools } from '../tools/agent-tools.ts';
+import { toolFieldNames } from '../tools/fields.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import {
@@ -51,6 +54,8 @@ export interface AgentAnswer {
 /** What a request knows and the server doesn't yet. */
 interface Known {
   longPrompt?: string | undefined;
+  /** As it was before. */
+  previous?: AgentSpec | undefined;
   /** As they would be listed. */
   tools?: readonly unknown[] | undefined;
 }
@@ -146,6 +151,7 @@ export class AgentService {
     if (found.length > 0) throw new ValidationError(found);
     const [longPrompt] = prompts.values();
     known.longPrompt = longPrompt;
+    known.previous = previous;
     known.tools = undefined;
     const onDryRun = (tools: readonly unknown[]): void => void (known.tools = tools);
     return {
@@ -155,7 +161,17 @@ export class AgentService {
     };
   }
 
+  /** Of what the request has changed. */
+  async #warn(org: string, { metadata: { name }, spec }: Stored<Agent>, { longPrompt, previous }: Known): Promise<void> {
+    warnOf(agentFieldNames, agentRemarks(spec, longPrompt), previous && agentRemarks(previous));
+    for (const tool of await this.#tools.attachedTo(org, name)) {
+      const before = previous && toolDataRemarks(tool.spec, previous);
+      warnOf(toolFieldNames, toolDataRemarks(tool.spec, spec), before, `llm.tools: ${tool.metadata.name}: `);
+    }
+  }
+
   async #answer(caller: Caller, agent: Stored<Agent>, known: Known, { dryRun }: Pick<WriteMode, 'dryRun'>): Promise<AgentAnswer> {
+    await this.#warn(caller.org, agent, known);
     const parts = {
       ...(known.longPrompt !== undefined && { longPrompt: known.longPrompt }),
       ...(dryRun && known.tools && { tools: known.tools }),

@@ -16,7 +16,7 @@ export const fullAgent = {
     model_name: 'gpt-4o-mini',
     model_temperature: 0.2,
     system_prompt: 'You answer the phone of a small hotel. Be brief and friendly.',
-    required_dynamic_data: ['customer_name'],
+    required_dynamic_data: ['phone_number'],
     tools: [
       {
         function_tool: {

@@ -12,7 +12,9 @@ export const warningsAnswer = z.object({
   warnings: z
     .array(z.string())
     .optional()
-    .describe('Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same.'),
+    .describe(
+      'Only in the answer to a request with something that may not be meant so: a field that nothing reads, or one that has no effect or may lack a value. The header `Warning` has the same.',
+    ),
 });
 
 /** What changes by itself: the next answer may say something else, whatever was written. */

@@ -1,5 +1,8 @@
 /** The tools of one agent, as their own routes see them: what a request means, carried out so that nothing is left half. */
-import type { Tool, ToolSpec } from '../../crds/index.ts';
+import { toolDataRemarks } from '../../crds/agent-consistency.ts';
+import type { Agent, Tool, ToolSpec } from '../../crds/index.ts';
+import type { SpecProblem } from '../../crds/limits.ts';
+import { toolRemarks } from '../../crds/tool-consistency.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked, type SecretWriter } from '../codec/secrets.ts';
@@ -8,6 +11,7 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { isObjectName, readableName } from '../resources/names.ts';
+import { warnOf } from '../resources/remarks.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -15,6 +19,7 @@ import {
   functionNameOf,
   MAX_TOOLS,
   toolBringsSecrets,
+  toolFieldNames,
   toolFromRest,
   toolSecretRefs,
   toolToRest,
@@ -76,10 +81,12 @@ export class ToolService {
     const confirm = (created: Stored<Tool>): Promise<void> => requireFirst(created, claims);
     return this.#writer.exclusively(org, name, async () => {
       if (wanted !== undefined && (await this.#writer.find(org, name)) !== undefined) throw toolNameTaken(name);
-      return this.#writer.make(
+      const made = await this.#writer.make(
         { name, spec, secrets, caller, madeWith: { agentName, agent } },
         { ...mode, confirm, onlyNew: wanted !== undefined },
       );
+      warnOf(toolFieldNames, remarksOn(made.spec, agent));
+      return made;
     });
   }
 
@@ -113,6 +120,7 @@ export class ToolService {
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
     let foreign = false;
+    let previous: ToolSpec | undefined;
     const updated = await this.#writer.update(
       org,
       name,
@@ -120,6 +128,7 @@ export class ToolService {
         foreign = !this.#belongs(stored, agentName);
         if (foreign) return { spec: stored.spec };
         requireState?.(stored.metadata.resourceVersion);
+        previous = stored.spec;
         const secrets = await this.#writer.secretWriter(caller, name, toolBringsSecrets(body) ? stored : undefined);
         const spec = this.#encode(body, stored.spec, secrets);
         if (functionNameOf(spec) !== functionNameOf(stored.spec)) await requireFree(this.#claimsOf(org, stored, functionNameOf(spec)));
@@ -127,7 +136,10 @@ export class ToolService {
       },
       mode,
     );
-    return foreign ? undefined : updated;
+    if (foreign || updated === undefined) return undefined;
+    const agent = await this.#context.views.agents.get(org, agentName);
+    warnOf(toolFieldNames, remarksOn(updated.spec, agent), previous && remarksOn(previous, agent));
+    return updated;
   }
 
   /**
@@ -179,6 +191,10 @@ export class ToolService {
     const agents = (spec.agentRefs ?? []).map(({ name }) => name);
     return functionNameClaims(this.#context, org, agents, functionName, new Set([metadata.name]));
   }
+}
+
+function remarksOn(spec: ToolSpec, agent: Stored<Agent> | undefined): readonly SpecProblem[] {
+  return [...toolRemarks(spec), ...(agent === undefined ? [] : toolDataRemarks(spec, agent.spec))];
 }
 
 function suggestedName(body: ToolCreate): string {

@@ -19,7 +19,7 @@ export function unknownFieldWarnings(fields: readonly UnknownField[], most: numb
 export const readOnlyWarning = (path: Loc): string => `${JSON.stringify(pathText(path))} can't be changed: it stays as it is`;
 
 /** `llm.tools[0].nam` */
-function pathText(path: Loc): string {
+export function pathText(path: Loc): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   const bare = text.replace(/^\./, '').toWellFormed();
   return cutText(bare, LONGEST_PATH);

@@ -3,7 +3,7 @@ import { millisecondsOf } from '../../crds/duration.ts';
 import type { McpSpec, ServerTool } from '../../crds/mcp-tools.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { ProviderKeyReader } from '../provider-access/index.ts';
-import { fillTemplate } from '../template.ts';
+import { fillTemplate } from '../../crds/template.ts';
 import { connectMcp } from './connect.ts';
 import type { OAuthTokens } from './oauth-tokens.ts';
 

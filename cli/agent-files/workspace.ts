@@ -1,6 +1,8 @@
 /** Agents, tools and tests of a folder, compiled as the operator compiles them. */
 import type { Agent, AgentTest, KnowledgeBase, Tool } from '../../crds/index.ts';
+import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
 import { API_VERSION, type Resource } from '../../crds/kind.ts';
+import { toolRemarks } from '../../crds/tool-consistency.ts';
 import { agentReferences } from '../../operator/references/references-of.ts';
 import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import { compileRevision, type CompiledRevision } from '../../operator/agent/revision.ts';
@@ -16,7 +18,12 @@ import { located, readObjects, UnreadableFileError, type SourceObject } from './
 const DEFAULT_NAMESPACE = 'default';
 
 export type LoadedAgent = { readonly source: SourceObject } & (
-  | { readonly compiled: CompiledRevision; readonly problems?: undefined }
+  | {
+      readonly compiled: CompiledRevision;
+      readonly problems?: undefined;
+      /** What has no effect or may lack a value, in the form of problems. */
+      readonly remarks: readonly string[];
+    }
   /** `file:line: path: message`, each. */
   | { readonly compiled?: undefined; readonly problems: readonly string[] }
 );
@@ -106,7 +113,14 @@ export async function loadWorkspace(
         : [`Tool ${tool.metadata.name}: failed to list the tools of ${tool.spec.mcp?.url ?? ''}: ${failure}`];
     });
     if (unlisted.length > 0) return { source, problems: unlisted };
-    return { source, compiled: compileRevision(agent, withinLimits(offered, snapshot), snapshot) };
+    const compiled = compileRevision(agent, withinLimits(offered, snapshot), snapshot);
+    const ofTools = offered.flatMap((tool) => {
+      const file = sources.find((one) => one.object.kind === 'Tool' && resourceOf(one, {}).metadata.uid === tool.metadata.uid);
+      const found = [...toolRemarks(tool.spec), ...toolDataRemarks(tool.spec, agent.spec)];
+      return file === undefined ? [] : found.map(({ path, message }) => located(file, path, message));
+    });
+    const own = agentRemarks(agent.spec, compiled.config.systemPrompt ?? undefined);
+    return { source, compiled, remarks: [...own.map(({ path, message }) => located(source, path, message)), ...ofTools] };
   };
   return {
     agents: new Map(

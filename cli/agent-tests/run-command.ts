@@ -7,7 +7,7 @@ import { version } from '../../platform/version.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
-import { loadWorkspace, type Workspace } from '../agent-files/workspace.ts';
+import { agentKey, loadWorkspace, type Workspace } from '../agent-files/workspace.ts';
 import type { Io } from '../kubectl/io.ts';
 import { ConsoleReporter } from '../kubectl/test/console-reporter.ts';
 import { writeJunit } from '../kubectl/test/junit-file.ts';
@@ -73,7 +73,8 @@ export class TestCommand {
   /** @returns in the order of the files. Rejects with the signal's reason when it is interrupted */
   async run(workspace: Workspace, pairs: readonly Pair[]): Promise<readonly ReportedResult[]> {
     const { mode, repeat, format, junit } = this.#options;
-    const { env, signal } = this.#io;
+    const { env, signal, err } = this.#io;
+    for (const remark of remarksOn(workspace, pairs)) err.write(`parley: warning: ${remark}\n`);
     const forScripts = format === 'json' || format === 'yaml';
     const began = performance.now();
     const reporter = forScripts ? undefined : new ConsoleReporter(this.#io, pairs.length);
@@ -105,6 +106,16 @@ export class TestCommand {
   close(): void {
     this.#open.close();
   }
+}
+
+/** On the agents of the tests, each once. */
+function remarksOn({ agents }: Workspace, pairs: readonly Pair[]): ReadonlySet<string> {
+  return new Set(
+    pairs.flatMap(({ test, agent }) => {
+      const loaded = agents.get(agentKey(test.namespace, agent));
+      return loaded?.compiled === undefined ? [] : loaded.remarks;
+    }),
+  );
 }
 
 export function exitCodeOf(results: readonly ReportedResult[]): number {

@@ -1,6 +1,7 @@
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
-import { agentProblems, agentRemarks } from '../../crds/limits.ts';
+import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
+import { agentProblems } from '../../crds/limits.ts';
 import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
 import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
@@ -10,7 +11,7 @@ import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } 
 import type { ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import type { Problem } from '../status/reasons.ts';
-import { checkedOnce, forbiddenAddresses } from '../status/spec-problems.ts';
+import { checkedOnce, forbiddenAddresses, remarksOf } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { budgetActions, planBudget, type BudgetAction, type BudgetView } from './budget.ts';
@@ -119,7 +120,10 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   });
   const stages = [
     // Calls start without a webhook and without what a lookup would have found.
-    accepted([...acceptance, ...forbiddenAddresses(companionAddressProblems(agent.spec, snapshot.addresses))], agentRemarks(agent.spec)),
+    accepted(
+      [...acceptance, ...forbiddenAddresses(companionAddressProblems(agent.spec, snapshot.addresses))],
+      remarksOn(agent, tools, desired.config.systemPrompt),
+    ),
     resolvedRefs(references),
     ...(gate.tested === undefined ? [] : [gate.tested]),
     synced({ sound, current, reduced, rejected, store, gate, release }),
@@ -162,6 +166,14 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
 }
 
 const checkSpec = checkedOnce(agentProblems);
+
+/** On the agent, and on what its tools want of it. */
+function remarksOn(agent: Agent, tools: readonly Tool[], prompt: string | null): readonly string[] {
+  const ofTools = tools.flatMap((tool) =>
+    remarksOf(toolDataRemarks(tool.spec, agent.spec)).map((text) => `Tool ${tool.metadata.name}: ${text}`),
+  );
+  return [...remarksOf(agentRemarks(agent.spec, prompt ?? undefined)), ...ofTools];
+}
 
 /** What calls of an agent that has served do meanwhile. */
 function asideOf({

@@ -1,4 +1,5 @@
 import type { Tool } from '../../crds/index.ts';
+import { dataNamesOf } from '../../crds/tool-consistency.ts';
 import { Pacer } from '../../platform/pacer.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { checkToolSpec } from '../tool/plan.ts';
@@ -12,6 +13,7 @@ export async function prepareTools(tools: readonly Tool[], snapshot: ClusterSnap
   for (const tool of tools) {
     if (pacer.due) await pacer.pause();
     checkToolSpec(tool.spec);
+    dataNamesOf(tool.spec);
     size += sizeInRevision(tool, snapshot);
     if (size > TOOLS_SIZE_LIMIT) return;
   }

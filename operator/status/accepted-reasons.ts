@@ -4,6 +4,13 @@ import { stalled } from './stalled.ts';
 
 export const acceptedReasons = {
   SpecAccepted: { condition: 'Accepted', status: 'True', meaning: 'The spec is consistent.' },
+  SpecAcceptedWithRemarks: {
+    condition: 'Accepted',
+    status: 'True',
+    meaning:
+      'The spec is consistent, and in use. The message names what in it has no effect, or lacks a value in some calls, such as a `{{name}}` that only the call itself may bring.',
+    cure: 'Correct what was not meant so.',
+  },
   NotAnOrganization: stalled('Accepted', {
     meaning: 'The namespace is not an organisation, so the operator ignores its objects.',
     cure: 'Label the namespace `parley.dev/organization=true`, or create the object in a namespace that has the label.',
@@ -26,7 +33,7 @@ export const acceptedReasons = {
   }),
   InvalidSpec: stalled('Accepted', {
     meaning:
-      'A field has a value that cannot be used, beyond what the API server checks: a free-form value that is too large, for example.',
+      'A field has a value that cannot be used, beyond what the API server checks: a free-form value that is too large, for example, or an address with a `{name}` that no parameter supplies.',
     cure: 'Correct the field that the message names.',
   }),
   TooManyTools: stalled('Accepted', {

@@ -19,6 +19,9 @@ export function specProblems(found: readonly SpecProblem[]): readonly Problem[] 
   }));
 }
 
+/** What is said of a spec that is accepted. */
+export const remarksOf = (found: readonly SpecProblem[]): readonly string[] => found.map(({ path, message }) => `${path} ${message}`);
+
 /** Of `calls/address-problems.ts`, whose messages begin with the address. */
 export function forbiddenAddresses(found: readonly SpecProblem[]): readonly Problem[] {
   return found.map(({ path, message }) => ({ reason: 'AddressForbidden', message: `${path}: ${message}` }));

@@ -1,13 +1,14 @@
 import { toolAddressProblems } from '../../calls/address-problems.ts';
 import type { Tool, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
+import { toolRemarks } from '../../crds/tool-consistency.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
-import { checkedOnce, forbiddenAddresses } from '../status/spec-problems.ts';
+import { checkedOnce, forbiddenAddresses, remarksOf } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { planMcp, type ToolAction } from './mcp-plan.ts';
 import { chooseTools } from '../references/tool-list-view.ts';
@@ -39,7 +40,11 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
   const credentials = unresolved(namespace, toolCredentials(tool), snapshot);
   const sound = acceptance.length === 0 && credentials.length === 0;
   const mcp = tool.spec.mcp && planMcp(tool, tool.spec.mcp, { snapshot, sound });
-  const stages = [accepted(acceptance), resolvedRefs(unresolved(namespace, toolReferences(tool), snapshot)), ...(mcp?.stages ?? [])];
+  const stages = [
+    accepted(acceptance, remarksOf(toolRemarks(tool.spec))),
+    resolvedRefs(unresolved(namespace, toolReferences(tool), snapshot)),
+    ...(mcp?.stages ?? []),
+  ];
   const functionName = functionNameOf(tool);
   const message =
     agents.length === 0

@@ -5,7 +5,7 @@ import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { argumentsToPass, rawArguments, type ModelCall } from '../../calls/model-stream/index.ts';
 import { errorTypeOf, type ProviderError, type ProviderPart } from '../../calls/provider-access/index.ts';
-import type { DynamicData } from '../../calls/template.ts';
+import type { DynamicData } from '../../crds/template.ts';
 import { providerFailureOf } from '../providers/provider-errors.ts';
 import { offeredParameters } from '../tools/offered-parameters.ts';
 import { refuseUnknown, runCall } from '../tools/run-call.ts';

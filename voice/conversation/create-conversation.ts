@@ -1,7 +1,7 @@
 /** A conversation as its agent's revision says. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
-import type { DynamicData } from '../../calls/template.ts';
+import type { DynamicData } from '../../crds/template.ts';
 import { createTools, type CreateToolsOptions } from '../tools/create-tools.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { interruptionRulesOf } from './interruption-rules.ts';

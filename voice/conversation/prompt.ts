@@ -1,5 +1,5 @@
 /** The system prompt, the welcome message and the silence reminder. */
-import { fillTemplate, type DynamicData } from '../../calls/template.ts';
+import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { silenceReminderIn } from './fixed-phrases.ts';
 

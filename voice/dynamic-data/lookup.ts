@@ -1,7 +1,7 @@
 /** One request for data, before a call begins. */
 import { createHash } from 'node:crypto';
 
-import { fillTemplate, fillValue, type DynamicData } from '../../calls/template.ts';
+import { fillTemplate, fillValue, type DynamicData } from '../../crds/template.ts';
 import type { AgentSpec } from '../../crds/index.ts';
 import { isBodyless, type LookupMethod } from '../../crds/http-method.ts';
 import { millisecondsOf } from '../../crds/duration.ts';

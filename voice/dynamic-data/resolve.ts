@@ -3,7 +3,7 @@
  * of a failed lookup are missing, and the call begins without them.
  */
 import { ProviderKeyError, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
-import { fillTemplate, textOf, type DynamicData } from '../../calls/template.ts';
+import { fillTemplate, textOf, type DynamicData } from '../../crds/template.ts';
 import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

@@ -1,5 +1,5 @@
 /** The tools of the model in one call. */
-import { fillTemplate, type DynamicData } from '../../calls/template.ts';
+import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import { functionNames } from '../../crds/mcp-tools.ts';
 import type { Search } from '../../knowledge/search/search.ts';

@@ -1,7 +1,8 @@
 /** Runs a call of the model, with its tool's messages. */
 import { describeProblem, rawArgumentsIn } from '../../calls/model-stream/index.ts';
 import { ProviderKeyError } from '../../calls/provider-access/index.ts';
-import { type DynamicData, fillTemplate } from '../../calls/template.ts';
+import { type DynamicData, fillTemplate } from '../../crds/template.ts';
+import { DELAYED_AFTER_MS } from '../../crds/tool.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallToolCall } from '../../store/index.ts';
@@ -9,9 +10,6 @@ import { fitArguments } from './arguments.ts';
 import { inToolSpan } from './tool-span.ts';
 import type { ToolHost } from './tool-host.ts';
 import { type Arguments, failure, STOPPED, type ToolDefinition, type ToolResult } from './tool-result.ts';
-
-/** When a tool takes longer, the agent says its `delayed` message; in milliseconds. */
-const DELAYED_AFTER_MS = 5_000;
 
 export interface RunOptions {
   readonly host: ToolHost;

@@ -98,7 +98,7 @@ export function assess(
   const computed = planNow(object, snapshot, reported, now).filter(
     (condition) =>
       stages.has(condition.type) &&
-      condition.status !== 'True' &&
+      (condition.status !== 'True' || condition.reason === 'SpecAcceptedWithRemarks') &&
       !consequences.has(condition.reason) &&
       !heldByTests.has(condition.reason),
   );

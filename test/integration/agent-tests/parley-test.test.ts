@@ -3,7 +3,17 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { aTestFolder, anAgentTest, orderStatus, receptionist, reportIn, shop, type JsonReport } from './test-folder.ts';
+import {
+  aTestFolder,
+  anAgentTest,
+  demandingReceptionist,
+  lookUpOrder,
+  orderStatus,
+  receptionist,
+  reportIn,
+  shop,
+  type JsonReport,
+} from './test-folder.ts';
 
 const resultOf = (report: JsonReport, test: string) => report.results.find((result) => result.test === test)!;
 const attemptOf = (report: JsonReport, test: string) => resultOf(report, test).attempts[0]!;
@@ -12,6 +22,7 @@ const failedChecks = (report: JsonReport, test: string) => attemptOf(report, tes
 describe('parley test', () => {
   it('holds the conversation of a call, with its prompt, welcome message, tools and their messages', async () => {
     await using folder = await aTestFolder();
+    await folder.write('agents/receptionist.yaml', demandingReceptionist());
     await folder.write('tests/order.yaml', orderStatus());
     const done = await folder.parley(['test', '.']);
     expect([done.code, done.stderr]).toEqual([0, '']);
@@ -25,6 +36,28 @@ describe('parley test', () => {
     expect(first?.toolNames.toSorted()).toEqual(['collect_digits', 'end_call', 'look_up_order', 'send_digits']);
     expect(second?.toolResults.map(({ content }) => content)).toEqual(['{"state":"shipped"}']);
     expect(folder.provider.requests('speech')).toEqual([]);
+  });
+
+  it('warns of a name that only some calls may bring, and runs no test with a tool that could never be called', async () => {
+    await using folder = await aTestFolder();
+    await folder.write('tests/order.yaml', orderStatus());
+    await folder.write('agents/receptionist.yaml', demandingReceptionist({ welcomeMessage: 'Hello, this is {{shp}}.' }));
+    const warned = await folder.parley(['test', '.']);
+    expect([warned.code, warned.stderr]).toEqual([
+      0,
+      'parley: warning: agents/receptionist.yaml:22: spec.welcomeMessage: holds "{{shp}}", which is empty unless the call brings it: did you mean "{{shop}}"?\n',
+    ]);
+    const tool = lookUpOrder();
+    const { custom } = tool.spec as { readonly custom: object };
+    await folder.write('tools/look-up-order.yaml', {
+      ...tool,
+      spec: { ...tool.spec, custom: { ...custom, http: { url: 'https://x.example/{order_ids}' } } },
+    });
+    const refused = await folder.parley(['test', '.']);
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      expect.stringMatching(/look-up-order\.yaml:\d+: spec\.custom\.http\.url: holds "{order_ids}", which nothing supplies.*did you mean/),
+    ]);
   });
 
   it('shows the transcript up to a failure, what was expected and what came', async () => {
@@ -153,6 +186,7 @@ it('has in a turn what tools did that ran beside the end of the call', async () 
     toolCalls: [{ name: 'look_up_order', arguments: { order_id: '42' } }, { name: 'end_call' }],
   }));
   const tool = { name: 'look_up_order', times: 1 };
+  await folder.write('agents/receptionist.yaml', demandingReceptionist());
   await folder.write(
     'tests/order.yaml',
     orderStatus('ends', {

@@ -80,6 +80,12 @@ export const receptionist = (spec: Spec = {}): TestManifest =>
     ...spec,
   });
 
+/** Calls of which have to bring all that its texts want. */
+export const demandingReceptionist = (spec: Spec = {}): TestManifest => {
+  const { llm } = receptionist().spec as { readonly llm: Spec };
+  return receptionist({ llm: { ...llm, requiredDynamicData: ['shop'] }, ...spec });
+};
+
 export const lookUpOrder = (): TestManifest =>
   aTool('look-up-order', undefined, {
     agentRefs: [{ name: 'receptionist' }],

@@ -1,7 +1,7 @@
 /** What people write wrong in a test of an agent: none is green, and each message alone says where and what to write instead. */
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { aTestFolder, receptionist, shop } from './test-folder.ts';
+import { aTestFolder, demandingReceptionist, shop } from './test-folder.ts';
 
 const HEAD = 'apiVersion: parley.dev/v1alpha1\nkind: AgentTest\nmetadata: {name: NAME}\n';
 const AGENT = '  agentRefs: [{name: receptionist}]\n';
@@ -170,8 +170,7 @@ describe('a wrong test is not green, and its message says what to write:', () =>
         return request.toolResults.length > 0 ? 'Cancelled.' : { toolCalls: [{ name: 'cancel_all', arguments: {} }] };
       return shop(request);
     });
-    const { llm } = receptionist().spec as { readonly llm: object };
-    await folder.write('agents/receptionist.yaml', receptionist({ llm: { ...llm, requiredDynamicData: ['shop'] } }));
+    await folder.write('agents/receptionist.yaml', demandingReceptionist());
     for (const [what, [file]] of Object.entries(EVALUATED))
       await folder.write(`tests/${named(what)}.yaml`, file.replace('NAME', named(what)));
     const done = await folder.parley(['test', '.']);

@@ -7,7 +7,8 @@ import { organization, startFacade, type RestAnswer } from './facade.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const least = { agent_name: 'Desk', llm: { model_name: 'gpt-4o-mini' }, stt: { provider: 'deepgram' }, tts: { provider: 'cartesia' } };
-const tool = (name: string, endpoint: string) => ({ function_tool: { name }, additional_tool_info: { api: { endpoint } } });
+const parameters = { properties: { id: { type: 'string' } }, required: ['id'] };
+const tool = (name: string, endpoint: string) => ({ function_tool: { name, parameters }, additional_tool_info: { api: { endpoint } } });
 const noHost =
   'Value error, is not an address that can be called: after http:// or https:// a host is needed, as in https://example.com/path';
 

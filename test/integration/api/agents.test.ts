@@ -84,12 +84,20 @@ describe('the agent object', () => {
     expect(created.body.created_by_user_id).toBe('user-1');
     const read = await org.call('GET', `/v2/ai-agents/${created.body.ai_agent_id}/`);
     expect(read.status).toBe(200);
-    expect(read.body).toEqual(created.body);
+    const { warnings, ...made } = created.body;
+    expect(read.body).toEqual(made);
+    expect(warnings).toEqual([
+      'tts.voice_temperature has no effect with cartesia',
+      'silence_reminder_message has no effect while enabled is false',
+      expect.stringMatching(/^dynamic_data_config\[0\]\.url holds "{{phone}}".*list it in required_dynamic_data;/),
+      expect.stringMatching(/^dynamic_data_config\[1\] takes nothing/),
+    ]);
     expect(read.headers.get('etag')).toBe(`"${(await stored(created.body.ai_agent_id)).metadata.resourceVersion}"`);
   });
 
   it('is unchanged, down to its resourceVersion, when it is sent back whole', async () => {
-    const { body: agent, headers } = await org.call('POST', '/v2/ai-agents', everything);
+    const { body, headers } = await org.call('POST', '/v2/ai-agents', everything);
+    const { warnings: _, ...agent } = body;
     const again = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, agent);
     expect(again.status, again.text).toBe(200);
     expect(again.body).toEqual(agent);
@@ -127,7 +135,7 @@ describe('the agent object', () => {
   });
 
   it('keeps what is absent and loses what is null', async () => {
-    const { body: agent } = await org.call('POST', '/v2/ai-agents', everything);
+    const { warnings: _, ...agent } = (await org.call('POST', '/v2/ai-agents', everything)).body;
     const path = `/v2/ai-agents/${agent.ai_agent_id}`;
     const one = await org.call('PUT', path, { llm: { model_temperature: 1.5 }, tts: { voice_name: null }, future_field: { any: 'thing' } });
     expect(one.status, one.text).toBe(200);
@@ -149,6 +157,7 @@ describe('the agent object', () => {
     });
     expect(two.body).toEqual({
       ...first,
+      warnings: [expect.stringMatching(/^silence_reminder_message holds "{{customer_name}}"/)],
       welcome_message: undefined,
       webhook_url: undefined,
       knowledge_base_id: undefined,
@@ -165,7 +174,8 @@ describe('the agent object', () => {
         model_provider: 'openai',
       },
     });
-    expect((await org.call('GET', path)).body).toEqual(two.body);
+    const { warnings: _lost, ...left } = two.body;
+    expect((await org.call('GET', path)).body).toEqual(left);
   });
 
   it('refuses null for what an agent can not be without', async () => {

@@ -57,7 +57,8 @@ const newNumber = async (body: object): Promise<string> =>
   `${numbers}/${(await made(numbers, { phone_number: `+49305557${(count += 1)}`, ...body }))['_id']}`;
 
 const api = (fields: object) => ({ additional_tool_info: { api: fields } });
-const custom = (fields: object) => ({ function_tool: { name: 'find' }, ...api(fields) });
+const parameters = { properties: { id: { type: 'string' } }, required: ['id'] };
+const custom = (fields: object) => ({ function_tool: { name: 'find', parameters }, ...api(fields) });
 const inlineTool = (fields: object) => ({ llm: { tools: [custom(fields)] } });
 
 const mcpServer = { server_url: 'https://a.example/mcp' };

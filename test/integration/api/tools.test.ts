@@ -9,7 +9,9 @@ import { type RestAnswer, brief, canary, kubectl, kubectlJson, notLookedAt, orga
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
-const makeAgent = async (of = org): Promise<string> => (await of.call('POST', '/v2/ai-agents', anAgentRequest('A'))).body.ai_agent_id;
+const makeAgent = async (of = org): Promise<string> =>
+  (await of.call('POST', '/v2/ai-agents', anAgentRequest('A', { llm: { model_name: 'm', required_dynamic_data: ['phone'] } }))).body
+    .ai_agent_id;
 const stored = (id: string): Promise<Tool> => kubectlJson<Tool>(['get', 'tool', id, '-n', org.name]);
 const ids = ({ body }: RestAnswer): string[] => body.data.map((each: { tool_id: string }) => each.tool_id);
 const secretValues = async (id: string): Promise<string[]> => {
@@ -72,6 +74,58 @@ const maskedBody = (body: object): object => ({
   ...body,
   ...('app_password' in body && { app_password: '********' }),
   ...('cal_api_key' in body && { cal_api_key: '********' }),
+});
+
+/** With an address of its own, and parameters where there are any. */
+const asking = (name: string, endpoint: string, parameters?: object) => ({
+  function_tool: { name, ...(parameters && { parameters }) },
+  additional_tool_info: { api: { endpoint } },
+});
+
+describe('fields that are consistent only together', () => {
+  const at = ['body', 'additional_tool_info', 'api', 'endpoint'];
+
+  it('refuse a tool that could never be called, alone and with its agent', async () => {
+    const all = `/v2/ai-agents/${await makeAgent()}/custom-tools`;
+    const lost = asking('lost', 'https://a.example/{number}');
+    const refused = await org.call('POST', all, lost);
+    expect([refused.status, refused.body.detail]).toMatchObject([422, [{ type: 'value_error', loc: at }]]);
+    expect(refused.body.detail[0].msg).toMatch(/holds "{number}", which nothing supplies.*to fixed_params or to runtime_params$/);
+    const whole = await org.call('POST', '/v2/ai-agents', anAgentRequest('B', { llm: { model_name: 'm', tools: [lost] } }));
+    expect([whole.status, whole.body.detail[0].loc]).toEqual([422, ['body', 'llm', 'tools', 0, ...at.slice(1)]]);
+    const parameters = { properties: { number: {} }, required: ['numbr'] };
+    const unknown = await org.call('POST', all, asking('lost', 'https://a.example', parameters));
+    expect([unknown.status, unknown.body.detail]).toMatchObject([
+      422,
+      [{ loc: ['body', 'function_tool', 'parameters', 'required'], msg: expect.stringContaining('did you mean "number"?') }],
+    ]);
+  });
+
+  it('are named in warnings where only some calls can lack something, and once', async () => {
+    const agent = `/v2/ai-agents/${await makeAgent()}`;
+    const parameters = { properties: { number: { type: 'string' } } };
+    const made = await org.call(
+      'POST',
+      `${agent}/custom-tools`,
+      asking('now_and_then', 'https://{{region}}.a.example/{number}', parameters),
+    );
+    const warnings = [
+      expect.stringMatching(/^additional_tool_info\.api\.endpoint holds "{number}", and the parameters don't require "number"/),
+      expect.stringMatching(/^additional_tool_info\.api\.endpoint holds "{{region}}", which is empty unless the call brings it/),
+    ];
+    expect([made.status, made.body.warnings]).toEqual([201, warnings]);
+    const changed = await org.call('PUT', `${agent}/custom-tools/${made.body.tool_id}`, { tool_start_message: 'One moment, {{who}}.' });
+    expect(changed.body.warnings).toEqual([expect.stringMatching(/^tool_start_message holds "{{who}}"/)]);
+    const supplied = await org.call('PUT', agent, {
+      llm: { required_dynamic_data: ['region', 'who', 'caller'] },
+      welcome_message: '{{calle}}',
+    });
+    expect(supplied.body.warnings).toEqual([expect.stringMatching(/^welcome_message holds "{{calle}}".*did you mean "{{caller}}"\?$/)]);
+    const lost = await org.call('PUT', agent, { llm: { required_dynamic_data: ['who', 'calle'] } });
+    expect(lost.body.warnings).toEqual([
+      expect.stringMatching(/^llm\.tools: now-and-then-\w+: additional_tool_info\.api\.endpoint holds "{{region}}"/),
+    ]);
+  });
 });
 
 describe('custom tools', () => {

@@ -1,4 +1,4 @@
-import { textOf } from '../../../calls/template.ts';
+import { textOf } from '../../../crds/template.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import { CalendarError } from '../calendar/calendar.ts';
 import { failure, type ToolDefinition } from '../tool-result.ts';

@@ -1,4 +1,4 @@
-import { textOf } from '../../../calls/template.ts';
+import { textOf } from '../../../crds/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { DAY_MS } from '../../../platform/time.ts';

@@ -1,7 +1,7 @@
 /** Built-in tools of phone calls: for menus of others, and for numbers that are easier to press than to say. */
 import { createArgumentCheck } from '../arguments.ts';
 import { failure, NO_MESSAGES, type ToolDefinition } from '../tool-result.ts';
-import { textOf } from '../../../calls/template.ts';
+import { textOf } from '../../../crds/template.ts';
 
 export interface ToolKeypad {
   /** @returns the keys that the user pressed; empty where none came in time */

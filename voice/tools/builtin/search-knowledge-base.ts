@@ -1,5 +1,5 @@
 /** Searches the agent's knowledge base, in this process. */
-import { textOf } from '../../../calls/template.ts';
+import { textOf } from '../../../crds/template.ts';
 import { SearchUnavailableError, type Search, type SearchHit } from '../../../knowledge/search/search.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ToolHost } from '../tool-host.ts';

@@ -1,4 +1,4 @@
-import { textOf } from '../../../calls/template.ts';
+import { textOf } from '../../../crds/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ReadSecret } from '../http/headers.ts';

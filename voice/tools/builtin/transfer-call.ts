@@ -1,4 +1,4 @@
-import { fillTemplate, type DynamicData } from '../../../calls/template.ts';
+import { fillTemplate, type DynamicData } from '../../../crds/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { ToolHost } from '../tool-host.ts';
 import { failure, type BuiltinToolOptions, type ToolDefinition } from '../tool-result.ts';

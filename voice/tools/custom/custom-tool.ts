@@ -1,5 +1,5 @@
 /** A custom tool: a function for the model, and its HTTP request. */
-import { type DynamicData, fillTemplate, fillValue, lookUp, textOf } from '../../../calls/template.ts';
+import { type DynamicData, fillTemplate, fillValue, lookUp, textOf } from '../../../crds/template.ts';
 import { isBodyless } from '../../../crds/http-method.ts';
 import { millisecondsOf } from '../../../crds/duration.ts';
 import type { ToolSpec } from '../../../crds/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Fills the address of a request. A value stays inside of its part: it can't begin another path, another query or another host.
  */
-import { type DynamicData, fillTemplate, textOf } from '../../../calls/template.ts';
-import { closedHost } from '../../../crds/address.ts';
+import { type DynamicData, fillTemplate, textOf } from '../../../crds/template.ts';
+import { closedHost, EITHER_PLACEHOLDER } from '../../../crds/address.ts';
 
 export interface FilledAddress {
   readonly url: string;
@@ -23,8 +23,6 @@ export interface AddressOptions {
   readonly headers?: readonly { readonly valueFrom?: unknown }[] | undefined;
 }
 
-/** `{{name}}` before `{name}`. Other text in single braces is no name: `{"a":1}`. */
-const EITHER_PLACEHOLDER = /\{\{([^{}]+)\}\}|\{(\s*[\p{L}\p{N}_.$-]+\s*)\}/gu;
 const DYNAMIC_PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 
 /** What URL parsers read as "this folder" and "the parent folder". */

@@ -1,5 +1,5 @@
 /** The headers of a request, with values from Secrets. */
-import { type DynamicData, fillTemplate } from '../../../calls/template.ts';
+import { type DynamicData, fillTemplate } from '../../../crds/template.ts';
 import type { SecretKeyRef } from '../../../calls/provider-access/index.ts';
 import { Redaction } from './redaction.ts';
 

@@ -7,7 +7,7 @@ import type { Logger } from '../../../platform/logging.ts';
 import { McpError } from '../../../calls/mcp/mcp-error.ts';
 import type { OAuthTokens } from '../../../calls/mcp/oauth-tokens.ts';
 import { ProviderKeyError } from '../../../calls/provider-access/index.ts';
-import type { DynamicData } from '../../../calls/template.ts';
+import type { DynamicData } from '../../../crds/template.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import { MISCONFIGURED, withoutInternals, wordsOfFailure } from '../http/failure-words.ts';
 import { readHeaders, type ReadSecret } from '../http/headers.ts';

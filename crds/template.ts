@@ -59,3 +59,18 @@ export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+
+/** The names that {@link fillTemplate} looks up in a text, each once. */
+export function namesIn(text: string): readonly string[] {
+  return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name = '']) => name.trim()))];
+}
+
+/** Texts that may hold placeholders, with their paths. */
+export type Templates = readonly (readonly [path: string, text: string])[];
+
+/** The texts in a JSON value, of which {@link fillValue} fills each; absent is fine. */
+export function stringsIn(value: unknown, path: string): Templates {
+  if (typeof value === 'string') return [[path, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) => stringsIn(child, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`));
+}

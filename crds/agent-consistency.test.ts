@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+
+import { anAgent } from '../test/support/builders.ts';
+import { agentKind, type AgentSpec } from './agent.ts';
+import { agentRemarks, toolDataRemarks } from './agent-consistency.ts';
+import { toolKind, type ToolSpec } from './tool.ts';
+
+const agent = (fields: object, llm: object = {}): AgentSpec =>
+  agentKind.spec.parse({ ...anAgent('a').spec, ...fields, llm: { provider: 'openai', model: 'm', ...llm } });
+
+const found = (name: string, more: object = {}) => ({
+  dynamicData: [{ name: 'crm', url: 'https://a.example', response: [{ name, path: '$.x' }], ...more }],
+});
+const remarks = (spec: AgentSpec, prompt?: string) => agentRemarks(spec, prompt).map(({ path, message }) => `${path} ${message}`);
+
+describe('a name that nothing supplies', () => {
+  it.each<[string, AgentSpec, string]>([
+    ['the prompt', agent({}, { systemPrompt: 'Speak to {{who}}.' }), 'spec.llm.systemPrompt'],
+    ['the welcome message', agent({ welcomeMessage: 'Hello {{ who }}' }), 'spec.welcomeMessage'],
+    ['the silence reminder', agent({ call: { silenceReminder: { message: '{{who}}?' } } }), 'spec.call.silenceReminder.message'],
+    [
+      'what a datum means',
+      agent(found('x', { response: [{ name: 'x', path: '$.x', context: 'Of {{who}}.' }] })),
+      'spec.dynamicData[0].response[0].context',
+    ],
+    ['the address of a lookup', agent(found('x', { url: 'https://a.example/{{who}}' })), 'spec.dynamicData[0].url'],
+    ['a header of a lookup', agent(found('x', { headers: [{ name: 'X', value: '{{who}}' }] })), 'spec.dynamicData[0].headers[0].value'],
+    ['the query of a lookup', agent(found('x', { query: { q: '{{who}}' } })), 'spec.dynamicData[0].query.q'],
+    ['the body of a lookup', agent(found('x', { method: 'POST', body: { a: ['{{who}}'] } })), 'spec.dynamicData[0].body.a[0]'],
+    ['a lookup that wants what it finds itself', agent(found('who', { url: 'https://a.example/{{who}}' })), 'spec.dynamicData[0].url'],
+  ])('is remarked on in %s', (_where, spec, path) => {
+    expect(remarks(spec)).toEqual([
+      expect.stringContaining(`${path} holds "{{who}}", which is empty unless the call brings it: list it in`),
+    ]);
+  });
+
+  it('is remarked on in a prompt that a ConfigMap holds', () => {
+    const spec = agent({}, { systemPromptFrom: { configMapKeyRef: { name: 'c', key: 'k' } } });
+    expect(remarks(spec, 'Speak to {{who}}.')).toEqual([expect.stringMatching(/^spec\.llm\.systemPromptFrom holds "{{who}}"/)]);
+    expect(remarks(spec)).toEqual([]);
+  });
+
+  it('is none where each call has to bring it, or a lookup finds it, also for what is inside of it', () => {
+    const texts = { welcomeMessage: '{{who}} {{who.name}}' };
+    expect(remarks(agent(texts, { requiredDynamicData: ['who'] }))).toEqual([]);
+    expect(remarks(agent({ ...texts, ...found('who') }))).toEqual([]);
+    expect(remarks(agent(found('x', { url: 'https://a.example/{{who}}' }), { requiredDynamicData: ['who'] }))).toEqual([]);
+  });
+
+  it('is compared with those that there are', () => {
+    expect(remarks(agent({ welcomeMessage: 'Hello {{customer_nam}}' }, { requiredDynamicData: ['customer_name'] }))).toEqual([
+      expect.stringMatching(/did you mean "{{customer_name}}"\?$/),
+    ]);
+  });
+
+  it('is remarked on in a tool, for the agent that has it', () => {
+    const tool = toolKind.spec.parse({
+      messages: { start: 'Yes, {{who}}.' },
+      custom: {
+        function: { name: 'f' },
+        http: { url: 'https://a.example', runtimeParams: { customer: { required: true }, plan: { value: 'x' } } },
+      },
+    });
+    expect(toolDataRemarks(tool, agent({})).map(({ path, message }) => `${path} ${message}`)).toEqual([
+      expect.stringMatching(/^spec\.messages\.start holds "{{who}}"/),
+      expect.stringMatching(
+        /^spec\.custom\.http\.runtimeParams\.customer is taken from .*nothing is requested where the call doesn't bring "customer"/,
+      ),
+    ]);
+    expect(toolDataRemarks(tool, agent(found('who'), { requiredDynamicData: ['customer'] }))).toEqual([]);
+  });
+});
+
+describe('what has no effect', () => {
+  const analysis = (item: object) => ({ postCallAnalysis: [{ name: 'topic', type: 'string', ...item }] });
+  const canary = (more: object) => ({ release: { canary: { percent: 10, ...more } } });
+  it.each<[string, object, string, RegExp]>([
+    ['a body with GET', found('x', { body: {} }), 'spec.dynamicData[0].body', /no effect with GET/],
+    ['a lookup of nothing', found('x', { response: undefined }), 'spec.dynamicData[0]', /takes nothing/],
+    ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
+    [
+      'a temperature that the voice does not have',
+      { textToSpeech: { provider: 'cartesia', temperature: 1 } },
+      'spec.textToSpeech.temperature',
+      /cartesia/,
+    ],
+    [
+      'how long recordings are kept that there are none of',
+      { recording: { enabled: false, retentionDays: 1 } },
+      'spec.recording.retentionDays',
+      /not recorded/,
+    ],
+    [
+      'a reminder that is never said',
+      { call: { silenceReminder: { enabled: false, message: 'x' } } },
+      'spec.call.silenceReminder.message',
+      /enabled is false/,
+    ],
+    ['choices of another type', analysis({ choices: ['a'] }), 'spec.postCallAnalysis[0].choices', /no effect with the type string/],
+    [
+      'an example that is no choice',
+      analysis({ type: 'enum', choices: ['a'], examples: ['a', 'b'] }),
+      'spec.postCallAnalysis[0].examples[1]',
+      /none of the choices/,
+    ],
+    ['a canary of a pinned agent', { release: { pin: 'a'.repeat(8), canary: { percent: 10 } } }, 'spec.release.canary', /while pin is set/],
+    ['a deadline before the end', canary({ for: '2h', deadline: '1h' }), 'spec.release.canary.deadline', /serves longer/],
+  ])('is remarked on: %s', (_what, fields, path, message) => {
+    expect(agentRemarks(agent(fields))).toEqual([{ path, message: expect.stringMatching(message) }]);
+  });
+
+  it('is nothing in an agent as people write it', () => {
+    expect(
+      remarks(
+        agent({
+          ...found('x', { method: 'POST', body: {} }),
+          ...analysis({ type: 'enum', choices: ['a'], examples: ['a'] }),
+          ...canary({}),
+        }),
+      ),
+    ).toEqual([]);
+  });
+});

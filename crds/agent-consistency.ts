@@ -1,0 +1,133 @@
+/** Fields of an Agent, and of its tools, that are consistent only together: what has no effect, and what may lack a value. */
+import { similarName } from '../platform/similar-name.ts';
+import { argumentNamesIn } from './address.ts';
+import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
+import { millisecondsOf } from './duration.ts';
+import { isBodyless } from './http-method.ts';
+import type { SpecProblem } from './limits.ts';
+import { temperatureProviders } from './providers.ts';
+import { namesIn, stringsIn, type Templates } from './template.ts';
+import type { ToolSpec } from './tool.ts';
+import { dataNamesOf } from './tool-consistency.ts';
+
+/** What decides which data all calls of an agent have. */
+export type DataSupply = Pick<AgentSpec, 'dynamicData'> & { readonly llm: Pick<AgentSpec['llm'], 'requiredDynamicData'> };
+
+/**
+ * What of an agent has no effect, or works only for some calls.
+ *
+ * @param prompt that `systemPromptFrom` names, where it is known
+ */
+export function agentRemarks(spec: AgentSpec, prompt?: string): readonly SpecProblem[] {
+  return [...ineffective(spec), ...lookupRemarks(spec), ...unsuppliedIn(templatesOf(spec, prompt), suppliedNames(spec))];
+}
+
+function templatesOf({ llm, welcomeMessage, call, dynamicData = [] }: AgentSpec, prompt: string | undefined): Templates {
+  return [
+    ...stringsIn(llm.systemPrompt, 'spec.llm.systemPrompt'),
+    ...(llm.systemPromptFrom === undefined ? [] : stringsIn(prompt, 'spec.llm.systemPromptFrom')),
+    ...stringsIn(welcomeMessage, 'spec.welcomeMessage'),
+    ...stringsIn(call.silenceReminder.message, 'spec.call.silenceReminder.message'),
+    ...dynamicData.flatMap(({ response = [] }, index) =>
+      response.flatMap(({ context }, item) => stringsIn(context, `spec.dynamicData[${index}].response[${item}].context`)),
+    ),
+  ];
+}
+
+/** What a tool wants of the data of a call, and its agent doesn't supply. */
+export function toolDataRemarks(tool: ToolSpec, agent: DataSupply): readonly SpecProblem[] {
+  const supplied = suppliedNames(agent);
+  const taken = Object.entries(tool.custom?.http.runtimeParams ?? {}).filter(
+    ([name, { value }]) => value === undefined && !isSupplied(name, supplied),
+  );
+  return [
+    ...dataNamesOf(tool).flatMap(({ path, name }) => unsupplied(path, name, supplied, TOOL_CURE)),
+    ...taken.map(([name, { required }]) => {
+      const effect = required === true ? 'nothing is requested' : 'it is left out';
+      const message = `is taken from the data of the call, and ${effect} where the call doesn't bring ${JSON.stringify(name)}: ${TOOL_CURE}`;
+      return { path: `spec.custom.http.runtimeParams.${name}`, message };
+    }),
+  ];
+}
+
+const CURE = 'list it in requiredDynamicData, or look it up in dynamicData';
+const TOOL_CURE = 'have the agent require it of calls, or look it up';
+const LOOKUP_CURE = 'list it in requiredDynamicData; lookups run side by side, and none has what another one finds';
+
+function suppliedNames({ llm, dynamicData = [] }: DataSupply): readonly string[] {
+  return [...(llm.requiredDynamicData ?? []), ...namesFound(dynamicData)];
+}
+
+function namesFound(lookups: NonNullable<AgentSpec['dynamicData']>): readonly string[] {
+  return lookups.flatMap(({ response = [] }) => response.map(({ name }) => name));
+}
+
+/** Of a path its beginning counts: what is inside of a datum isn't known. */
+function isSupplied(name: string, supplied: readonly string[]): boolean {
+  return supplied.some((one) => name === one || name.startsWith(`${one}.`));
+}
+
+function unsuppliedIn(texts: Templates, supplied: readonly string[], cure = CURE): readonly SpecProblem[] {
+  return texts.flatMap(([path, text]) => namesIn(text).flatMap((name) => unsupplied(path, name, supplied, cure)));
+}
+
+function unsupplied(path: string, name: string, supplied: readonly string[], cure: string): readonly SpecProblem[] {
+  if (isSupplied(name, supplied)) return [];
+  const similar = similarName(name, supplied);
+  const advice = similar === undefined ? cure : `did you mean "{{${similar}}}"?`;
+  return [{ path, message: `holds "{{${name}}}", which is empty unless the call brings it: ${advice}` }];
+}
+
+/** They have what the call brings, and nothing else. Single braces are text there. */
+function lookupRemarks({ llm, dynamicData = [] }: AgentSpec): readonly SpecProblem[] {
+  const found = namesFound(dynamicData);
+  const brought = (llm.requiredDynamicData ?? []).filter((name) => !found.includes(name));
+  return dynamicData.flatMap(({ url, headers = [], query, body, method = 'GET', response = [] }, index) => {
+    const path = `spec.dynamicData[${index}]`;
+    const sendsBody = !isBodyless(method);
+    const texts: Templates = [
+      ...stringsIn(url, `${path}.url`),
+      ...headers.flatMap(({ value }, at) => stringsIn(value, `${path}.headers[${at}].value`)),
+      ...stringsIn(query, `${path}.query`),
+      ...(sendsBody ? stringsIn(body, `${path}.body`) : []),
+    ];
+    return [
+      ...unsuppliedIn(texts, brought, LOOKUP_CURE),
+      ...argumentNamesIn(url).map((name) => ({
+        path: `${path}.url`,
+        message: `holds "{${name}}", which is sent as it is: data of the call are written "{{${name}}}"`,
+      })),
+      ...remark(body !== undefined && !sendsBody, `${path}.body`, `has no effect with ${method}: use POST, PUT or PATCH`),
+      ...remark(response.length === 0, path, 'takes nothing from the answer: name in response what calls are to have'),
+    ];
+  });
+}
+
+function ineffective({ textToSpeech, recording, call, postCallAnalysis = [], release = {} }: AgentSpec): readonly SpecProblem[] {
+  const { provider, temperature } = textToSpeech;
+  const { enabled, message } = call.silenceReminder;
+  const { canary, pin } = release;
+  const withoutEffect = temperature !== DEFAULT_TEMPERATURE && !temperatureProviders.includes(provider);
+  const lasts = canary !== undefined && millisecondsOf(canary.deadline) < millisecondsOf(canary.for);
+  return [
+    ...remark(withoutEffect, 'spec.textToSpeech.temperature', `has no effect with ${provider}`),
+    ...remark(!recording.enabled && recording.retentionDays !== undefined, 'spec.recording.retentionDays', NOT_RECORDED),
+    ...remark(!enabled && message !== undefined, 'spec.call.silenceReminder.message', 'has no effect while enabled is false'),
+    ...postCallAnalysis.flatMap(({ type, choices, examples = [] }, index) => [
+      ...remark(type !== 'enum' && choices !== undefined, `spec.postCallAnalysis[${index}].choices`, `has no effect with the type ${type}`),
+      ...examples.flatMap((example, item) =>
+        remark(
+          type === 'enum' && choices?.includes(example) === false,
+          `spec.postCallAnalysis[${index}].examples[${item}]`,
+          'is none of the choices',
+        ),
+      ),
+    ]),
+    ...remark(pin !== undefined && canary !== undefined, 'spec.release.canary', 'has no effect while pin is set'),
+    ...remark(lasts, 'spec.release.canary.deadline', 'has no effect: the canary serves longer by its for'),
+  ];
+}
+
+const NOT_RECORDED = 'has no effect: calls are not recorded';
+
+const remark = (applies: boolean, path: string, message: string): readonly SpecProblem[] => (applies ? [{ path, message }] : []);
