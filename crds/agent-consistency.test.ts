@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { anAgent } from '../test/support/builders.ts';
 import { agentKind, type AgentSpec } from './agent.ts';
 import { agentRemarks, toolDataRemarks } from './agent-consistency.ts';
-import { toolKind, type ToolSpec } from './tool.ts';
+import { toolKind } from './tool.ts';
 
 const agent = (fields: object, llm: object = {}): AgentSpec =>
   agentKind.spec.parse({ ...anAgent('a').spec, ...fields, llm: { provider: 'openai', model: 'm', ...llm } });

@@ -308,10 +308,10 @@ describe('a whole spec', () => {
     ];
     expect(agentProblems(agent({ dynamicData: lookups })).map(({ path }) => path)).toEqual(['spec.dynamicData[0].url']);
     const http = { url: 'https://{host}/x', headers };
-    const parameters = { properties: { host: {} } };
-    expect(toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f', parameters }, http } })).map(({ path }) => path)).toEqual([
-      'spec.custom.http.url',
-    ]);
+    const declared = { properties: { host: {} } };
+    expect(
+      toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f', parameters: declared }, http } })).map(({ path }) => path),
+    ).toEqual(['spec.custom.http.url']);
   });
 
   it('looks into every free field of a tool', () => {

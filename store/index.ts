@@ -83,7 +83,6 @@ export {
   type EventRecord,
   type NextStep,
   type OutboxEvent,
-  type RecordResult,
   type RelayDecision,
   type RelayResult,
 } from './webhooks/types.ts';
