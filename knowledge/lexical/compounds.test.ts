@@ -52,9 +52,9 @@ describe('taking words apart', () => {
   });
 
   it('leaves short words, codes and other scripts whole, and every word of a language without compounds', () => {
-    expect(longWordsOf('Haus AB1234567 возвращение Haustiere', 'de')).toEqual(['haustiere']);
-    expect(longWordsOf('extraordinary', 'en')).toEqual([]);
-    expect(longWordsOf(`${'a'.repeat(5_000)} Haustiere`, 'de')).toEqual(['haustiere']);
+    expect(longWordsOf(['haus', 'ab1234567', 'возвращение', 'haustiere'], 'de')).toEqual(['haustiere']);
+    expect(longWordsOf(['extraordinary'], 'en')).toEqual([]);
+    expect(longWordsOf(['a'.repeat(5_000), 'haustiere'], 'de')).toEqual(['haustiere']);
   });
 
   it('knows the noun of a verb', () => {

@@ -4,9 +4,7 @@
  */
 import { createRequire } from 'node:module';
 
-import { fold } from './folding.ts';
 import { primarySubtag, stemFor } from './stemming.ts';
-import { wordsOf } from './words.ts';
 
 /** Languages that write compounds as one word, by primary subtag of BCP 47, and whose hyphenation they have. */
 const HYPHENATION: Readonly<Record<string, string>> = { da: 'da', de: 'de', fi: 'fi', nb: 'nb', nl: 'nl', nn: 'nb', no: 'nb', sv: 'sv' };
@@ -40,10 +38,10 @@ export function hasCompounds(language: string | undefined): boolean {
   return Object.hasOwn(HYPHENATION, primarySubtag(language));
 }
 
-/** Words of a text that may be compounds, each as often as it is there: none where the language has no compounds. */
-export function longWordsOf(text: string, language: string | undefined): readonly string[] {
+/** Those of a text's words that may be compounds, each as often as it is there: none where the language has no compounds. */
+export function longWordsOf(words: readonly string[], language: string | undefined): readonly string[] {
   if (!hasCompounds(language)) return [];
-  return wordsOf(fold(text)).filter((word) => word.length >= SHORTEST && word.length <= LONGEST && /^\p{Script=Latin}+$/u.test(word));
+  return words.filter((word) => word.length >= SHORTEST && word.length <= LONGEST && /^\p{Script=Latin}+$/u.test(word));
 }
 
 /** What the word may be made of, at each place where it may be parted. */

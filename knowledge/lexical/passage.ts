@@ -28,7 +28,8 @@ export function passageTerms(text: string, language?: string): PassageTerms {
 
 /** What any text is found by, be it a passage or a part of one. @param language BCP 47 tag of the knowledge base */
 export function textTerms(text: string, language?: string): Pick<PassageTerms, 'words' | 'more'> {
-  return { words: termsOf(text, language), more: [...numbersIn(wordsOf(fold(text)), language), ...partsOf(text, language)] };
+  const words = wordsOf(fold(text));
+  return { words: termsOf(text, language), more: [...numbersIn(words, language), ...partsOf(words, language)] };
 }
 
 /** Terms of any kind. */
@@ -36,6 +37,6 @@ export function allTerms({ words, more }: Pick<PassageTerms, 'words' | 'more'>):
   return [...words, ...more];
 }
 
-function partsOf(text: string, language: string | undefined): readonly string[] {
-  return longWordsOf(text, language).flatMap((word) => [...new Set(halvesOf(word, language ?? '').flat())].map(partTerm));
+function partsOf(words: readonly string[], language: string | undefined): readonly string[] {
+  return longWordsOf(words, language).flatMap((word) => [...new Set(halvesOf(word, language ?? '').flat())].map(partTerm));
 }

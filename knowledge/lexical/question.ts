@@ -45,7 +45,7 @@ export function readQuestion(text: string, language?: string): Question {
 
 function alternativesIn(text: string, language: string | undefined): readonly Alternatives[] {
   const words = wordsOf(fold(text));
-  const long = new Set(longWordsOf(text, language));
+  const long = new Set(longWordsOf(words, language));
   return [...new Set(words)]
     .map((word) => ({ compound: long.has(word) ? halvesOf(word, language ?? '') : [], forms: otherForms(word, language ?? '') }))
     .concat({ compound: [], forms: numbersIn(words, language) })
