@@ -2,6 +2,7 @@
 import { wellKnown } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
+import { secretText } from '../../kube/secret-reader.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -114,7 +115,7 @@ export class Companions {
     return new Map(
       refs.flatMap((ref) => {
         const value = data.get(ref.name)?.[ref.key];
-        return value === undefined ? [] : [[refId(ref), Buffer.from(value, 'base64').toString()] as const];
+        return value === undefined ? [] : [[refId(ref), secretText(value)] as const];
       }),
     );
   }

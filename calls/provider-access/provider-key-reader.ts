@@ -1,7 +1,7 @@
 /** Keys of providers and tools: in Secrets of the organisation, read one by one and by name. */
 import { KubeError } from '../../kube/error.ts';
 import type { Transport } from '../../kube/index.ts';
-import { SecretReader, type SecretVersion } from '../../kube/secret-reader.ts';
+import { SecretReader, secretText, type SecretVersion } from '../../kube/secret-reader.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 export interface SecretKeyRef {
@@ -88,9 +88,8 @@ export function createProviderKeyReader({ transport, clock, freshMs = FRESH_MS }
       if (encoded === undefined) {
         throw new ProviderKeyError('missing', `Secret ${org}/${name} has no key ${JSON.stringify(key)}: add it, or refer to another one`);
       }
-      // A key that was written with `echo` ends with a line break, which no header can carry.
-      const value = Buffer.from(encoded, 'base64').toString('utf8').trim();
-      if (value === '')
+      const value = secretText(encoded);
+      if (value.trim() === '')
         throw new ProviderKeyError('missing', `key ${JSON.stringify(key)} of Secret ${org}/${name} is empty: put a value there`);
       return value;
     },
