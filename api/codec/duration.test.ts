@@ -16,6 +16,7 @@ describe('durations', () => {
   ])('%s is %d seconds', (text, seconds) => {
     expect(secondsOf(text)).toBe(seconds);
     expect(durationOfSeconds(seconds, text)).toBe(text);
+    expect(secondsOf(durationOfSeconds(seconds + 1, text))).toBe(seconds + 1);
   });
 
   it.each([
