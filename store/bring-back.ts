@@ -28,6 +28,8 @@ export interface BringBackOptions {
   readonly part: PartOfBackup;
   /** Of the backup, which has the tables of this database. */
   readonly tables: readonly RowsOfTable[];
+  /** Keys of the files that come back with them; absent where somebody else cares for files. */
+  readonly files?: ReadonlySet<string> | undefined;
   /** Replace the rows of an organisation that is there. */
   readonly replace: boolean;
   /** Do all of it, and take it back. */
@@ -119,15 +121,17 @@ class BringBack {
   }
 
   async document(id: string): Promise<void> {
-    const { org } = this.#options;
+    const { org, files } = this.#options;
     const [documents, collections] = [this.#table('documents'), this.#table('collections')];
     await this.#requireNoDocument(documents, id);
     await this.#requireOrganization();
     const staged = await this.#stage(documents, { org, id });
-    const { rows } = await this.#client.query<{ readonly collection: string }>(
-      `SELECT collection_id AS collection FROM ${staged} WHERE deleted_at IS NULL`,
+    const { rows } = await this.#client.query<{ readonly collection: string; readonly key: string | null }>(
+      `SELECT collection_id AS collection, object_key AS key FROM ${staged} WHERE deleted_at IS NULL`,
     );
     if (rows[0] === undefined) throw this.#missing(`document ${id} of "${org}"`);
+    // It would be read again, and fail.
+    if (rows[0].key !== null && files?.has(rows[0].key) === false) throw this.#missing(`file of document ${id}`);
     const name = await this.#nameOfCollection(await this.#stage(collections, { org, id: rows[0].collection }));
     const { rows: found } = await this.#client.query<{ readonly id: string }>(
       'SELECT id FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL FOR SHARE',

@@ -79,6 +79,7 @@ async function bringParts(options: BringBackOptions, onRows: () => void): Promis
       org,
       part,
       tables: tables.map((table) => savedRows(folder, table)),
+      files: storageUrl === undefined ? undefined : new Set(files.map(({ path }) => path.slice('files/'.length))),
       replace: options.force,
       dryRun,
       onTable: (name) => progress.note(`table ${name} …`),
@@ -169,6 +170,6 @@ const cures = {
   document: {
     conflict: () => 'if it is being deleted, let a worker run and repeat this in a minute; otherwise there is nothing to bring back',
     not_found: (org: string) =>
-      `is it another backup? A knowledge base comes back with its resource: parley import <folder>/resources/${org}`,
+      `is it another backup, or one without files? A knowledge base comes back with its resource: parley import <folder>/resources/${org}`,
   },
 } as const satisfies Record<PartOfBackup['kind'], Record<'conflict' | 'not_found', (org: string) => string>>;

@@ -75,15 +75,9 @@ async function restoreOne(folder: string, org: string, flags: RestoreFlags): Pro
     bringBack({ ...means, folder, org, part, force: flags.force === true, dryRun, progress, signal }),
   );
   const value = { created_at: createdAt, organization: org, dry_run: dryRun, rows, files, objects };
+  const counts = [...Object.entries(rows).map(([name, count]) => [`rows of ${name}`, String(count)]), ['files', String(files)]];
   await writeAs({ out: process.stdout }, formatOf(flags), value, () =>
-    table(
-      ['WHAT', 'COUNT'],
-      [
-        ...Object.entries(rows).map(([name, count]) => [`rows of ${name}`, String(count)]),
-        ['files', String(files)],
-        ...(part.kind === 'organization' ? [['objects', String(objects.length)]] : []),
-      ],
-    ),
+    [table(['WHAT', 'COUNT'], counts), ...objects.map((object) => `${object}\n`)].join(''),
   );
   const what = part.kind === 'organization' ? `organisation ${org}` : `${part.kind} ${part.id}`;
   process.stderr.write(dryRun ? `${what} would come back\n` : `${what} is back as it was at ${createdAt}\n`);

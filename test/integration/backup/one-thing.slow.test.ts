@@ -1,7 +1,7 @@
 /** One organisation, document or call goes and comes back from a backup, while everything else works on. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
@@ -191,6 +191,14 @@ it('brings a document back that is found again, and a call with its recording', 
   expect(await home.files(lost)).toEqual([]);
   expect(await restore('--document', lost, '--dry-run')).toMatchObject({ code: 0, stderr: expect.stringContaining('would come back') });
   expect(await home.files(lost)).toEqual([]);
+  const bare = join(backups, 'bare');
+  await cp(folder, bare, { recursive: true });
+  const { files: _files, ...withoutFiles } = JSON.parse(await readFile(join(bare, 'backup.json'), 'utf8')) as { files: unknown };
+  await writeFile(join(bare, 'backup.json'), JSON.stringify(withoutFiles));
+  expect(await home.parley('restore', bare, '--org', 'acme', '--document', lost)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`the backup has no file of document ${lost}`),
+  });
   expect(await restore('--document', lost)).toMatchObject({ code: 0 });
   expect(await home.ended(lost)).toMatchObject({ status: 'completed', filename: 'handbook.txt' });
   expect((await home.search(gate))[0]).toMatchObject({ content: HANDBOOK });
