@@ -59,7 +59,6 @@ func walkAgents(ctx context.Context, client *parley.APIClient, came map[string]a
 	read := must(agents.GetAgent(ctx, agent.AiAgentId).Execute())
 	came["agent"] = []any{read.AgentName, changed.MaxCallDurationSeconds}
 	came["agents"] = len(must(agents.ListAgents(ctx).PageSize(100).Execute()).Data)
-	must(agents.ListAgentRevisions(ctx, agent.AiAgentId).Execute())
 
 	tool := must(tools.CreateCustomTool(ctx, agent.AiAgentId).CustomToolCreate(*parley.NewCustomToolCreate(
 		*parley.NewFunctionToolCreate("find_order"),

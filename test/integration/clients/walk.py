@@ -10,7 +10,6 @@ from parley_client.api.ai_agents import (
     create_agent,
     delete_agent,
     get_agent,
-    list_agent_revisions,
     list_agents,
     update_agent,
 )
@@ -97,7 +96,6 @@ changed = update_agent.sync(
 )
 came["agent"] = [agent.ambient_sound, read.data.agent_name, changed.llm.model_temperature]
 came["agents"] = [found.agent_name for found in list_agents.sync(client=parley).data]
-came["revisions"] = len(list_agent_revisions.sync(agent.ai_agent_id, client=parley).data)
 tool = create_custom_tool.sync(
     agent.ai_agent_id,
     client=parley,
