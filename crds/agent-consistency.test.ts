@@ -47,6 +47,10 @@ describe('a name that nothing supplies', () => {
     expect(remarks(agent(found('x', { url: 'https://a.example/{{who}}' }), { requiredDynamicData: ['who'] }))).toEqual([]);
   });
 
+  it('is none of those that phone calls bring by themselves', () => {
+    expect(remarks(agent({ welcomeMessage: '{{from_number}}', ...found('x', { url: 'https://a.example/{{to_number}}' }) }))).toEqual([]);
+  });
+
   it('is compared with those that there are', () => {
     expect(remarks(agent({ welcomeMessage: 'Hello {{customer_nam}}' }, { requiredDynamicData: ['customer_name'] }))).toEqual([
       expect.stringMatching(/did you mean "{{customer_name}}"\?$/),

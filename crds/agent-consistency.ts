@@ -6,7 +6,7 @@ import { millisecondsOf } from './duration.ts';
 import { isBodyless } from './http-method.ts';
 import type { SpecProblem } from './limits.ts';
 import { temperatureProviders } from './providers.ts';
-import { namesIn, stringsIn, type Templates } from './template.ts';
+import { callerNames, namesIn, stringsIn, type Templates } from './template.ts';
 import type { ToolSpec } from './tool.ts';
 import { dataNamesOf } from './tool-consistency.ts';
 
@@ -55,7 +55,7 @@ const TOOL_CURE = 'have the agent require it of calls, or look it up';
 const LOOKUP_CURE = 'list it in requiredDynamicData; lookups run side by side, and none has what another one finds';
 
 function suppliedNames({ llm, dynamicData = [] }: DataSupply): readonly string[] {
-  return [...(llm.requiredDynamicData ?? []), ...namesFound(dynamicData)];
+  return [...callerNames, ...(llm.requiredDynamicData ?? []), ...namesFound(dynamicData)];
 }
 
 function namesFound(lookups: NonNullable<AgentSpec['dynamicData']>): readonly string[] {
@@ -81,7 +81,7 @@ function unsupplied(path: string, name: string, supplied: readonly string[], cur
 /** They have what the call brings, and nothing else. Single braces are text there. */
 function lookupRemarks({ llm, dynamicData = [] }: AgentSpec): readonly SpecProblem[] {
   const found = namesFound(dynamicData);
-  const brought = (llm.requiredDynamicData ?? []).filter((name) => !found.includes(name));
+  const brought = [...callerNames, ...(llm.requiredDynamicData ?? [])].filter((name) => !found.includes(name));
   return dynamicData.flatMap(({ url, headers = [], query, body, method = 'GET', response = [] }, index) => {
     const path = `spec.dynamicData[${index}]`;
     const sendsBody = !isBodyless(method);

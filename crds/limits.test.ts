@@ -308,9 +308,9 @@ describe('a whole spec', () => {
     ];
     expect(agentProblems(agent({ dynamicData: lookups })).map(({ path }) => path)).toEqual(['spec.dynamicData[0].url']);
     const http = { url: 'https://{host}/x', headers };
-    const declared = { properties: { host: {} } };
+    const named = { properties: { host: {} } };
     expect(
-      toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f', parameters: declared }, http } })).map(({ path }) => path),
+      toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f', parameters: named }, http } })).map(({ path }) => path),
     ).toEqual(['spec.custom.http.url']);
   });
 

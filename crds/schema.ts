@@ -34,6 +34,10 @@ export const list = <T extends z.ZodType>(item: T, max: number) => z.array(item)
 /** A list of distinct plain values, owned one by one. */
 export const setOf = <T extends z.ZodType>(item: T, max: number) => z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'set' });
 
+/** A list of distinct plain values that keeps its order: replaced as a whole. */
+export const distinctList = <T extends z.ZodType>(item: T, max: number) =>
+  cel(list(item, max), { rule: 'self.all(x, self.exists_one(y, x == y))', message: 'must not name anything twice' });
+
 /** A list whose items are identified by the fields `keys`, and owned one by one. */
 export const mapOf = <T extends z.ZodObject>(item: T, keys: readonly (keyof z.infer<T> & string)[], max: number) =>
   z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });

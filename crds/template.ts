@@ -7,6 +7,9 @@
 /** The data of a call by name: what it was registered with, and what was looked up before it began. */
 export type DynamicData = Readonly<Record<string, unknown>>;
 
+/** What calls to a phone number bring by themselves. */
+export const callerNames = ['from_number', 'to_number'] as const;
+
 /** Linear: no part can match the other's characters. */
 const PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { reservedHeaderMessage, reservedHeaderPrefixes, reservedHeaders } from './delivery-header.ts';
 import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
-import { atomic, cel, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
+import { atomic, cel, distinctList, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
 /** Headers that HTTP or the delivery itself sets can't be set by a subscriber. */
@@ -24,7 +24,8 @@ const spec = z.object({
     .describe('Unique in the organisation without the spaces around it, the oldest wins; metadata.name where absent.'),
   url: url().describe('Where events are posted.'),
   description: text(1500).optional().describe('A note for people.'),
-  events: setOf(eventName, 64).optional().describe('Event types; empty, absent or ["*"] means all.'),
+  // No set: the order in which a person lists them would be the server's.
+  events: distinctList(eventName, 64).optional().describe('Event types; empty, absent or ["*"] means all.'),
   active: z.boolean().default(true).describe('false: nothing is sent.'),
   headers: mapOf(deliveryHeader, ['name'], 32).optional().describe('Sent with every delivery.'),
   requestTimeout: duration('100ms', '30s').default('1s').describe('Limit of one attempt.'),

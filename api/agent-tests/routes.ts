@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { ValidationError, notFound } from '../http/api-error.ts';
-import { ifMatch, sendEtag } from '../http/conditions.ts';
+import { preconditions, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
@@ -38,7 +38,7 @@ export function registerAgentTests(app: FastifyInstance, context: KindContext): 
       throw new ValidationError([
         issues.value(['body', 'test_id'], `the path names the test ${JSON.stringify(id)}, and its id can't change`),
       ]);
-    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
     const test = await tests.update(caller, id, body, options);
     if (test === undefined) throw notFound('Agent test');
     sendEtag(reply, test.metadata.resourceVersion);
@@ -46,7 +46,7 @@ export function registerAgentTests(app: FastifyInstance, context: KindContext): 
   });
 
   addRoute(app, deleteAgentTest, async ({ params, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, requireState: preconditions(request) };
     if (!(await tests.delete(caller.org, params.test_id, options))) throw notFound('Agent test');
     return { data: {}, message: query.dry_run ? 'The test would be deleted' : 'The test was deleted' };
   });

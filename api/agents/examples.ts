@@ -16,7 +16,7 @@ export const fullAgent = {
     model_name: 'gpt-4o-mini',
     model_temperature: 0.2,
     system_prompt: 'You answer the phone of a small hotel. Be brief and friendly.',
-    required_dynamic_data: ['phone_number'],
+    required_dynamic_data: ['customer_name'],
     tools: [
       {
         function_tool: {
@@ -36,7 +36,7 @@ export const fullAgent = {
   max_call_duration_seconds: 900,
   dynamic_data_config: [
     {
-      url: 'https://api.example.com/customers/{{phone_number}}',
+      url: 'https://api.example.com/customers/{{from_number}}',
       method: 'GET',
       timeout: 3000,
       cache: true,

@@ -11,6 +11,8 @@ import { release } from './release.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
+/** As REST shows names: without spaces around them. */
+const label = (max: number) => text(max).map((name) => name.trim());
 const url = fc.webUrl();
 const context_tokens = fc.integer({ min: 1024, max: 200_000 });
 const duration = (minMs: number, maxMs: number) =>
@@ -228,11 +230,11 @@ describe('resource → REST → resource', () => {
 });
 
 const listener = { provider: providers, model: text(9) };
-const speaker = { provider: providers, voice_id: text(9), voice_name: text(9), model_name: text(9) };
+const speaker = { provider: providers, voice_id: text(9), voice_name: label(9), model_name: text(9) };
 
 const body = fc.record(
   {
-    agent_name: named(20),
+    agent_name: named(20).map((name) => name.trim() || 'x'),
     language_code: fc.constantFrom('en-US', 'pt-BR'),
     timezone: fc.constantFrom('UTC', 'Europe/Berlin'),
     llm: fc.record(
@@ -241,7 +243,7 @@ const body = fc.record(
         model_provider: fc.constantFrom('openai', 'groq'),
         model_name: named(9),
         model_temperature: number(0, 2),
-        llm_name: text(9),
+        llm_name: label(9),
         llm_description: text(9),
         base_url: url,
         api_key: named(9),

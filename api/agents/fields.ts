@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { originOf } from '../../crds/address.ts';
 import { agentKind, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { llmProviders } from '../../crds/providers.ts';
-import { reference, seconds, secret } from '../codec/conversions.ts';
+import { reference, seconds, secret, trimmedLabel, trimmedName } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import {
   answerShape,
@@ -25,7 +25,7 @@ import {
   type Encoding,
 } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { distinct, distinctTexts, named, text } from '../codec/schemas.ts';
+import { displayName, distinct, distinctTexts, named, nameLabel, text } from '../codec/schemas.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -60,6 +60,7 @@ export interface AgentEncoding extends Encoding {
 }
 
 const AGENT_NAME = 'What people call the agent; several may have the same name.';
+const agentName = displayName(200, AGENT_NAME);
 const address = text(2048).regex(/^https?:\/\//);
 const label = z.string().optional();
 const apiKeyAnswer = label.describe('`"********"` unless the key names the permission `secrets:read`.');
@@ -139,7 +140,7 @@ const llm = group(
     }),
     model_name: field({ path: 'llm.model', create: named(256), update: named(256).optional(), answer: z.string() }),
     model_temperature: field({ path: 'llm.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number().optional() }),
-    llm_name: field({ path: 'llm.name', create: text(200).nullish(), answer: label }),
+    llm_name: field({ path: 'llm.name', as: trimmedLabel, create: nameLabel(200).nullish(), answer: label }),
     llm_description: field({ path: 'llm.description', create: text(1500).nullish(), answer: label }),
     base_url: field({ path: 'llm.baseURL', create: address.nullish(), answer: label }),
     api_key: field({
@@ -226,15 +227,11 @@ const fields = {
   }),
   agent_name: field({
     path: 'displayName',
-    as: {
-      read: (stored) => stored,
-      // An agent without a name of its own keeps none when the name that it is shown by is sent back.
-      write: (sent, { stored }, { objectName }) => (sent === objectName && stored === undefined ? undefined : sent),
-    },
-    create: named(200).describe(AGENT_NAME),
-    update: named(200).optional().describe(AGENT_NAME),
+    as: trimmedName,
+    create: agentName,
+    update: agentName.optional(),
     answer: z.string().describe(AGENT_NAME),
-    read: ({ spec, metadata }: Agent) => spec.displayName ?? metadata.name,
+    read: ({ spec, metadata }: Agent) => spec.displayName?.trim() || metadata.name,
   }),
   state: field({ answer: agentState, read: (_: Agent, { state }: AgentDecoding) => state }),
   language_code: field({

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { originOf } from '../../crds/address.ts';
 import { lookupMethods } from '../../crds/http-method.ts';
 import type { AgentSpec } from '../../crds/index.ts';
-import { LONGEST_QUERY_VALUE } from '../../crds/limits.ts';
+import { LONGEST_QUERY_VALUE, plainValue } from '../../crds/limits.ts';
 import { headers, milliseconds } from '../codec/conversions.ts';
 import { answerShape, createShape, field, items, matchStored, readFields } from '../codec/fields.ts';
 import { looksSecret } from '../codec/headers.ts';
@@ -24,6 +24,14 @@ const timeout = withRule(
   z.int().describe(`Milliseconds, from 1 to ${MOST_MILLISECONDS}; 5000 where absent.`).meta({ minimum: 1, maximum: MOST_MILLISECONDS }),
   (value, loc) =>
     value >= 1 && value <= MOST_MILLISECONDS ? [] : [issues.value(loc, `timeout is in milliseconds, from 1 to ${MOST_MILLISECONDS}`)],
+);
+
+const QUERY_VALUE = `a text of at most ${LONGEST_QUERY_VALUE} characters, a number or a boolean`;
+
+/** Not a union, which would report a failure of each of its alternatives. */
+const queryValue = withRule(
+  z.unknown().meta({ anyOf: [{ type: 'string', maxLength: LONGEST_QUERY_VALUE }, { type: 'number' }, { type: 'boolean' }] }),
+  (value, loc) => (plainValue('', value, '').length === 0 ? [] : [issues.value(loc, `must be ${QUERY_VALUE}`)]),
 );
 
 const responseFields = {
@@ -64,10 +72,7 @@ const lookupFields = {
   query: field({
     path: 'query',
     // Longest key as in the resources.
-    create: z
-      .record(text(128), z.union([text(LONGEST_QUERY_VALUE), z.number(), z.boolean()]))
-      .meta({ id: 'LookupQueryCreate', maxProperties: 32 })
-      .nullish(),
+    create: z.record(text(128), queryValue).meta({ id: 'LookupQueryCreate', maxProperties: 32 }).nullish(),
     answer: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
     empty: {},
   }),

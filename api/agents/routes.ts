@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { notFound } from '../http/api-error.ts';
-import { ifMatch, sendEtag } from '../http/conditions.ts';
+import { preconditions, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import type { FindUsers } from '../references/users.ts';
@@ -39,7 +39,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
   });
 
   addRoute(app, updateAgent, async ({ params, query, body, caller, request, reply }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
     const answer = await agents.update(caller, params.ai_agent_id, body, options);
     if (answer === undefined) throw notFound('AI agent');
     sendEtag(reply, answer.resourceVersion);
@@ -47,7 +47,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
   });
 
   addRoute(app, deleteAgent, async ({ params, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
     const existed = await agents.delete(caller, params.ai_agent_id, options);
     if (!existed) throw notFound('AI agent');
     return { data: {}, message: query.dry_run ? 'The AI agent would be deleted' : 'The AI agent was deleted' };

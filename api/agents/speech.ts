@@ -4,8 +4,9 @@ import { z } from 'zod';
 import type { AgentSpec } from '../../crds/index.ts';
 import { speechProviders, ttsProviders } from '../../crds/providers.ts';
 import { answerShape, createShape, field, group, items, matchStored, type Fields } from '../codec/fields.ts';
+import { trimmedLabel } from '../codec/conversions.ts';
 import type { Draft } from '../codec/present.ts';
-import { text } from '../codec/schemas.ts';
+import { nameLabel, text } from '../codec/schemas.ts';
 import { refId, type KeyRef } from '../codec/secrets.ts';
 
 /** Of language models, too. */
@@ -77,7 +78,7 @@ export const tts = group(
       uses: ({ textToSpeech }: Draft<AgentSpec>) => speechKey('tts.provider', textToSpeech),
     }),
     voice_id: field({ path: 'textToSpeech.voice.id', also: ['textToSpeech.voice'], create: text(256).nullish(), answer: label }),
-    voice_name: field({ path: 'textToSpeech.voice.name', create: text(256).nullish(), answer: label }),
+    voice_name: field({ path: 'textToSpeech.voice.name', as: trimmedLabel, create: nameLabel(256).nullish(), answer: label }),
     model_name: field({ path: 'textToSpeech.model', create: text(256).nullish(), answer: label }),
     voice_temperature: field({ path: 'textToSpeech.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
     fallbacks: speechFallbacks(
@@ -90,7 +91,7 @@ export const tts = group(
           uses: (item: Draft<AgentSpec['textToSpeech']>) => speechKey('provider', item),
         }),
         voice_id: field({ path: 'voice.id', also: ['voice'], create: text(256).nullish(), answer: label }),
-        voice_name: field({ path: 'voice.name', create: text(256).nullish(), answer: label }),
+        voice_name: field({ path: 'voice.name', as: trimmedLabel, create: nameLabel(256).nullish(), answer: label }),
         model_name: field({ path: 'model', create: text(256).nullish(), answer: label }),
       },
     ),

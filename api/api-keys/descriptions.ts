@@ -2,10 +2,12 @@
 import { z } from 'zod';
 
 import { isUserId, permissions } from '../../store/index.ts';
+import { displayName } from '../codec/schemas.ts';
 import { routesOf } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { sentAs } from '../validation/unknown-fields.ts';
 import { issues } from '../validation/issue.ts';
+import { trimmed } from '../validation/normalize.ts';
 import { withRule } from '../validation/validate.ts';
 
 const defineRoute = routesOf('API keys');
@@ -13,9 +15,11 @@ const params = { key_id: 'The `key_id`.' };
 
 const apiKeyCreate = z
   .object({
-    name: withRule(z.string().min(1).max(100), (name, loc) =>
-      /\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [],
-    ).describe('What the key is for; without control characters.'),
+    name: trimmed(
+      withRule(displayName(100, 'What the key is for; without control characters.'), (name, loc) =>
+        /\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [],
+      ),
+    ),
     expiration_days: z
       .int()
       .min(1)

@@ -13,6 +13,18 @@ export const reference: Conversion = {
   below: { '.name': '' },
 };
 
+/** A name without the spaces around it. Sent back as it is shown, it stays as it was written. */
+export const trimmedLabel: Conversion = {
+  read: (stored: string) => stored.trim() || stored,
+  write: (sent, { stored }) => (sent === (stored as string | undefined)?.trim() ? stored : sent),
+};
+
+/** The same of a name that the object's own stands in for: it stays absent when that is sent back. */
+export const trimmedName: Conversion = {
+  read: (stored: string) => stored.trim(),
+  write: (sent, { stored }, { objectName }) => (sent === ((stored as string | undefined)?.trim() || objectName) ? stored : sent),
+};
+
 /** Whole milliseconds, of a duration as it was typed as long as it means the same here. */
 export const milliseconds: Conversion = {
   read: (duration: string) => Math.round(millisecondsOf(duration)),

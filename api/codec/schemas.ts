@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import { trimmed } from '../validation/normalize.ts';
 import { withRule } from '../validation/validate.ts';
 
 /** A string of at most `max` characters. */
@@ -9,6 +10,13 @@ export const text = (max: number) => z.string().max(max);
 
 /** A string of 1 to `max` characters. */
 export const named = (max: number) => z.string().min(1).max(max);
+
+/** A name that people see, 1 to `max` characters without the spaces around it. */
+export const displayName = (max: number, about: string) =>
+  trimmed(named(max).regex(/\S/).describe(`${about} Spaces around it are dropped.`));
+
+/** A name that people see and that may be absent: spaces alone unset it. */
+export const nameLabel = (max: number) => trimmed(text(max));
 
 /** A rule for lists: reports every item whose `key` an earlier one has. */
 export function distinct<T>(

@@ -75,6 +75,11 @@ export class SecretWriter {
     return { name: this.name, key };
   }
 
+  /** By {@link refId}: what the write would bring, for the answer to a dry run. */
+  get unwritten(): ReadonlyMap<string, string> {
+    return new Map(Array.from(this.pending, ([key, value]) => [refId({ name: this.name, key }), value]));
+  }
+
   /** The request holds the stored value `id`, a {@link refId} or {@link plainId}. */
   bring(id: string): void {
     this.#brought.add(id);

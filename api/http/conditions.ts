@@ -25,17 +25,24 @@ export function sendEtag(reply: FastifyReply, resourceVersion: string | undefine
 }
 
 /**
- * The check that `If-Match` asks for; weak tags never match. Source: RFC 9110, section 13.1.1.
- * @returns a function that throws ApiError `precondition_failed`
+ * The check that `If-Match` and `If-None-Match` ask for; weak tags never match the former. Source: RFC 9110, sections 13.1.1 and 13.1.2.
+ * @returns a function of the present state that throws ApiError `precondition_failed`
  */
-export function ifMatch(request: FastifyRequest): (resourceVersion: string) => void {
-  const header = request.headers['if-match'];
-  if (header === undefined || header.trim() === '*') return () => undefined;
-  const tags = new Set(header.split(',').map((tag) => tag.trim()));
+export function preconditions({ headers }: FastifyRequest): (resourceVersion: string) => void {
+  const wanted = tagsIn(headers['if-match']);
+  const unwanted = tagsIn(headers['if-none-match'])?.map((tag) => tag.replace(/^W\//, ''));
   return (resourceVersion) => {
-    if (tags.has(`"${resourceVersion}"`)) return;
+    const tag = `"${resourceVersion}"`;
+    const isNamedIn = (tags: readonly string[]): boolean => tags.includes('*') || tags.includes(tag);
+    if (unwanted !== undefined && isNamedIn(unwanted))
+      throw new ApiError('precondition_failed', `the object is there, with the ETag ${tag}, and If-None-Match names it`, {
+        headers: { etag: tag },
+      });
+    if (wanted === undefined || isNamedIn(wanted)) return;
     throw new ApiError('precondition_failed', `the object has changed: its ETag is "${resourceVersion}" now`, {
       headers: { etag: `"${resourceVersion}"` },
     });
   };
 }
+
+const tagsIn = (header: string | undefined): readonly string[] | undefined => header?.split(',').map((tag) => tag.trim());

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
+import { isList, validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
 import { ValidationError } from './api-error.ts';
 import { requestState } from './request-state.ts';
 import type { RouteDescription } from './route.ts';
@@ -26,12 +26,11 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
     validateRequest(
       description !== undefined && refusesUnknownQuery(description) ? { query: noQuery, ...schemas } : schemas,
       {
-        // Like FastAPI, the last one counts where a parameter is given more than once and isn't a list.
         query: Object.fromEntries(
-          Object.entries(query).map(([name, value]) => {
-            if (isList(schemas, name)) return [name, typeof value === 'string' ? [value] : value];
-            return [name, typeof value === 'string' ? value : (value.at(-1) ?? '')];
-          }),
+          Object.entries(query).map(([name, value]) => [
+            name,
+            isList(schemas.query?.shape[name]) && typeof value === 'string' ? [value] : value,
+          ]),
         ),
         body: request.body as Uint8Array | undefined,
       },
@@ -48,9 +47,4 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
 function answersOf({ routeOptions }: FastifyRequest): readonly z.ZodType[] {
   const answers = Object.values(routeOptions.config.description?.answers ?? {});
   return [warningsAnswer, ...answers.map(({ schema }) => schema).filter((schema) => schema !== undefined)];
-}
-
-function isList({ query }: RequestSchemas, name: string): boolean {
-  const field = query?.shape[name];
-  return field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodArray;
 }

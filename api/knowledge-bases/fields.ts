@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { knowledgeBaseKind, wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { CollectionOverview } from '../../store/knowledge/collections.ts';
+import { trimmedName } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import { answerShape, createShape, field, fieldNamesOf, readFields, updateShape, writeFields, type Decoding } from '../codec/fields.ts';
 import type { Draft } from '../codec/present.ts';
+import { displayName } from '../codec/schemas.ts';
 import { masked, SecretWriter } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
@@ -20,7 +22,7 @@ interface KnowledgeBaseReading extends Decoding {
 
 const count = (of: string) => z.int().min(0).describe(`Documents ${of}.`);
 
-const nameSchema = z.string().min(1).max(200).describe('Unique in the organisation.');
+const nameSchema = displayName(200, 'Unique in the organisation.');
 const documentLanguage = z
   .string()
   .max(35)
@@ -28,7 +30,7 @@ const documentLanguage = z
   .describe('BCP 47 tag of the language that most of its documents are in.');
 
 export function nameOf({ metadata, spec }: Pick<Base, 'metadata' | 'spec'>): string {
-  return spec.displayName ?? metadata.name;
+  return spec.displayName?.trim() || metadata.name;
 }
 
 function statusOf({ status }: Stored<KnowledgeBase>): 'pending' | 'ready' | 'failed' {
@@ -52,6 +54,7 @@ const fields = {
   }),
   name: field({
     path: 'displayName',
+    as: trimmedName,
     create: nameSchema,
     update: nameSchema.optional(),
     answer: z.string().describe('What people call it; unique in the organisation.'),

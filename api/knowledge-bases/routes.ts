@@ -5,7 +5,7 @@ import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { parseFilter } from '../../knowledge/search-filter.ts';
 import type { EqualityFilter } from '../../knowledge/vector-stores/vector-store.ts';
 import { ValidationError, notFound } from '../http/api-error.ts';
-import { ifMatch, sendEtag } from '../http/conditions.ts';
+import { preconditions, sendEtag } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -64,7 +64,7 @@ export function registerKnowledgeBases(
   });
 
   addRoute(app, updateKnowledgeBase, async ({ params, query, body, caller: { org }, request, reply, timed }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
     const base = await service.update(org, params.kb_id, body, options);
     if (base === undefined) throw notFound('Knowledge base');
     sendEtag(reply, base.metadata.resourceVersion);
@@ -73,7 +73,7 @@ export function registerKnowledgeBases(
   });
 
   addRoute(app, deleteKnowledgeBase, async ({ params, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
     if (!(await service.delete(caller, params.kb_id, options))) throw notFound('Knowledge base');
     return { data: {}, message: query.dry_run ? 'The knowledge base would be deleted' : 'The knowledge base was deleted' };
   });

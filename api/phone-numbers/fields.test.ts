@@ -79,7 +79,9 @@ describe('a phone number: resource → REST → resource', () => {
   });
 });
 
-const common = { phone_number: number, friendly_name: text, inbound_agent_id: named, outbound_agent_id: named };
+/** As REST shows names: without spaces around them. */
+const label = text.map((name) => name.trim());
+const common = { phone_number: number, friendly_name: label, inbound_agent_id: named, outbound_agent_id: named };
 const body = fc.oneof(
   fc.record(
     {
@@ -111,7 +113,7 @@ describe('a phone number: REST → resource → REST', () => {
   });
 
   it('changes what is named and nothing else, whatever is stored', () => {
-    const fields = { friendly_name: text, inbound_agent_id: named, outbound_agent_id: named };
+    const fields = { friendly_name: label, inbound_agent_id: named, outbound_agent_id: named };
     const own = {
       sip: { sip_termination_uri: trunk, sip_trunk_username: text, sip_trunk_password: named },
       native: {},

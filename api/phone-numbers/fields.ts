@@ -3,9 +3,9 @@ import { z } from 'zod';
 
 import { phoneNumberKind, phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import { sipOriginOf } from '../../calls/sip/termination.ts';
-import { reference, secret } from '../codec/conversions.ts';
+import { reference, secret, trimmedLabel } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
-import { named, text } from '../codec/schemas.ts';
+import { named, nameLabel, text } from '../codec/schemas.ts';
 import {
   answerShape,
   createShape,
@@ -22,7 +22,7 @@ import type { Draft } from '../codec/present.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import { resourceState } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
-import { keepingEmpty } from '../validation/normalize.ts';
+import { keepingEmpty, trimmed } from '../validation/normalize.ts';
 import { forbidding } from '../validation/validate.ts';
 
 export type Provider = (typeof phoneNumberVariants)[number];
@@ -55,7 +55,7 @@ const common = {
     fixed: 'the number can not change: delete this phone number and make another one',
   }),
   state: field({ answer: resourceState, read: (_: PhoneNumber, { state }: PhoneNumberReading) => state }),
-  friendly_name: field({ path: 'friendlyName', create: text(200).nullish(), answer }),
+  friendly_name: field({ path: 'friendlyName', as: trimmedLabel, create: nameLabel(200).nullish(), answer }),
   inbound_agent_id: field({
     path: 'inboundAgentRef',
     as: reference,
@@ -82,7 +82,7 @@ const variants = {
     }),
     ...common,
     // Taking the trunk away takes the number off the air: null says that.
-    sip_termination_uri: field({ path: 'sip.terminationURI', create: keepingEmpty(text(512)).nullish(), answer }),
+    sip_termination_uri: field({ path: 'sip.terminationURI', create: trimmed(keepingEmpty(text(512))).nullish(), answer }),
     sip_trunk_username: field({ path: 'sip.username', create: text(256).nullish(), answer }),
     sip_trunk_password: field({
       path: 'sip.passwordSecretRef',

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 import type { ApiDependencies } from '../dependencies.ts';
 import { notFound } from '../http/api-error.ts';
-import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
+import { preconditions, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -46,7 +46,7 @@ export function registerPhoneNumbers(
     if (stored === undefined) throw notFound('Phone number');
     const schema: z.ZodType<PhoneNumberUpdate> = phoneNumberUpdates[providerOf(stored.spec)];
     const { query, body } = readRequest(request, { query: writeQuery, body: schema });
-    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
     const phoneNumber = await phoneNumbers.update(caller, id, body, options);
     if (phoneNumber === undefined) throw notFound('Phone number');
     sendEtag(reply, phoneNumber.metadata.resourceVersion);
@@ -54,7 +54,7 @@ export function registerPhoneNumbers(
   });
 
   addRoute(app, deletePhoneNumber, async ({ params, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, requireState: preconditions(request) };
     if (!(await phoneNumbers.delete(caller.org, params.phone_number_id, options))) throw notFound('Phone number');
     return { data: {}, message: query.dry_run ? 'The phone number would be deleted' : 'The phone number was deleted' };
   });

@@ -16,7 +16,7 @@ function requestFailure(error: KubeError, names: FieldNames): ApiError | Validat
   if (error.code === 422 || error.code === 400 || error.refusedByAdmission) {
     const located = error.causes.map((cause) => ({ loc: restLoc(names, cause.field), cause }));
     const found: ValidationIssue[] = located.flatMap(({ loc, cause }) =>
-      loc === undefined ? [] : [issues.value(loc, inRestNames(names, cause.message))],
+      loc === undefined ? [] : [issues.value(loc, inRestNames(names, withoutPath(cause.message)))],
     );
     if (found.length > 0 && found.length === located.length) return new ValidationError(found);
     return new ApiError('bad_request', `the resource was refused: ${error.message}`, { cause: error });
@@ -26,6 +26,9 @@ function requestFailure(error: KubeError, names: FieldNames): ApiError | Validat
   }
   return undefined;
 }
+
+/** `loc` names the field: `spec.sip.terminationURI in body should match '…'`. */
+const withoutPath = (message: string): string => message.replaceAll(/\bspec\.\S+ in body (?=should|must|is)/g, '');
 
 /** Runs `work`; refusals of the API server come out in REST's words. */
 export async function inRestWords<T>(names: FieldNames, work: () => Promise<T>): Promise<T> {

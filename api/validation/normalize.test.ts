@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { inAnyCase, keepingEmpty, normalize } from './normalize.ts';
+import { inAnyCase, keepingEmpty, normalize, trimmed } from './normalize.ts';
 
 const item = z.object({ method: inAnyCase(z.enum(['GET', 'POST'])).nullish(), note: z.string().min(1).nullish() });
 const schema = z.object({
@@ -10,7 +10,9 @@ const schema = z.object({
   count: z.int().nullish(),
   flag: z.boolean().nullish(),
   kind: z.enum(['a']).nullish(),
-  trunk: keepingEmpty(z.string()).nullish(),
+  trunk: trimmed(keepingEmpty(z.string())).nullish(),
+  title: trimmed(z.string().min(1)).optional(),
+  label: trimmed(z.string()).nullish(),
   list: z.array(item).nullish(),
   map: z.record(z.string(), item).nullish(),
   free: z.record(z.string(), z.unknown()).nullish(),
@@ -40,6 +42,16 @@ describe('a body', () => {
   it('keeps empty texts where a list or an object belongs, and in free values', () => {
     expect(normalized({ list: '', free: { a: '' } })).toEqual({ list: '', free: { a: '' } });
     expect(normalized({ free: '' })).toEqual({ free: '' });
+  });
+
+  it('has names without the spaces around them, and none where there is nothing else', () => {
+    expect(normalized({ title: '  A name ', label: ' x\t', trunk: ' ', name: ' kept ' })).toEqual({
+      title: 'A name',
+      label: 'x',
+      trunk: '',
+      name: ' kept ',
+    });
+    expect(normalized({ title: ' ', label: ' ' })).toEqual({ title: '', label: null });
   });
 
   it('has choices of any case in upper case', () => {

@@ -3,23 +3,37 @@ import { z } from 'zod';
 
 type Schema = z.core.$ZodType;
 
-const marks = z.registry<{ readonly keepsEmpty?: true; readonly anyCase?: true }>();
+interface Marks {
+  readonly keepsEmpty?: true;
+  readonly anyCase?: true;
+  readonly trimmed?: true;
+}
+
+const marks = z.registry<Marks>();
+
+function mark<T extends z.ZodType>(schema: T, more: Marks): T {
+  marks.add(schema, { ...marks.get(schema), ...more });
+  return schema;
+}
 
 /** `""` is a value of this field and not a way to leave it unset. */
 export function keepingEmpty<T extends z.ZodType>(schema: T): T {
-  marks.add(schema, { keepsEmpty: true });
-  return schema;
+  return mark(schema, { keepsEmpty: true });
 }
 
 /** The values of this enum are written in any case. They have to be upper case. */
 export function inAnyCase<T extends z.ZodEnum>(schema: T): T {
-  marks.add(schema, { anyCase: true });
-  return schema;
+  return mark(schema, { anyCase: true });
+}
+
+/** The spaces around the value don't count, and spaces alone are none. */
+export function trimmed<T extends z.ZodType>(schema: T): T {
+  return mark(schema, { trimmed: true });
 }
 
 /**
  * Changes a parsed body in place: `""` becomes null where null leaves a text, number, boolean or choice unset, as forms send it, and
- * values that may be written {@link inAnyCase} become upper case.
+ * values that may be written {@link inAnyCase} become upper case. Names are {@link trimmed} before.
  */
 export function normalize(schema: Schema, input: unknown): void {
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -50,11 +64,12 @@ export function normalize(schema: Schema, input: unknown): void {
 const scalars: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'enum', 'literal']);
 
 function normalizeField(schema: Schema, object: Record<string, unknown>, name: string): void {
-  const value = object[name];
   const { nullable, inner } = unwrapped(schema);
-  const mark = marks.get(inner);
-  if (value === '' && nullable && mark?.keepsEmpty !== true && scalars.has((inner as z.core.$ZodTypes)._zod.def.type)) object[name] = null;
-  else if (typeof value === 'string' && mark?.anyCase === true) object[name] = value.toUpperCase();
+  const { keepsEmpty, anyCase, trimmed: isTrimmed } = marks.get(inner) ?? {};
+  const sent = object[name];
+  const value = typeof sent === 'string' && isTrimmed === true ? (object[name] = sent.trim()) : sent;
+  if (value === '' && nullable && keepsEmpty !== true && scalars.has((inner as z.core.$ZodTypes)._zod.def.type)) object[name] = null;
+  else if (typeof value === 'string' && anyCase === true) object[name] = value.toUpperCase();
   else normalize(schema, value);
 }
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 import { issues, type ValidationIssue } from './issue.ts';
 import { parseJson } from './json.ts';
@@ -17,7 +17,7 @@ export interface RequestSchemas {
 }
 
 export interface RawRequest {
-  /** The last value of each query parameter, or all of them where it is a list. */
+  /** By name: the value, or all of them where the parameter is a list or was given more than once. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** As sent; empty when there was none. */
   readonly body: Uint8Array | undefined;
@@ -76,7 +76,11 @@ export function validateRequest<S extends RequestSchemas>(
     for (const issue of result.issues) found.push(issue);
     return undefined;
   };
-  const query = part(schemas.query, raw.query, 'query');
+  const repeated = Object.keys(raw.query).filter((name) => Array.isArray(raw.query[name]) && !isList(schemas.query?.shape[name]));
+  const once = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !repeated.includes(name)));
+  // Two values mean two things: `?dry_run=true&dry_run=false` must not write.
+  for (const name of repeated) found.push(issues.value(['query', name], 'is given more than once: give it once'));
+  const query = part(schemas.query, once, 'query');
   const unknownQuery = schemas.query === undefined ? [] : unknownFields(schemas.query, raw.query, [], MOST_NAMED);
   for (const { path } of unknownQuery) found.push(issues.extra(['query', ...path]));
   const value = { query, body: part(schemas.body, body, 'body') };
@@ -86,6 +90,11 @@ export function validateRequest<S extends RequestSchemas>(
   if (made) found.push(...answered.map(answersOnly));
   if (found.length > 0) return { ok: false, issues: found };
   return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, MOST_NAMED), answered };
+}
+
+/** Whether a parameter takes several values. */
+export function isList(field: z.core.$ZodType | undefined): boolean {
+  return field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodArray;
 }
 
 /** Of a field that has no effect in a request. */

@@ -139,7 +139,7 @@ export const rotateSecret = defineRoute({
   operationId: 'rotateWebhookSecret',
   summary: 'Replace the signing secret',
   description:
-    'Deliveries are signed with the new secret from the answer on, and with the replaced one as well until its grace period ends. At most four former ones sign along. A subscription that is unsigned, or whose Secret a person keeps (`spec.signing.secretRef`), answers 409.',
+    'Deliveries are signed with the new secret from the answer on, and with the replaced one as well until its grace period ends. At most four former ones sign along: with four, a rotation with a grace period answers 409 until the first of them stops. A subscription that is unsigned, or whose Secret a person keeps (`spec.signing.secretRef`), answers 409.',
   permission: 'webhooks:write',
   params: subscriptionParams,
   body: rotation.meta({ id: 'WebhookSecretRotationRequest' }),

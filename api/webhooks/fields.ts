@@ -11,7 +11,7 @@ import {
   type WebhookSubscriptionSpec,
 } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { choice, milliseconds, unlessEmpty } from '../codec/conversions.ts';
+import { choice, milliseconds, trimmedName, unlessEmpty } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import {
   answerShape,
@@ -28,7 +28,7 @@ import {
 } from '../codec/fields.ts';
 import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
-import { distinctTexts } from '../codec/schemas.ts';
+import { displayName, distinctTexts } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
@@ -94,7 +94,7 @@ const headerSchema = withRule(
 );
 
 const count = () => z.int().min(0);
-const nameSchema = z.string().min(1).max(200).regex(/\S/).trim().describe('Unique in the organisation. Spaces around it are dropped.');
+const nameSchema = displayName(200, 'Unique in the organisation.');
 const urlSchema = z
   .string()
   .max(2048)
@@ -151,11 +151,7 @@ const fields = {
   }),
   name: field({
     path: 'displayName',
-    as: {
-      read: (stored) => stored,
-      // Sent back as it is shown, it stays as it was written: with spaces around it, or absent.
-      write: (sent, { stored }, { objectName }) => (sent === ((stored as string | undefined)?.trim() || objectName) ? stored : sent),
-    },
+    as: trimmedName,
     create: nameSchema,
     update: nameSchema.optional(),
     answer: z.string(),

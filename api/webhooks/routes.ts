@@ -1,12 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-import type { WebhookSubscription } from '../../crds/index.ts';
-import type { Stored } from '../../kube/types.ts';
 import { eventCatalogue } from '../../events/catalogue.ts';
 import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
-import { ifMatch, sendEtag } from '../http/conditions.ts';
+import { preconditions, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
@@ -41,21 +39,18 @@ export function registerWebhooks(
   const stateOf = context.states.subscription.bind(context.states);
   registerDeliveries(app, { subscriptions, deliveries, context });
 
-  const view = async (caller: Caller, subscription: Stored<WebhookSubscription>): Promise<Readonly<Record<string, unknown>>> => {
+  const view = async (caller: Caller, { subscription, unwritten }: Written): Promise<Readonly<Record<string, unknown>>> => {
     const [disabled, headers] = await Promise.all([
       deliveries.disabled(caller.org, [subscription]),
-      subscriptions.headers(caller, subscription),
+      subscriptions.headers(caller, subscription, unwritten),
     ]);
     return subscriptionToRest(subscription, { disabled: disabled.has(subscription.metadata.uid), state: stateOf(subscription), headers });
   };
 
-  const answer = async (
-    caller: Caller,
-    { subscription, secret }: Written,
-    reply: FastifyReply,
-  ): Promise<Readonly<Record<string, unknown>>> => {
+  const answer = async (caller: Caller, written: Written, reply: FastifyReply): Promise<Readonly<Record<string, unknown>>> => {
+    const { subscription, secret } = written;
     sendEtag(reply, subscription.metadata.resourceVersion);
-    const shown = await view(caller, subscription);
+    const shown = await view(caller, written);
     return secret === undefined ? shown : { ...shown, secret };
   };
 
@@ -83,13 +78,13 @@ export function registerWebhooks(
 
   for (const route of [replaceSubscription, updateSubscription] as const) {
     addRoute(app, route, async ({ params, query, body, caller, request, reply }) => {
-      const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+      const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
       return answer(caller, await subscriptions.update(caller, params.subscription_id, body, options), reply);
     });
   }
 
   addRoute(app, deleteSubscription, async ({ params, query, caller: { org }, request }) => {
-    await subscriptions.delete(org, params.subscription_id, { dryRun: query.dry_run, requireState: ifMatch(request) });
+    await subscriptions.delete(org, params.subscription_id, { dryRun: query.dry_run, requireState: preconditions(request) });
     return { data: {}, message: query.dry_run ? 'The webhook subscription would be deleted' : 'The webhook subscription was deleted' };
   });
 

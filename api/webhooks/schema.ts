@@ -17,8 +17,9 @@ export const subscriptionPage = z.object({
 /** Longest time for which a replaced secret goes on signing, in hours. */
 const LONGEST_GRACE_HOURS = 168;
 
+/** Closed: a misnamed `grace_period_hours: 0` would let a secret that has leaked sign for another day. */
 export const rotation = z
-  .object({
+  .strictObject({
     grace_period_hours: z
       .number()
       .min(0)

@@ -34,9 +34,22 @@ export interface Rotated {
   readonly previousExpiresAt: string | null;
 }
 
+/** One more former key would end the promise that was made for another one. */
+export class TooManyFormerKeysError extends Error {
+  override readonly name = 'TooManyFormerKeysError';
+  /** When the first of them stops, RFC 3339; undefined where none has an end. */
+  readonly until: string | undefined;
+
+  constructor(until: string | undefined) {
+    super(`${previousKeyNames.length} former keys still sign`);
+    this.until = until;
+  }
+}
+
 /**
  * The new key takes the place of the present one, which becomes the newest of at most four former ones. Without a grace period no former one is left.
  * @param now milliseconds since the epoch
+ * @throws TooManyFormerKeysError where there are four, and a grace period
  */
 export function rotated(
   secret: Pick<Secret, 'data' | 'metadata'> | undefined,
@@ -53,8 +66,9 @@ export function rotated(
     return value === undefined || (end !== undefined && Date.parse(end) <= now) ? [] : [{ value, end }];
   });
   const end = new Date(now + graceMs).toISOString();
-  const kept =
-    graceMs === 0 ? [] : [...(replaced === undefined ? [] : [{ value: replaced, end }]), ...former].slice(0, previousKeyNames.length);
+  const crowded = graceMs > 0 && replaced !== undefined && former.length >= previousKeyNames.length;
+  if (crowded) throw new TooManyFormerKeysError(former.flatMap((each) => each.end ?? []).toSorted()[0]);
+  const kept = graceMs === 0 ? [] : [...(replaced === undefined ? [] : [{ value: replaced, end }]), ...former];
   const expiry = Object.fromEntries(kept.flatMap((each, index) => (each.end === undefined ? [] : [[previousKeyNames[index], each.end]])));
   return {
     data: {

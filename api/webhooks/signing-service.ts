@@ -10,7 +10,7 @@ import type { KindContext } from '../kinds/context.ts';
 import type { Secret } from '../resources/core-clients.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
 import type { ResourceWriter } from '../resources/resource-writer.ts';
-import { rotated, signingSecretName, type Rotated } from './signing-secret.ts';
+import { rotated, signingSecretName, TooManyFormerKeysError, type Rotated } from './signing-secret.ts';
 
 export interface Rotation {
   readonly secret: string;
@@ -32,7 +32,7 @@ export class SigningService {
     this.#writer = options.writer;
   }
 
-  /** @throws ApiError `not_found`; `conflict` for a subscription that is unsigned, or signed with a Secret that a person keeps */
+  /** @throws ApiError `not_found`; `conflict` for a subscription that is unsigned, signed with a Secret that a person keeps, or with four former ones */
   async rotate(org: string, name: string, graceMs: number): Promise<Rotation> {
     const secret = generateSigningKey();
     // Of several rotations at once each replaces the secret of the one before: the write names the state that it was read in.
@@ -42,7 +42,7 @@ export class SigningService {
       requireGenerated(subscription);
       const found = await orUndefined(this.#context.clients.secrets.get({ namespace: org, name: signingSecretName(name) }));
       if (found !== undefined) await this.#requireOwn(subscription);
-      const change = rotated(found, secret, { graceMs, now: this.#context.clock.now() });
+      const change = rotatedIn(found, secret, { graceMs, now: this.#context.clock.now() });
       const written = await this.#write(subscription, found, change);
       await this.#store.raiseWatermark(org, { secrets: written.metadata.resourceVersion });
       return { secret, previousExpiresAt: change.previousExpiresAt };
@@ -77,6 +77,19 @@ export class SigningService {
         ownerReferences: [ownerReferenceTo(subscription)],
       },
       data: Object.fromEntries(Object.entries(data).flatMap(([key, value]) => (value === null ? [] : [[key, value]]))),
+    });
+  }
+}
+
+/** @throws ApiError `conflict` where a former secret would stop earlier than it was promised */
+function rotatedIn(...args: Parameters<typeof rotated>): Rotated {
+  try {
+    return rotated(...args);
+  } catch (error) {
+    if (!(error instanceof TooManyFormerKeysError)) throw error;
+    const wait = error.until === undefined ? '' : `wait until ${error.until}, when the first of them stops, or `;
+    throw new ApiError('conflict', `${error.message} along, the most there can be: ${wait}end all of them with grace_period_hours 0`, {
+      cause: error,
     });
   }
 }

@@ -49,6 +49,8 @@ export function subscriptionsOfAgent(context: KindContext): FindUsers {
 export interface Written {
   readonly subscription: Stored<WebhookSubscription>;
   readonly secret?: string | undefined;
+  /** Of a dry run: the values that would be in its Secret, by `refId`. */
+  readonly unwritten?: ReadonlyMap<string, string> | undefined;
 }
 
 export interface SubscriptionServiceOptions {
@@ -105,7 +107,7 @@ export class SubscriptionService {
     };
     const change = { spec, companions: { Secret: secrets } };
     const subscription = await this.writer.create(caller, name, change, { ...mode, wroteSecret: versions.wroteSecret, confirm });
-    return { subscription, ...(!mode.dryRun && { secret }) };
+    return mode.dryRun ? { subscription, unwritten: secrets.unwritten } : { subscription, secret };
   }
 
   /** @throws ApiError `not_found` when there is no such subscription */
@@ -115,6 +117,7 @@ export class SubscriptionService {
     const versions = new Versions();
     const claims = (to: string) => [this.#claim(org, to, name)];
     let secret: string | undefined;
+    let unwritten: Written['unwritten'];
     const change = async (stored: Stored<WebhookSubscription>): Promise<ResourceChange> => {
       secret = undefined;
       const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
@@ -133,6 +136,7 @@ export class SubscriptionService {
         secrets.pending.set(CURRENT_KEY_NAME, secret);
         return { spec, companions: { Secret: { name: secrets.name, pending: secrets.pending, expected } } };
       }
+      unwritten = secrets.unwritten;
       return { spec, companions: { Secret: secrets } };
     };
     const { writer } = this;
@@ -143,7 +147,7 @@ export class SubscriptionService {
       { ...options, wroteSecret: versions.wroteSecret },
     );
     if (written === undefined) throw notFound('Webhook subscription');
-    if (options.dryRun) return { subscription: written };
+    if (options.dryRun) return { subscription: written, unwritten };
     if (body.active === true) await this.#store.enable({ org, subscriptionUid: written.metadata.uid });
     await this.#store.raiseWatermark(org, versions.with(written));
     return { subscription: written, secret };
@@ -160,10 +164,14 @@ export class SubscriptionService {
   }
 
   /** The headers as `caller` may see them. */
-  async headers(caller: Caller, subscription: Stored<WebhookSubscription>): Promise<Readonly<Record<string, string>>> {
+  async headers(
+    caller: Caller,
+    subscription: Stored<WebhookSubscription>,
+    unwritten: Written['unwritten'] = new Map(),
+  ): Promise<Readonly<Record<string, string>>> {
     const refs = headerRefs(subscription.spec);
-    const values = refs.length === 0 ? new Map<string, string>() : await this.#context.companions.secretsIfReadable(caller.org, refs);
-    return shownHeaders(subscription, { values, everything: mayReadSecrets(caller) });
+    const stored = refs.length === 0 ? new Map<string, string>() : await this.#context.companions.secretsIfReadable(caller.org, refs);
+    return shownHeaders(subscription, { values: stored && new Map([...stored, ...unwritten]), everything: mayReadSecrets(caller) });
   }
 
   /**

@@ -8,6 +8,8 @@ import { code, plain, table } from './markdown.ts';
 
 interface Schema {
   readonly type?: string;
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -55,11 +57,25 @@ function sectionOf(name: EventName): string {
 
 ${description}
 
-${table(['Field of the payload', 'Type', 'Meaning'], rowsOf(z.toJSONSchema(payload) as Schema, ''))}
+${table(['Field of the payload', 'Type', 'Meaning'], rowsOf(inlined(z.toJSONSchema(payload) as Schema), ''))}
 \`\`\`json
 ${body}
 \`\`\`
 `;
+}
+
+/** With the schemas that have names of their own where they are used. */
+function inlined(schema: Schema, named: Schema['$defs'] = schema.$defs): Schema {
+  const { $ref, properties, items, anyOf, ...rest } = schema;
+  const target = $ref === undefined ? undefined : named?.[$ref.replace('#/$defs/', '')];
+  const inner = (part: Schema): Schema => inlined(part, named);
+  return {
+    ...(target !== undefined && inner(target)),
+    ...rest,
+    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, inner(part)])) }),
+    ...(items && { items: inner(items) }),
+    ...(anyOf && { anyOf: anyOf.map(inner) }),
+  };
 }
 
 /** Objects within, and those of lists, follow their field. */
@@ -68,7 +84,8 @@ function rowsOf({ properties = {}, required = [] }: Schema, prefix: string): rea
   for (const [field, schema] of Object.entries(properties)) {
     const path = `${prefix}${field}`;
     rows.push([code(path), `${typeOf(schema)}${required.includes(field) ? '' : ', optional'}`, schema.description ?? '']);
-    if (schema.properties !== undefined) rows.push(...rowsOf(schema, `${path}.`));
+    const object = [schema, ...(schema.anyOf ?? [])].find((one) => one.properties !== undefined);
+    if (object !== undefined) rows.push(...rowsOf(object, `${path}.`));
     else if (schema.items?.properties !== undefined) rows.push(...rowsOf(schema.items, `${path}[].`));
   }
   return rows;

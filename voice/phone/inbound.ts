@@ -1,6 +1,7 @@
 /** Inbound phone calls: the job registers each when it meets the caller. */
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
+import type { callerNames } from '../../crds/template.ts';
 import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
 import { servedBudget, storedBudget } from '../../calls/usage/budget.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
@@ -96,7 +97,6 @@ export class InboundCalls {
       agentDisplayName: settings.displayName,
       revision: serving.revision,
       canary: serving.canary,
-      workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
       ...storedBudget(budget),
       recordingEnabled: settings.recordingEnabled,
@@ -129,6 +129,6 @@ export class InboundCalls {
 }
 
 /** The data that every inbound call has: names that an agent may use, and may require. */
-function callerData({ ownNumber, otherNumber }: SipParticipant): Readonly<Record<string, unknown>> {
+function callerData({ ownNumber, otherNumber }: SipParticipant): Readonly<Record<(typeof callerNames)[number], string>> {
   return { from_number: otherNumber, to_number: ownNumber };
 }

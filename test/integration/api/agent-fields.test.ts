@@ -24,6 +24,16 @@ const refusedWith = async (fields: object): Promise<readonly { loc: unknown[]; m
 };
 
 describe('a lookup', () => {
+  it.each([[null], [[1]], ['x'.repeat(4097)]])('is refused once for a value of its query that is none: %s', async (value) => {
+    expect(await refusedWith(lookups({ query: { n: value } }))).toEqual([
+      {
+        type: 'value_error',
+        loc: ['body', 'dynamic_data_config', 0, 'query', 'n'],
+        msg: 'Value error, must be a text of at most 4096 characters, a number or a boolean',
+      },
+    ]);
+  });
+
   it('keeps milliseconds, query values of every plain type, and the method whatever its case', async () => {
     const query = { limit: 5, ratio: 0.5, active: true, name: '{{name}}', empty: '' };
     const agent = await made(lookups({ timeout: 1, query, method: 'options' }, { timeout: 30_000, method: 'Head' }));

@@ -105,6 +105,47 @@ describe('requests that lead nowhere', () => {
     if (status === 405) expect(answer.headers.get('allow')).toMatch(/^[A-Z, ]+$/);
   });
 
+  it('a parameter that is given twice: 422, and nothing is written', async () => {
+    const agent = anAgentRequest('Twice');
+    const twice = await org.call('POST', '/v2/ai-agents?dry_run=true&dry_run=false', agent);
+    expect([twice.status, twice.body.detail]).toEqual([
+      422,
+      [{ type: 'value_error', loc: ['query', 'dry_run'], msg: 'Value error, is given more than once: give it once' }],
+    ]);
+    const { data } = (await org.call('GET', '/v2/ai-agents?page_size=100')).body;
+    expect(data.filter((each: { agent_name: string }) => each.agent_name === 'Twice')).toEqual([]);
+    expect((await org.call('GET', '/v1/calls?page_size=1&page_size=2')).body.detail[0].loc).toEqual(['query', 'page_size']);
+    expect((await org.call('GET', '/v1/calls?ai_agent_ids=a&ai_agent_ids=b')).status).toBe(200);
+    expect((await org.call('GET', '/v1/public/webhook/subscriptions?page_size=1&page_size=2')).body.status).toBe(400);
+  });
+
+  it('names without the spaces around them, and none of spaces alone', async () => {
+    const named = await org.call('POST', '/v2/ai-agents', anAgentRequest('  pad\t'));
+    expect([named.status, named.body.agent_name]).toEqual([201, 'pad']);
+    const subscription = { url: 'https://example.com', enable_signed_webhooks: false };
+    const bodies = [
+      ['/v2/ai-agents', anAgentRequest(' '), 422],
+      ['/api/v1/knowledge-bases', { name: ' ' }, 422],
+      ['/v1/api-keys/', { name: ' ', permissions: ['agents:read'] }, 422],
+      ['/v1/public/webhook/subscription', { ...subscription, name: ' ' }, 400],
+    ] as const;
+    for (const [path, body, status] of bodies) expect((await org.call('POST', path, body)).status, path).toBe(status);
+    const labelled = await org.call('POST', '/v1/phone-numbers', {
+      phone_number: '+4930555771',
+      friendly_name: ' Desk ',
+      sip_termination_uri: ' trunk.example.com ',
+    });
+    expect([labelled.status, labelled.body]).toMatchObject([201, { friendly_name: 'Desk', sip_termination_uri: 'trunk.example.com' }]);
+  });
+
+  it('a write of what must not be there, where it is: 412', async () => {
+    const { body, headers } = await org.call('POST', '/v2/ai-agents', anAgentRequest('There'));
+    const put = (tag: string) =>
+      org.call('PUT', `/v2/ai-agents/${body.ai_agent_id}`, { agent_name: 'Gone' }, { headers: { 'if-none-match': tag } });
+    for (const tag of ['*', headers.get('etag')!, `"1", W/${headers.get('etag')}`]) expect((await put(tag)).status).toBe(412);
+    expect((await put('"1"')).body.agent_name).toBe('Gone');
+  });
+
   it('a body in another format: 415; none where one is needed, or broken: 422', async () => {
     for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'multipart/form-data; boundary=x']) {
       const answer = await org.call('POST', '/v2/ai-agents', '{}', sentAs(contentType));

@@ -191,6 +191,11 @@ const rows: readonly Row[] = [
   ...between('WebhookSubscription.spec.retryPolicy.maxDelay', '0s', '1h', '0s', '61m', (maxDelay) =>
     webhook({ retryPolicy: { maxDelay } }),
   ).slice(1),
+  {
+    rule: 'WebhookSubscription.spec.events',
+    spec: webhook({ events: ['Webhook.Test', 'CallHandler.CallEnded', 'Webhook.Test'] }),
+    answer: 'spec.events: must not name anything twice',
+  },
   { rule: 'WebhookSubscription.spec.scope', spec: webhook({ scope: {} }), answer: 'spec.scope: set exactly one of agentRefs, workspaces' },
   {
     rule: 'WebhookSubscription.spec.scope',
