@@ -5,7 +5,6 @@ import { millisecondsOf } from '../crds/duration.ts';
 
 export interface CallSettings {
   readonly displayName: string;
-  readonly workspace: string | undefined;
   readonly maxDurationMs: number;
   readonly recordingEnabled: boolean;
   /** Undefined: as long as the organisation keeps recordings. */
@@ -16,10 +15,9 @@ export interface CallSettings {
 
 /** @param config of a revision, as it was stored */
 export function callSettingsOf(config: unknown): CallSettings {
-  const { displayName, agent, versions } = config as AgentRevisionConfig;
+  const { displayName, agent } = config as AgentRevisionConfig;
   return {
     displayName,
-    workspace: versions.workspace,
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
     recordingEnabled: agent.recording.enabled,
     recordingRetentionDays: agent.recording.retentionDays,

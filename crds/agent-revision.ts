@@ -34,13 +34,11 @@ export interface RevisionTool {
 /** How the server of a Tool is called. */
 export type McpServer = Omit<McpSpec, 'include' | 'exclude' | 'prefix' | 'updatePolicy' | 'digest'>;
 
-/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and created again, a label. */
+/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and created again. */
 interface RevisionVersions {
   /** By name of the Secret: a digest of the values that are referred to, `null` while it is missing. */
   readonly secrets: Readonly<Record<string, string | null>>;
   readonly knowledgeBaseUid: string | null;
-  /** Of the label `parley.dev/workspace`; absent without the label. */
-  readonly workspace?: string;
 }
 
 /** Of a revision, as tables and messages have it: enough to name it. */

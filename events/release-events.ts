@@ -4,8 +4,8 @@ import { buildEvent } from './emit.ts';
 
 /** @param now milliseconds since the epoch */
 export function releaseEvents(now: number): (released: ReleasedAgent) => readonly NewEvent[] {
-  return ({ org, agentName, workspace, change, revision, replaced, percent, reason, by }) => {
-    const about = { org, agent: agentName, ...(workspace !== null && { workspace }), now };
+  return ({ org, agentName, change, revision, replaced, percent, reason, by }) => {
+    const about = { org, agent: agentName, now };
     switch (change) {
       case 'canary_ended':
         return [];

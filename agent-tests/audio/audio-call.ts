@@ -159,7 +159,6 @@ export class AudioCall implements AgentDriver {
       agentName: config.name,
       agentDisplayName: settings.displayName,
       revision,
-      workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
       recordingEnabled: settings.recordingEnabled,
       recordingRetentionDays: settings.recordingRetentionDays,

@@ -16,7 +16,7 @@ import type { OutboundCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
 export interface CallRegistration {
-  readonly agents: Pick<ServedAgents, 'find'>;
+  readonly agents: Pick<ServedAgents, 'find' | 'workspaceOf'>;
   readonly admission: Pick<Admission, 'admit'>;
   readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
   readonly usage: Pick<CallStore['usage'], 'spentSince'>;
@@ -76,7 +76,7 @@ export async function registerCall(
     overrideAgentName: override,
     revision: talking.revision,
     canary: talking.canary,
-    workspace: settings.workspace,
+    workspace: agents.workspaceOf(org, talking.agentName),
     maxDurationMs: settings.maxDurationMs,
     ...storedBudget(budget),
     recordingEnabled: settings.recordingEnabled,

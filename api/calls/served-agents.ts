@@ -1,4 +1,5 @@
 /** Which configuration a call of an agent starts with. */
+import { wellKnown } from '../../crds/index.ts';
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
@@ -31,6 +32,11 @@ export class ServedAgents {
     this.#availability = context.availability;
     this.#clock = context.clock;
     this.#revisions = revisions;
+  }
+
+  /** Of its label, as far as this process knows; the relay knows it of calls that have none. */
+  workspaceOf(org: string, name: string): string | undefined {
+    return this.#views.agents.newest(org, name)?.metadata.labels?.[wellKnown.workspaceLabel];
   }
 
   /**

@@ -12,7 +12,7 @@ export function registerEvents(program: Command): void {
     .requiredOption('--name <event>', 'name of the event, e.g. CallHandler.CallEnded')
     .addOption(orgOption())
     .option('--agent <id>', 'agent of the event')
-    .option('--workspace <name>', 'workspace of the event')
+    .option('--workspace <name>', 'workspace of the event; by default that of its agent')
     .option('--payload <json>', 'payload, a JSON object; an example by default')
     .option('--count <number>', 'number of events', wholeNumber(1, 10_000_000), 1)
     .option('--rate <number>', 'events per second, evenly spaced; by default as fast as the database takes them', rate)

@@ -1,6 +1,6 @@
 /** Compiles an agent and everything it refers to into one immutable document that calls can start from without Kubernetes. */
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
-import { wellKnown, type Agent, type Tool } from '../../crds/index.ts';
+import type { Agent, Tool } from '../../crds/index.ts';
 import { configHashOf } from '../../crds/requested-test.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
 import { secretVersions } from '../references/secret-versions.ts';
@@ -26,7 +26,6 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: 
   const namespace = agent.metadata.namespace ?? '';
   const { knowledgeBaseRef } = agent.spec;
   const knowledgeBase = knowledgeBaseRef && snapshot.knowledgeBase(namespace, knowledgeBaseRef.name);
-  const workspace = agent.metadata.labels?.[wellKnown.workspaceLabel];
   const config: AgentRevisionConfig = {
     format: 1,
     name: agent.metadata.name,
@@ -38,7 +37,6 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: 
     versions: {
       secrets: secretVersions(namespace, [...agentReferences(agent), ...tools.flatMap(toolCredentials)], snapshot),
       knowledgeBaseUid: knowledgeBase && !isDeleting(knowledgeBase) ? (knowledgeBase.metadata.uid ?? null) : null,
-      ...(workspace !== undefined && { workspace }),
     },
   };
   return { revision: sha256(canonicalJson(config)), configHash: configHashOf(config), config, parts: partsOf(config) };

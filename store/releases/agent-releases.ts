@@ -20,10 +20,7 @@ import type { RevisionParts } from './revision-parts.ts';
 export const RELEASES_CHANNEL = 'parley_agent_releases';
 
 /** A change as its events see it. */
-export interface ReleasedAgent extends AgentRef, ReleaseRecord {
-  /** Label `parley.dev/workspace` of the agent. */
-  readonly workspace: string | null;
-}
+export interface ReleasedAgent extends AgentRef, ReleaseRecord {}
 
 interface WithEvents {
   readonly events?: ((released: ReleasedAgent) => readonly NewEvent[]) | undefined;
@@ -228,11 +225,7 @@ export class AgentReleases extends Repository {
       [org, agentName, record.change, record.revision, record.configHash, record.replaced, record.reason ?? null, record.by ?? null],
     );
     if (events === undefined) return;
-    const { rows } = await transaction.query<{ workspace: string | null }>(
-      `SELECT config->'versions'->>'workspace' AS workspace FROM parley.agent_revisions WHERE org = $1 AND agent_name = $2 AND revision = $3`,
-      [org, agentName, record.revision],
-    );
-    await insertEvents(transaction, events({ ...record, org, agentName, workspace: rows[0]?.workspace ?? null }));
+    await insertEvents(transaction, events({ ...record, org, agentName }));
   }
 }
 

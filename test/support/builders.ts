@@ -7,6 +7,7 @@ export interface TestManifest {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly finalizers?: readonly string[];
   };

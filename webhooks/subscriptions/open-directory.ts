@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 
-import { agentKind, webhookSubscriptionKind, type Agent, type WebhookSubscription } from '../../crds/index.ts';
+import { agentKind, webhookSubscriptionKind, wellKnown, type Agent, type WebhookSubscription } from '../../crds/index.ts';
 import {
   compareResourceVersions,
   createInformer,
@@ -39,6 +39,8 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
 /** A resource, of which only the endpoint is kept: with ten thousand subscriptions their specs would be most of this process's memory. */
 interface Listed extends KubeObject {
   readonly endpoint?: Endpoint;
+  /** Label `parley.dev/workspace` of an agent. */
+  readonly workspace?: string;
 }
 
 const FIELD_MANAGER = 'parley-dispatcher';
@@ -86,7 +88,8 @@ class WatchedDirectory implements EndpointDirectory {
     await Promise.all([this.#subscriptions.synced(signal), this.#agents.synced(signal)]);
   }
 
-  matching(event: EventToMatch): readonly Endpoint[] {
+  matching(given: EventToMatch): readonly Endpoint[] {
+    const event = { ...this.#inWorkspace(given), ...given };
     if (event.onlySubscription !== undefined) {
       const endpoint = this.byUid(event.onlySubscription);
       return endpoint !== undefined && matches(endpoint, event) ? [endpoint] : [];
@@ -99,6 +102,12 @@ class WatchedDirectory implements EndpointDirectory {
     const agentKey = agentLookupKey(event);
     if (agentKey !== undefined) collect(this.#agents, agentKey);
     return found;
+  }
+
+  /** An event about an agent is one of the workspace that the agent's label names now, unless it says another one. */
+  #inWorkspace({ org, agent }: EventToMatch): Pick<EventToMatch, 'workspace'> {
+    const workspace = agent === undefined ? undefined : this.#agents.cache.get(`${org}/${agent}`)?.workspace;
+    return workspace === undefined ? {} : { workspace };
   }
 
   byUid(uid: string): Endpoint | undefined {
@@ -219,5 +228,6 @@ const needsSecrets = (endpoint: Endpoint): boolean => secretsOf(endpoint).length
 const isSet = (version: string | undefined): version is string => version !== undefined && version !== '';
 
 function lean(object: Stored<KubeObject>, endpoint: Endpoint | undefined): Stored<Listed> {
-  return { ...versionOnly(object), ...(endpoint !== undefined && { endpoint }) };
+  const workspace = object.kind === 'Agent' ? object.metadata.labels?.[wellKnown.workspaceLabel] : undefined;
+  return { ...versionOnly(object), ...(endpoint !== undefined && { endpoint }), ...(workspace !== undefined && { workspace }) };
 }

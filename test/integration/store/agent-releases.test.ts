@@ -9,7 +9,7 @@ import { failureOf, freshStore, revisionOf, session } from './support.ts';
 const named = { org: 'acme', agentName: 'front-desk' } as const;
 
 async function put(store: Store, content: object): Promise<string> {
-  const { revision, config } = revisionOf({ ...content, versions: { workspace: 'sales' } });
+  const { revision, config } = revisionOf(content);
   await store.agentRevisions.put({ ...named, revision, config });
   return revision;
 }
@@ -85,7 +85,7 @@ describe('a canary', () => {
       {
         name: 'Agent.RevisionServed',
         agent: 'front-desk',
-        workspace: 'sales',
+        workspace: null,
         payload: { agent_id: 'front-desk', revision: second, percent: 100, previous_revision: first },
       },
     ]);

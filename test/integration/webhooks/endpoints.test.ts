@@ -131,6 +131,13 @@ describe('what is known of endpoints', () => {
         .sort(),
     ).toEqual(['anna', 'full', 'off', 'plain']);
     expect(directory.matching({ org, name: 'A.B', onlySubscription: named('full').uid })).toEqual([named('full')]);
+    // An event about an agent is of the workspace that the agent has now; one that names another is of that.
+    const anna = anAgent('anna', org, { webhookURL: 'https://anna.example.com/' });
+    await apply({ ...anna, metadata: { ...anna.metadata, labels: { 'parley.dev/workspace': 'north' } } });
+    const about = { org, name: 'A.B', agent: 'anna' };
+    const north = () => directory.matching(about).filter(({ name }) => name === 'suspended');
+    await eventually(() => expect(north()).toHaveLength(1));
+    expect(directory.matching({ ...about, workspace: 'south' })).not.toContainEqual(named('suspended'));
     expect(directory.matching({ org: 'other', name: 'A.B', onlySubscription: named('full').uid })).toEqual([]);
   });
 
