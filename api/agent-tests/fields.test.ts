@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { agentTestKind, type AgentTest, type AgentTestSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
+import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { masked, SecretWriter } from '../codec/secrets.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { validate } from '../validation/validate.ts';
@@ -48,6 +49,24 @@ const spec = agentTestKind.spec.parse({
   timeout: '1m',
 });
 
+/** What the first one can't have, or hasn't. */
+const played = agentTestKind.spec.parse({
+  agentRefs: [{ name: 'receptionist' }],
+  tools: [{ name: 'look_up', error: 'busy' }],
+  conversation: [{ user: 'Hours?', expect: [{ judge: 'is polite' }] }],
+  simulatedUser: {
+    persona: 'impatient',
+    goal: 'find out the hours',
+    maxTurns: 4,
+    llm: { provider: 'openai_compatible', model: 'm', baseURL: 'https://models.example.com/v1', apiKeySecretRef: secret },
+  },
+  atEnd: [
+    { called: { name: 'search', unknown: true, times: 2, arguments: { query: 'x' } } },
+    { judge: 'is brief' },
+    { ends: 'agent_ended_call' },
+  ],
+});
+
 const stored = (of: AgentTestSpec) =>
   ({
     apiVersion: 'parley.dev/v1alpha1',
@@ -88,8 +107,10 @@ describe('an AgentTest in REST', () => {
   });
 
   it('sent back as it was read changes nothing', () => {
-    const { spec: written, found } = fromRest(toRest(spec), spec);
-    expect([written, found]).toEqual([spec, []]);
+    for (const one of [spec, played]) {
+      const { spec: written, found } = fromRest(toRest(one), one);
+      expect([written, found]).toEqual([one, []]);
+    }
   });
 
   it('makes the same of a new object, with its key in a Secret', () => {
@@ -122,4 +143,8 @@ describe('an AgentTest in REST', () => {
   ])('names %s as the request does', (path, loc) => {
     expect(restLoc(agentTestFieldNames, path)).toEqual(['body', ...loc]);
   });
+});
+
+it('has a case for each field of the table: add what is named here to the bodies above', () => {
+  expect(fieldsWithoutCase(agentTestFieldNames, [toRest(spec), toRest(played)])).toEqual([]);
 });

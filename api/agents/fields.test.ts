@@ -2,11 +2,21 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { MASK } from '../http/caller.ts';
 import { masked, refId, SecretWriter, unmaskedReader, type KeyRef } from '../codec/secrets.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
-import { agentCreate, agentFromRest, agentToRest, agentUpdate, MAX_INLINE_PROMPT, type AgentDecoding, type AgentUpdate } from './fields.ts';
+import {
+  agentCreate,
+  agentFieldNames,
+  agentFromRest,
+  agentToRest,
+  agentUpdate,
+  MAX_INLINE_PROMPT,
+  type AgentDecoding,
+  type AgentUpdate,
+} from './fields.ts';
 import { release } from './release.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
@@ -307,17 +317,32 @@ const body = fc.record(
       ),
       { maxLength: 4 },
     ),
-    post_call_analysis: distinct(
-      fc.record(
-        {
-          type: fc.constantFrom('string', 'number'),
-          name: named(5),
-          description: text(9),
-          system_prompt: text(9),
-          examples: fc.array(text(4), { maxLength: 3 }),
+    enable_recording: fc.boolean(),
+    recording_retention_days: fc.integer({ min: 1, max: 36_500 }),
+    budget: fc.constant({ daily: '25.00', currency: 'EUR' }),
+    release: fc.constantFrom<object>(
+      { pin: 'a1b2c3d4' },
+      {
+        canary: {
+          percent: 10,
+          for_seconds: 60,
+          deadline_seconds: 3600,
+          min_calls: 5,
+          abort_on: { error_rate: 5, p95_voice_to_voice_ms: 900, analysis: { name: 'mood', below: 1 } },
         },
-        { requiredKeys: ['type', 'name'] },
-      ),
+      },
+    ),
+    post_call_analysis: distinct(
+      fc
+        .record({
+          type: fc.constantFrom<object>({ type: 'string' }, { type: 'number' }, { type: 'enum', choices: ['good', 'bad'] }),
+          name: named(5),
+          others: fc.record(
+            { description: text(9), system_prompt: text(9), examples: fc.array(text(4), { maxLength: 3 }) },
+            { requiredKeys: [] },
+          ),
+        })
+        .map(({ type, name, others }) => ({ name, ...type, ...others })),
       ({ name }) => name,
     ),
   },
@@ -475,4 +500,8 @@ it('keeps what a release says through REST and back, with the duration as it was
   expect(release.as.write({ canary: { percent: 1 } }, { name: 'release', stored: undefined, within: {} }, {} as never)).toEqual({
     canary: { percent: 1, abortOn: {} },
   });
+});
+
+it('has a case for each field of the table: add what is named here to the bodies above', () => {
+  expect(fieldsWithoutCase(agentFieldNames, fc.sample(body, { seed: 1, numRuns: 300 }))).toEqual([]);
 });

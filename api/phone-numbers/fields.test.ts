@@ -2,9 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
+import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { masked, refId, unmaskedReader, type SecretValues } from '../codec/secrets.ts';
 import type { Encoding } from '../codec/fields.ts';
 import {
+  phoneNumberFieldNames,
   phoneNumberFromRest,
   phoneNumberToRest,
   providerOf,
@@ -155,4 +157,8 @@ describe('a phone number: REST → resource → REST', () => {
       { numRuns: 300 },
     );
   });
+});
+
+it('has a case for each field of the table: add what is named here to the bodies above', () => {
+  expect(fieldsWithoutCase(phoneNumberFieldNames, fc.sample(body, { seed: 1, numRuns: 300 }))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 
 import { toolKind, type ToolSpec } from '../../crds/index.ts';
 import type { Encoding } from '../codec/fields.ts';
+import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { masked, refId, unmaskedReader } from '../codec/secrets.ts';
 import { restName } from '../partial/field-names.ts';
 import { shapeOf, type Shape } from '../partial/shape.ts';
@@ -13,6 +14,7 @@ import {
   builtinVariantOf,
   customTool,
   customToolUpdate,
+  mcpTool,
   toolFieldNames,
   toolFromRest,
   toolToRest,
@@ -187,6 +189,19 @@ const customBody = optional(
   },
   ['function_tool', 'additional_tool_info'],
 );
+/** Every field. */
+const mcpBody = {
+  server_url: 'https://mcp.example/x',
+  headers: { 'X-Key': 'value' },
+  oauth: { token_url: 'https://auth.example', client_id: 'c', client_secret: 's', scope: 'read' },
+  include: ['a', 'b'],
+  exclude: ['c'],
+  prefix: 'crm_',
+  timeout_ms: 2500,
+  update_policy: 'pinned',
+  digest: `sha256:${'0'.repeat(64)}`,
+  tool_messages: { a: { tool_start_message: 'One moment' } },
+};
 /** What null leaves: the field is absent afterwards. */
 const unset = (sent: object): object => Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, value ?? undefined]));
 const plain = (value: unknown): object => JSON.parse(JSON.stringify(value)) as object;
@@ -205,6 +220,13 @@ describe('a tool: REST → resource → REST', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('returns every field of an MCP server', () => {
+    const context = encoding();
+    const draft = toolFromRest(parsed(mcpTool, mcpBody), undefined, context);
+    const values = new Map([...context.secrets.pending].map(([key, value]) => [refId({ name: 'tool-t', key }), value]));
+    expect(toRest(toolKind.spec.parse(draft), unmaskedReader(values))).toMatchObject(mcpBody);
   });
 
   it('changes what is named and nothing else, whatever is stored', () => {
@@ -284,4 +306,14 @@ describe('a tool: REST → resource → REST', () => {
     });
     expect(missing).toEqual(['suspend', 'agentRefs', 'custom.http.timeout']);
   });
+});
+
+it('has a case for each field of the table: add what is named here to the bodies above', () => {
+  expect(
+    fieldsWithoutCase(toolFieldNames, [
+      ...fc.sample(builtinBody, { seed: 1, numRuns: 300 }),
+      mcpBody,
+      ...fc.sample(customBody, { seed: 1, numRuns: 300 }),
+    ]),
+  ).toEqual([]);
 });

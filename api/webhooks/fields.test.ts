@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { eventNames } from '../../events/catalogue.ts';
+import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { refId } from '../codec/secrets.ts';
 import {
   subscriptionCreate,
@@ -13,6 +14,7 @@ import {
   type SubscriptionCreate,
   type SubscriptionEncoding,
   type SubscriptionUpdate,
+  webhookFieldNames,
 } from './fields.ts';
 import { encoding as encodingFor, parsed } from '../../test/support/rest-fields.ts';
 import { shownHeaders } from './header-values.ts';
@@ -243,4 +245,8 @@ describe('an update', () => {
     changed(sent, context);
     expect(context.found.map(({ loc }) => loc.slice(1).join('.'))).toEqual(fields);
   });
+});
+
+it('has a case for each field of the table: add what is named here to the bodies above', () => {
+  expect(fieldsWithoutCase(webhookFieldNames, fc.sample(body, { seed: 1, numRuns: 300 }))).toEqual([]);
 });
