@@ -342,7 +342,7 @@ const body = fc.record(
             { requiredKeys: [] },
           ),
         })
-        .map(({ type, name, others }) => ({ name, ...type, ...others })),
+        .map(({ type, name, others }) => Object.assign({ name }, type, others)),
       ({ name }) => name,
     ),
   },

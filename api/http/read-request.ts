@@ -40,6 +40,7 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
   if (!result.ok) throw new ValidationError(result.issues);
   state.warnings.push(...result.warnings);
   state.answered.push(...result.answered);
+  state.isDryRun = (result.value.query as { readonly dry_run?: boolean } | undefined)?.dry_run === true;
   return result.value;
 }
 

@@ -37,6 +37,8 @@ export class RequestState {
   readonly warnings: string[] = [];
   /** What the request has of answers: without effect, whatever it says. */
   readonly answered: AnsweredField[] = [];
+  /** The request only asks what would be. */
+  isDryRun = false;
   /** For ids of what the request makes: the same ones again where it is carried out once more (see idempotency.ts). UUIDv7, and bytes. */
   newUuid: () => string = uuidv7;
   randomBytes: (size: number) => Buffer = randomBytes;

@@ -23,6 +23,7 @@ import { registerTurnedAway } from './turned-away.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 import { warnOfUntrustedProxies } from './untrusted-proxy.ts';
 import { registerLargeAnswers } from './large-answers.ts';
+import { registerRehearsals } from './rehearsals.ts';
 import { registerWarnings } from './warnings.ts';
 
 const BODY_LIMIT = 1024 * 1024;
@@ -132,6 +133,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
 
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
   requireDescriptions(app);
+  registerRehearsals(app);
   registerWarnings(app);
   registerTurnedAway(app, { clock });
   registerLargeAnswers(app);

@@ -17,5 +17,5 @@ function pathsIn(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) return [path, ...value.flatMap((item) => pathsIn(item, below('*')))];
   if (!isObject(value)) return value === undefined ? [] : [path];
   const keyed = Object.entries(value);
-  return [path, ...keyed.flatMap(([key, item]) => [...pathsIn(item, below(key)), ...pathsIn(item, below('*'))])];
+  return [path, ...keyed.flatMap(([key, item]) => pathsIn(item, below(key)).concat(pathsIn(item, below('*'))))];
 }

@@ -305,7 +305,7 @@ describe('writes under a condition', () => {
     expect(created.headers.get('etag')).toBeNull();
     expect(created.body.llm).toMatchObject({ api_key: '********', system_prompt: 'p'.repeat(5000), tools: [aTool('dryRun')] });
     expect(await names()).toBe(before);
-    expect((await org.call('GET', `/v2/ai-agents/${created.body.ai_agent_id}`)).status).toBe(404);
+    expect([created.body.ai_agent_id, created.body.state.reason]).toEqual(['', 'DryRun']);
 
     const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Real', { llm: { model_name: 'm', api_key: 'sk-1' } }));
     const now = await names();

@@ -153,7 +153,7 @@ describe('knowledge bases', () => {
     expect((await ours.call('GET', path)).body.name).toMatch(/^Manuals/);
     const dry = await ours.call('POST', `${all}?dry_run=true`, { name: aName() });
     expect(dry.status).toBe(201);
-    expect((await ours.call('GET', `${all}/${dry.body.id}`)).status).toBe(404);
+    expect([dry.body.id, dry.body.state.reason]).toEqual(['', 'DryRun']);
     await kubectl(
       ['apply', '--server-side', '--field-manager=git', '--force-conflicts', '-f', '-'],
       aKnowledgeBase(id, ours.name, { description: 'from Git' }),

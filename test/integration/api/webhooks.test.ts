@@ -302,8 +302,7 @@ describe('webhook subscriptions', () => {
       ['"1"', 200],
     ] as const)
       expect((await ours.call('PATCH', path, { active: true }, { headers: { 'if-none-match': tag } })).status).toBe(status);
-    expect((await ours.call('GET', `${one}/${dry.body.id}`)).status).toBe(404);
-    expect(await kubectl(['get', 'secret', `webhooksubscription-${dry.body.id}`, '-n', ours.name, '--ignore-not-found'])).toBe('');
+    expect([dry.body.id, dry.body.state.reason]).toEqual(['', 'DryRun']);
 
     await kubectl(
       ['apply', '--server-side', '--field-manager=gitops', '-f', '-'],
