@@ -115,7 +115,8 @@ func walkWebhooks(ctx context.Context, client *parley.APIClient, came map[string
 	update.SetActive(false)
 	came["active"] = must(webhooks.UpdateWebhookSubscription(ctx, subscription.Id).WebhookSubscriptionUpdate(*update).Execute()).Active
 	came["subscriptions"] = must(webhooks.ListWebhookSubscriptions(ctx).PageSize(10).Execute()).TotalCount
-	rotated := must(webhooks.RotateWebhookSecret(ctx, subscription.Id).Execute())
+	rotated := must(webhooks.RotateWebhookSecret(ctx, subscription.Id).
+		WebhookSecretRotationRequest(*parley.NewWebhookSecretRotationRequest()).Execute())
 	came["rotated"] = rotated.Secret != *subscription.Secret
 	must(webhooks.ListWebhookDeliveries(ctx, subscription.Id).Execute())
 	must(webhooks.ListWebhookEventTypes(ctx).Execute())
