@@ -29,7 +29,7 @@ describe('a lookup', () => {
       {
         type: 'value_error',
         loc: ['body', 'dynamic_data_config', 0, 'query', 'n'],
-        msg: 'Value error, must be a text of at most 4096 characters, a number or a boolean',
+        msg: expect.stringMatching(/^Value error, must be a text.*, a number or a boolean$/),
       },
     ]);
   });
