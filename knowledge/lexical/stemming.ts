@@ -118,6 +118,14 @@ const SEPARATED: Readonly<Record<string, RegExp>> = {
   ),
 };
 
+/** What is left to do behind a language's algorithm, or in place of one. */
+const FINISH: Readonly<Record<string, Respell>> = {
+  // Consonants that an ending softens: `bedrijf` and `bedrijven`, `huis` and `huizen`.
+  nl: (stem) => stem.replace(/v$/, 'f').replace(/z$/, 's'),
+  // Endings of nouns and adjectives, the longest that leaves three letters.
+  pl: (word) => word.replace(/(?<=\p{L}{3})(?:i?(?:ego|emu|ami|ach|ych|ymi|mi|ów|om|em|ej|ą|ę|a|e|o|u)|ich|imi|owi|owie|i|y)$/u, ''),
+};
+
 /** Words a language's memory keeps: a stem takes microseconds, and most words of a text are met again. */
 const REMEMBERED = 50_000;
 
@@ -160,13 +168,15 @@ function createStem(language: string): Stem {
   const stripsLatin = language !== 'vi';
   const respell = RESPELL[language] ?? same;
   const separated = SEPARATED[language];
+  const finish = FINISH[language] ?? same;
   const memory = new Map<string, string>();
   return (word) => {
     const before = memory.get(word);
     if (before !== undefined) return before;
     const script = scriptOf(word);
     const stemmed = (byScript.get(script) ?? same)(script === 'latin' ? respell(word) : word);
-    const bare = MARKS_ARE_OPTIONAL.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(stemmed) : stemmed;
+    const finished = script === 'latin' ? finish(stemmed) : stemmed;
+    const bare = MARKS_ARE_OPTIONAL.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(finished) : finished;
     const term = separated === undefined ? bare : bare.replace(separated, '$1$2$3');
     if (memory.size >= REMEMBERED) memory.clear();
     memory.set(word, term === '' ? word : term);

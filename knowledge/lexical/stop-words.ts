@@ -44,6 +44,10 @@ const LISTS: Readonly<Record<string, string>> = {
   it:
     'a ad ai al alla alle anche che chi ci come con cosa cui da dal dalla dei del della delle di dove e è ed essere gli ha ho i il in io la le lei lo loro ma mi mio mia nei nel nella no noi ' +
     'non o per perché più può qual quale quali quando quanto quella quello questa questo se si sono su sua sul sulla suo tra tu un una uno voi',
+  ja:
+    'の に は を が で と も や へ から まで より など ね よ か な だ た て し い う れ さ せ ます です でし まし ませ ん ない なく なり なる なっ ある あり あっ いる い ' +
+    'する し できる でき もらえ もらい くれ くださ ください いただけ たい ば この その あの これ それ あれ ここ そこ どこ いつ だれ なに 何 どう どの どれ どんな いくら いくつ ' +
+    'こと もの ため よう ところ とき 時 お ご また では には とは について あの えっと すみません もしもし はい いいえ ちょっと',
   nb:
     'alle at av bare ble blir da de deg dem den denne der deres det dette din ditt dine disse du eller en enn er et ett etter for fra få får gjør ha han hans har hadde henne hennes her hos hun hva hvem ' +
     'hver hvilken hvilke hvis hvor hvordan hvorfor i ikke inn jeg jo kan kunne man med meg men mer min mine mitt mot må mye ned noe noen nok nå når og også om opp oss over på seg selv sin sine sitt ' +
