@@ -1,4 +1,4 @@
-import { openSync } from 'node:fs';
+import { createWriteStream, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
 import { InvalidArgumentError, Option, type Command } from 'commander';
@@ -67,14 +67,15 @@ export function registerCall(program: Command): void {
     .addHelpText('after', help)
     .action(async (agent: string, flags: CallFlags) => {
       // LiveKit's client logs to standard output, which is for results; what goes wrong is said by the command.
-      const { fd } = process.stdout;
-      process.stdout.fd = openSync(devNull, 'w') as 1;
+      const stdout = Object.getOwnPropertyDescriptor(process, 'stdout')!;
+      const nowhere = createWriteStream(devNull, { fd: openSync(devNull, 'w') });
+      Object.defineProperty(process, 'stdout', { value: nowhere, configurable: true });
       const [{ runCall }, { restClientFromEnvironment }, reporters, { awakeClock }] = await Promise.all([
         import('../call/run-call.ts'),
         import('../../api/client/rest-client.ts'),
         import('../call/reporter.ts'),
         import('../../platform/clock.ts'),
-      ]).finally(() => (process.stdout.fd = fd));
+      ]).finally(() => Object.defineProperty(process, 'stdout', stdout));
       const streams = { out: process.stdout, err: process.stderr };
       const chosen =
         flags.output === 'json'
