@@ -19,6 +19,7 @@ import {
 import { pretendedAnalysis } from './pretended-analysis.ts';
 import { pretendedDelivery } from './pretended-delivery.ts';
 import { broken, gone, job, pretendedIngestion } from './pretended-ingestion.ts';
+import { repository } from '../../support/stack.ts';
 import { pretendedActivities, unique, whileWorking } from './support.ts';
 
 const address = process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
@@ -84,6 +85,8 @@ for (const { name, workflow, args, activities } of cases) {
     await handle.result().catch(() => undefined);
     const history = await handle.fetchHistory();
     const file = new URL(`./histories/${name}${suffix === '' ? '' : `-${suffix}`}.json`, import.meta.url);
-    await writeFile(file, `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`);
+    // Stack traces say where this checkout stands.
+    const text = JSON.stringify(JSON.parse(historyToJSON(history))).replaceAll(repository, '/parley');
+    await writeFile(file, `${text}\n`);
   });
 }
