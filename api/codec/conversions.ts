@@ -15,7 +15,7 @@ export const reference: Conversion = {
 
 /** A name without the spaces around it. Sent back as it is shown, it stays as it was written. */
 export const trimmedLabel: Conversion = {
-  read: (stored: string) => stored.trim() || stored,
+  read: (stored: string) => stored.trim(),
   write: (sent, { stored }) => (sent === (stored as string | undefined)?.trim() ? stored : sent),
 };
 
