@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { aTestFolder, anAgentTest, KEY, orderStatus, receptionist, reportIn, shop } from './test-folder.ts';
+import { aTestFolder, demandingReceptionist, anAgentTest, KEY, orderStatus, receptionist, reportIn, shop } from './test-folder.ts';
 
 const noKeys = { OPENAI_API_KEY: undefined, PARLEY_PROVIDERS: undefined };
 const judged = () =>
@@ -16,6 +16,7 @@ const judged = () =>
 
 it('records answers, and replays them without a key, a server or a difference', async () => {
   await using folder = await aTestFolder();
+  await folder.write('agents/receptionist.yaml', demandingReceptionist());
   await folder.write('tests/order.yaml', orderStatus('order-status', { repeat: 3 }), judged());
   const recorded = await folder.parley(['test', '.', '--record']);
   expect([recorded.code, recorded.stderr]).toEqual([0, '']);

@@ -31,7 +31,7 @@ const kinds = [
     body: () => ({
       ...fullAgent,
       llm: { ...fullAgent.llm, sytem_prompt: 'x' },
-      dynamic_data_config: [{ url: 'https://x.example.com', cashe: true }],
+      dynamic_data_config: [{ url: 'https://x.example.com', response_data: [{ name: 'plan', data: '$.plan' }], cashe: true }],
     }),
     unread: { nonsense: 1 },
     warnings: [

@@ -168,7 +168,7 @@ const emptied: readonly (readonly [string, string, ManifestFields, ManifestField
     { signing: {} },
   ],
   ['signing altogether', 'WebhookSubscription', webhook({ signing: {} }), webhook(), { signing: undefined }],
-  ['events', 'WebhookSubscription', webhook({ events: ['A.B'] }), webhook({ events: [] }), { events: undefined }],
+  ['events', 'WebhookSubscription', webhook({ events: ['A.B'] }), webhook({ events: [] }), { events: [] }],
   [
     'fixed parameters',
     'Tool',
