@@ -25,8 +25,9 @@ const LONGEST_DELAY_MS = 30_000;
 /** @returns undefined where no profile is configured: pages without text stay unread */
 export function createOcr(options: OcrOptions): PageReader | undefined {
   const { profile, clock, registry } = options;
-  if (profile === undefined) return undefined;
+  // Without a profile, too: dashboards and alerts know every metric of a role.
   const seconds = registry && ocrMetrics(registry);
+  if (profile === undefined) return undefined;
   const permits = new Semaphore(profile.concurrency);
   const attempt = readerOf(profile, options);
   const measured = async (png: Buffer, signal: AbortSignal | undefined): Promise<RecognisedPage> => {
