@@ -206,7 +206,9 @@ describe('a number with a trunk of its own', () => {
     await cluster.apply(manifest);
     const first = await connected('kept');
     await cluster.remove('PhoneNumber', org, 'kept');
-    await eventually(async () => expect(await cluster.store.phoneRoutes.find(number)).toBeUndefined());
+    // What is applied before would be a change of the object that goes.
+    await eventually(() => expect(cluster.get('PhoneNumber', org, 'kept')).rejects.toMatchObject({ notFound: true }));
+    expect(await cluster.store.phoneRoutes.find(number)).toBeUndefined();
     expect(await counts(number)).toEqual([1, 0, 1]);
 
     await cluster.apply({ ...manifest, spec: { ...(manifest.spec as object), deletionPolicy: 'Delete' } });
