@@ -1,9 +1,11 @@
 /** Where knowledge bases live during a run: a database of their own, Temporal, a folder for files, and Milvus where there is Python. */
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import type { VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
@@ -27,8 +29,8 @@ export interface KnowledgeHost {
   kubeconfig(): Promise<string>;
   /** Processor time of Postgres and Temporal so far, in milliseconds; undefined where others run them, but for the Temporal whose process TEMPORAL_PID names. */
   serverCpuMs(server: 'postgres' | 'temporal'): number | undefined;
-  /** The address of a further database, migrated; it goes with the host. */
-  database(): Promise<string>;
+  /** The address of a further database, migrated by this checkout or by the `parley.mjs` of another; it goes with the host. */
+  database(bundle?: string): Promise<string>;
   /** The stores that can be had here, each on a real server. */
   vectorStores(): Promise<Readonly<Record<string, VectorStore>>>;
   collection(options: { readonly org: string; readonly ranking: Ranking; readonly dimension?: number }): Promise<Collection>;
@@ -53,13 +55,14 @@ export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string)
   try {
     progress('starting Postgres');
     const server = shared?.databaseUrl ?? (await own?.databaseUrl()) ?? '';
-    const database = async (): Promise<string> => {
+    const database = async (bundle?: string): Promise<string> => {
       const name = `bench_${randomBytes(6).toString('hex')}`;
       await query(server, `create database ${name}`);
       stopping.push(() => query(server, `drop database if exists ${name} with (force)`));
       const url = new URL(server);
       url.pathname = `/${name}`;
-      await migrate({ databaseUrl: url.href });
+      if (bundle === undefined) await migrate({ databaseUrl: url.href });
+      else await promisify(execFile)(process.execPath, [bundle, 'migrate'], { env: { ...process.env, DATABASE_URL: url.href } });
       return url.href;
     };
     const databaseUrl = await database();

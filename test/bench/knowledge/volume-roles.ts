@@ -49,7 +49,7 @@ export interface VolumeRoles {
 
 /** @param bundle path of `parley.mjs` */
 export async function startRoles(host: KnowledgeHost, name: string, bundle: string): Promise<VolumeRoles> {
-  const databaseUrl = await host.database();
+  const databaseUrl = await host.database(bundle);
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
   const temporalAddress = await host.temporalAddress();
   const [apiPort = 0, workerPort = 0] = await freePorts(2);
