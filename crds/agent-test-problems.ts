@@ -1,6 +1,7 @@
 /** What is wrong with an AgentTest. What the API server says by CEL is said here, too: `parley test` reads files that no server has seen. */
 import { Cron } from 'croner';
 
+import { errorMessageOf } from '../platform/caught.ts';
 import { isObject } from '../platform/json.ts';
 import { httpAddress } from './address.ts';
 import type { AgentTestSpec } from './agent-test.ts';
@@ -116,7 +117,7 @@ function patternProblems(pattern: string | undefined, path: string): readonly Sp
     expectedPattern(pattern);
     return [];
   } catch (error) {
-    return [{ path, message: `is not a regular expression: ${error instanceof Error ? error.message : String(error)}` }];
+    return [{ path, message: `is not a regular expression: ${errorMessageOf(error)}` }];
   }
 }
 
@@ -144,6 +145,6 @@ function scheduleProblems(schedule: string | undefined, path: string): readonly 
     const next = new Cron(schedule, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun(new Date(0));
     return next === null ? [{ path, message: 'names a time that never comes' }] : [];
   } catch (error) {
-    return [{ path, message: `is not a cron expression: ${error instanceof Error ? error.message : String(error)}` }];
+    return [{ path, message: `is not a cron expression: ${errorMessageOf(error)}` }];
   }
 }

@@ -1,4 +1,5 @@
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import { errorMessageOf } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { backoffDelay } from '../platform/backoff.ts';
 import { LruMap } from '../platform/lru.ts';
@@ -181,7 +182,7 @@ export class EventRecorder {
 
   /** The first of a row of failures is logged. */
   #lost(error: unknown): void {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = errorMessageOf(error);
     this.#options.logger?.[this.#troubled ? 'debug' : 'warn']({ cause }, 'failed to record an event');
     this.#troubled = true;
   }

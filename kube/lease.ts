@@ -1,4 +1,5 @@
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import { errorMessageOf } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { KubeError } from './error.ts';
 import { heldBy, LeaseObserver, released, type Lease, type LeaseSpec } from './lease-record.ts';
@@ -219,7 +220,7 @@ export class LeaderElector {
 
   /** One line when trouble begins, one when it is over. */
   #trouble(error: unknown, what: string): void {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = errorMessageOf(error);
     // Two candidates that reach for a free lease at once: one of them loses, as it should.
     const ordinary = error instanceof KubeError && error.code === 409;
     this.#options.logger?.[this.#troubled || ordinary ? 'debug' : 'warn']({ lease: this.#name, cause }, what);

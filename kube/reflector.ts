@@ -1,4 +1,5 @@
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import { toError } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { backoffDelay } from '../platform/backoff.ts';
 import type { CacheChange, WatchCache } from './cache.ts';
@@ -285,7 +286,7 @@ interface Listed<T extends KubeObject> {
 
 function asKubeError(thrown: unknown): KubeError {
   if (thrown instanceof KubeError) return thrown;
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = toError(thrown);
   return new KubeError({ code: 0, reason: error.name, message: error.message, cause: error });
 }
 

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 
 import { awakeClock, sleep, withTimeout, type Clock } from '../platform/clock.ts';
+import { toError } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { connect, type Connections } from './connections.ts';
 import { KubeCredentials, type Identity } from './credentials.ts';
@@ -250,7 +251,7 @@ class HttpTransport implements Transport {
   #explain(error: unknown, request: KubeRequest, deadline: Deadline): KubeError {
     if (deadline.error !== undefined) return deadline.error;
     if (error instanceof KubeError) return error;
-    const cause = error instanceof Error ? error : new Error(String(error));
+    const cause = toError(error);
     if (cause instanceof SyntaxError) {
       return new KubeError({
         code: 0,

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
+import { errorMessageOf } from '../platform/caught.ts';
 import { UserError } from '../platform/user-error.ts';
 
 /** Where everything of one stack lies: the folder `.parley` next to the person's own files. */
@@ -52,7 +53,7 @@ function makeFolder(folder: string, mode: number): void {
     // Of folders of earlier versions, too, and whatever the umask.
     chmodSync(folder, mode);
   } catch (cause) {
-    throw new UserError(`the folder ${folder} can't be made: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new UserError(`the folder ${folder} can't be made: ${errorMessageOf(cause)}`, {
       cure: `run the command in a folder that you may write to; ${dirname(folder)} is not one, or a file is in the way`,
       cause,
     });

@@ -15,6 +15,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { aborted } from '../platform/aborted.ts';
+import { errorMessageOf } from '../platform/caught.ts';
 import { ComponentLog } from './component-log.ts';
 import { lowerPriority } from './lower-priority.ts';
 import { Watchdog } from './watchdog.ts';
@@ -231,7 +232,7 @@ export class Supervisor {
       }
       await this.#firstRun(running);
     } catch (error) {
-      if (!signal.aborted) this.#emit(running, 'failed', error instanceof Error ? error.message : String(error));
+      if (!signal.aborted) this.#emit(running, 'failed', errorMessageOf(error));
       firstReady.reject(error);
       return;
     }

@@ -1,3 +1,4 @@
+import { errorMessageOf } from './caught.ts';
 /** A failure that the person at the terminal can act on: printed without a stack. */
 export class UserError extends Error {
   override readonly name = 'UserError';
@@ -15,7 +16,7 @@ export class UserError extends Error {
 /** What has failed underneath: `fetch` itself only says that it has. */
 export function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
+  return errorMessageOf(cause);
 }
 
 /** Prints a failure as a person wants it and answers the exit code: 1 expected, 70 a bug of ours. */

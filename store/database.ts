@@ -19,6 +19,7 @@ import {
 
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { cutText } from '../platform/cut-text.ts';
+import { toError } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { isOrganizationName } from '../platform/organization-name.ts';
 import { StoreError, toStoreError } from './error.ts';
@@ -310,7 +311,7 @@ export class Database {
     try {
       return await use(client);
     } catch (error) {
-      if (!leavesConnectionUsable(error)) broken ??= error instanceof Error ? error : new Error(String(error));
+      if (!leavesConnectionUsable(error)) broken ??= toError(error);
       throw error;
     } finally {
       client.off('error', onError);

@@ -1,5 +1,7 @@
 import { DatabaseError } from 'pg';
 
+import { errorMessageOf } from '../platform/caught.ts';
+
 /**
  * - `unavailable`: no answer from Postgres, or none in time; the same call may succeed later.
  * - `schema`: migrations are missing; `parley migrate` applies them.
@@ -77,11 +79,5 @@ export function toStoreError(error: unknown): StoreError {
   // The driver's own message when the server requires a password and it is missing or of the wrong kind.
   if (error instanceof Error && error.message.startsWith('SASL:'))
     return new StoreError('refused', `Postgres refused the login: ${error.message}`);
-  return new StoreError('unavailable', `no answer from Postgres: ${messageOf(error)}`, { cause: error });
-}
-
-/** Node reports a refused connection to a host with several addresses as an AggregateError without a message. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
+  return new StoreError('unavailable', `no answer from Postgres: ${errorMessageOf(error)}`, { cause: error });
 }

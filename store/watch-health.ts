@@ -1,4 +1,5 @@
 import { sleep, type Clock } from '../platform/clock.ts';
+import { errorMessageOf } from '../platform/caught.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 
@@ -28,7 +29,7 @@ export async function watchHealth(options: WatchHealthOptions, signal: AbortSign
       reason = undefined;
       readiness.ready('postgres');
     } catch (err) {
-      const message = err instanceof Error ? err.message : String(err);
+      const message = errorMessageOf(err);
       if (message !== reason) logger.warn({ err }, 'Postgres is not usable');
       reason = message;
       readiness.notReady('postgres', message);

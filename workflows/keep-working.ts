@@ -4,6 +4,7 @@ import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/w
 
 import { backoffDelay } from '../platform/backoff.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
+import { errorMessageOf } from '../platform/caught.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { tracedActivities } from '../platform/temporal/trace.ts';
@@ -40,7 +41,7 @@ export async function keepWorking(options: KeepWorkingOptions, signal: AbortSign
       if (clock.monotonic() - startedAt > SETTLED_MS) failures = 0;
       failures += 1;
       const waitMs = backoffDelay(failures, RETRY);
-      readiness.notReady(PART, `${options.address}, namespace ${options.namespace}: ${err instanceof Error ? err.message : String(err)}`);
+      readiness.notReady(PART, `${options.address}, namespace ${options.namespace}: ${errorMessageOf(err)}`);
       logger.warn({ err, waitMs, address: options.address }, 'failed to work for Temporal; trying again');
       await sleep(clock, waitMs, signal).catch(() => undefined);
     }

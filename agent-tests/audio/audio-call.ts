@@ -17,6 +17,7 @@ import { TurnTaking } from '../../voice/caller/turn-taking.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { aborted } from '../../platform/aborted.ts';
 import { sleep, withTimeout, type Clock } from '../../platform/clock.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type CallRef, type CallStore, type TestOfCall } from '../../store/index.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
@@ -187,7 +188,7 @@ export class AudioCall implements AgentDriver {
       openSpeaker: () => undefined,
     };
     return joinCall({ id, url: mediaServer.url, token }, this.#audio, events, clock).catch((cause: unknown) => {
-      throw new DriverError(cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new DriverError(errorMessageOf(cause), { cause });
     });
   }
 

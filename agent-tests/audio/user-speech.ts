@@ -2,6 +2,7 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import { readWav, type Sound } from '../../platform/wav.ts';
 import type { ProviderDefaults, ProviderKeyReader, WantedTts } from '../../calls/provider-access/index.ts';
 import { createSpeechSource, voiceSettingsOf } from '../../voice/providers/create-speech-source.ts';
@@ -53,7 +54,7 @@ export class UserSpeech {
       }
     }
     const [cause] = failures;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessageOf(cause);
     throw new DriverError(`the user's turn can't be spoken: ${reason}`, { cause });
   }
 

@@ -2,6 +2,7 @@
 import { sha256 } from '../../platform/canonical-json.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import { parseJson } from '../../platform/json.ts';
 import { LruMap } from '../../platform/lru.ts';
 import { McpError } from './mcp-error.ts';
@@ -133,7 +134,7 @@ async function ask(
       maxBodyBytes: MAX_BYTES,
     });
   } catch (error) {
-    throw new McpError('network', error instanceof Error ? error.message : String(error), { cause: error });
+    throw new McpError('network', errorMessageOf(error), { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 /** The media server's SIP API: dials, transfers, hangs up. */
 import { RoomServiceClient, SipCallError, SipClient, TwirpError } from 'livekit-server-sdk';
 
+import { errorMessageOf } from '../../platform/caught.ts';
 import { httpUrlOf, type MediaServer } from '../media-server.ts';
 import type { FinishReason } from '../../store/index.ts';
 
@@ -142,7 +143,7 @@ function ranOut(error: unknown): boolean {
 }
 
 function statusOf(error: unknown): { readonly status?: number; readonly message: string } {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessageOf(error);
   if (!(error instanceof TwirpError)) return { message };
   const { sipStatusCode } = SipCallError.fromServerError(error);
   return sipStatusCode === undefined || Number.isNaN(sipStatusCode) ? { message } : { status: sipStatusCode, message };

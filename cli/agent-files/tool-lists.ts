@@ -4,6 +4,7 @@ import type { Tool } from '../../crds/index.ts';
 import type { ServerTool } from '../../crds/mcp-tools.ts';
 import { awakeClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import { listMcpTools } from '../../calls/mcp/list-mcp-tools.ts';
 import { OAuthTokens } from '../../calls/mcp/oauth-tokens.ts';
 import type { ProviderKeyReader } from '../../calls/provider-access/index.ts';
@@ -47,7 +48,7 @@ export async function listToolsOf(
         servers.map(async ({ tool, server }): Promise<readonly [string, ToolListView]> => {
           const view = await toolsOf(tool, server).then(
             (listed): ToolListView => ({ state: 'known', latest: { tools: listed, at: new Date(awakeClock.now()) } }),
-            (error: unknown): ToolListView => ({ state: 'known', failure: error instanceof Error ? error.message : String(error) }),
+            (error: unknown): ToolListView => ({ state: 'known', failure: errorMessageOf(error) }),
           );
           return [tool.metadata.uid ?? '', view];
         }),

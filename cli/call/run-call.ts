@@ -6,6 +6,7 @@ import { dispose } from '@livekit/rtc-node';
 
 import { aborted } from '../../platform/aborted.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { OutgoingAudio } from '../../voice/caller/outgoing-audio.ts';
@@ -207,7 +208,7 @@ async function keepRecording(
     await writePrivately(file, recording);
     return file;
   } catch (error) {
-    reporter.note(`the recording is not kept: ${error instanceof Error ? error.message : String(error)}`);
+    reporter.note(`the recording is not kept: ${errorMessageOf(error)}`);
     return undefined;
   }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 
 import { createTransport, loadKubeConfig } from '../../kube/index.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { KnownKeys } from './known-keys.ts';
@@ -32,7 +33,7 @@ export async function serveReceiver(options: ServeReceiverOptions): Promise<void
       isLoopbackHost(host, (server.address() as AddressInfo).port) || (options.host !== undefined && hostname(host) === options.host),
     keysOf: (organization, { refresh }) => keys.of(organization, { refresh }),
     onDelivery: (delivery) => (options.json ? process.stdout.write(`${JSON.stringify(delivery)}\n`) : lines.print(lineOf(delivery))),
-    onFailure: (error) => lines.print(`not taken: ${error instanceof Error ? error.message : String(error)}`),
+    onFailure: (error) => lines.print(`not taken: ${errorMessageOf(error)}`),
   });
   try {
     await new Promise<void>((resolve, reject) => {

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { errorMessageOf } from '../../platform/caught.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { checkBounds, checkPattern, findUnrepresentable } from './checks.ts';
 import type { StructuralSchema } from './structural-schema.ts';
@@ -53,7 +54,7 @@ export function toStructuralSchema(schema: z.ZodType, root: string): StructuralS
   try {
     json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'throw', cycles: 'throw', reused: 'inline' });
   } catch (error) {
-    throw new StructuralSchemaError(root, error instanceof Error ? error.message : String(error));
+    throw new StructuralSchemaError(root, errorMessageOf(error));
   }
   const { $schema: _dialect, ...node } = json;
   return convert(node, { path: root, defaults: true });

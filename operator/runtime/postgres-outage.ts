@@ -1,4 +1,5 @@
 import { systemClock, type Clock, type Timer } from '../../platform/clock.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { StoreError, type Store } from '../../store/index.ts';
 
@@ -69,7 +70,7 @@ export class PostgresOutage {
 
   #begin(why: string, error: unknown): void {
     if (this.#why === undefined)
-      this.#options.logger.warn({ cause: messageOf(error) }, 'Postgres is unavailable; keeping what is in use, changes wait');
+      this.#options.logger.warn({ cause: errorMessageOf(error) }, 'Postgres is unavailable; keeping what is in use, changes wait');
     this.#why = why;
     if (this.#probe === undefined && !this.#closed) this.#probe = this.#clock.after(PROBE_MS, () => void this.#check());
   }
@@ -101,8 +102,4 @@ function outageOf(error: unknown): string | undefined {
     default:
       return undefined;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { errorMessageOf } from '../caught.ts';
 /** Failures of requests to addresses that users chose. Kinds are stored in attempts and metrics: never rename one. */
 
 export type EgressErrorKind =
@@ -64,7 +65,7 @@ const resets = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET',
 export function egressErrorOf(error: unknown, phase: EgressPhase, host: string): EgressError {
   if (error instanceof EgressError) return error;
   const code = codeOf(error);
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = errorMessageOf(error);
   const failure = (kind: EgressErrorKind, message: string): EgressError => new EgressError({ kind, phase, host, message, cause: error });
   if (code !== undefined && outOfResources.has(code)) {
     return failure('local', `this machine can open no further connection (${code}): raise its limits or lower the load`);

@@ -1,6 +1,7 @@
 import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 
+import { errorMessageOf } from '../caught.ts';
 import type { Logger } from '../logging.ts';
 import type { Temporal } from './access.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
@@ -54,7 +55,7 @@ export class WorkflowStarter {
     } catch (error) {
       // Checked again next time: the server may be another one by then.
       this.#searchable = undefined;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessageOf(error);
       throw new TemporalUnavailableError(`Temporal did not start workflow ${options.workflowId}: ${message}`, { cause: error });
     }
   }

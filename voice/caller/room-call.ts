@@ -16,6 +16,7 @@ import { followTranscript, type SpokenLine } from '../../calls/live-transcript.t
 import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
 import { userIdentityOf, WELCOMED_ATTRIBUTE } from '../../calls/names.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { CALLER_RATE } from './caller-rate.ts';
 import type { OutgoingAudio } from './outgoing-audio.ts';
@@ -90,7 +91,7 @@ export async function joinCall(
   await within(clock, JOIN_WITHIN_MS, connected).catch((error: unknown) => {
     // It may get in later.
     connected.then(() => room.disconnect()).catch(() => undefined);
-    throw new UserError(`the media server at ${url} can't be joined: ${messageOf(error)}`, {
+    throw new UserError(`the media server at ${url} can't be joined: ${errorMessageOf(error)}`, {
       cure: 'is it running, and can this machine reach it? LIVEKIT_PUBLIC_URL of the api is the address that callers get',
       cause: error,
     });
@@ -117,7 +118,7 @@ async function publishMicrophone(room: Room, audio: OutgoingAudio): Promise<void
     await room.localParticipant?.publishTrack(LocalAudioTrack.createAudioTrack('microphone', audio.source), options);
   } catch (error) {
     if (room.isConnected)
-      throw new UserError(`the agent can't hear you: the microphone was not published: ${messageOf(error)}`, { cause: error });
+      throw new UserError(`the agent can't hear you: the microphone was not published: ${errorMessageOf(error)}`, { cause: error });
   }
 }
 
@@ -130,8 +131,6 @@ async function listen(track: RemoteTrack, speaker: Speaker | undefined): Promise
   }
   speaker?.stop();
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   const done = await withTimeout(

@@ -8,6 +8,7 @@ import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { parseJson } from '../tools/http/json.ts';
 import type { JsonValue } from '../tools/tool-result.ts';
@@ -99,7 +100,7 @@ async function answerTo(
     logger.info({ lookup: lookup.name, cached, durationMs: durationMs() }, 'data were looked up');
     return answer;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessageOf(error);
     const reason = reasonOf(error);
     logger.warn(
       { lookup: lookup.name, reason, durationMs: durationMs() },

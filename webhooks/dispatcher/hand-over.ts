@@ -1,5 +1,6 @@
 /** Hands retries over to Temporal workflows: at once, and by a sweep where that failed. */
 import type { Clock } from '../../platform/clock.ts';
+import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
 import { continueTrace } from '../../platform/telemetry/tracing.ts';
@@ -106,7 +107,7 @@ export class HandOver {
       onAvailability(undefined);
       return true;
     } catch (err) {
-      const reason = err instanceof Error ? err.message : String(err);
+      const reason = errorMessageOf(err);
       if (clock.monotonic() >= this.#pausedUntil) logger.warn({ err }, 'failed to hand retries over to Temporal; they wait in Postgres');
       this.#pausedUntil = clock.monotonic() + PAUSE_MS;
       onAvailability(reason);

@@ -7,6 +7,7 @@ import type { JobStarter } from '../../../knowledge/jobs/job-starter.ts';
 import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 import { StorageError, type FileStorage } from '../../../knowledge/storage/file-storage.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import { toError } from '../../../platform/caught.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import { paced } from '../../../platform/pacer.ts';
 import { newDocumentId, type Collection, type KnowledgeStore } from '../../../store/index.ts';
@@ -132,7 +133,7 @@ export class BulkService {
       const error: unknown = state.signal.aborted ? state.signal.reason : thrown;
       state.failure ??= error;
       this.#options.logger.warn({ err: error, traceId: state.traceId }, 'a bulk upload broke off; what was answered as accepted is kept');
-      results.breakOff(error instanceof Error ? error : new Error(String(error)));
+      results.breakOff(toError(error));
     } finally {
       await source.close();
     }

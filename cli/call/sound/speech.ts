@@ -1,6 +1,7 @@
 /** What is to be said, as sound: from any server that speaks OpenAI's `/audio/speech`. */
 import { readFile } from 'node:fs/promises';
 
+import { errorMessageOf } from '../../../platform/caught.ts';
 import { readWav, type Sound } from '../../../platform/wav.ts';
 import { causeOf, UserError } from '../../../platform/user-error.ts';
 
@@ -48,7 +49,7 @@ export async function speak(text: string, server: SpeechServer, ask: typeof fetc
 /** @throws UserError for a file that isn't there, or is no WAV file */
 export async function readSound(file: string): Promise<Sound> {
   const bytes = await readFile(file).catch((error: unknown) => {
-    throw new UserError(`${file} can't be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UserError(`${file} can't be read: ${errorMessageOf(error)}`, { cause: error });
   });
   return soundIn(bytes, file);
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 
 import { type CreateCollectionReq, type CreateIndexSimpleReq, DataType, IndexType, MetricType } from '@zilliz/milvus2-sdk-node';
 
+import { errorMessageOf } from '../../../platform/caught.ts';
 import { MOST_FIELDS } from '../check-arguments.ts';
 import { type VectorSpace, VectorStoreError } from '../vector-store.ts';
 
@@ -95,7 +96,7 @@ export function toMilvusError(operation: string, error: unknown): VectorStoreErr
     }
   }
   const code = (error as { readonly code?: unknown } | null)?.code;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessageOf(error);
   return new VectorStoreError(
     typeof code === 'number' && REFUSALS.has(code) ? 'refused' : 'unavailable',
     `Milvus did not ${operation}: ${message}`,

@@ -3,6 +3,7 @@ import { millisecondsOf } from '../../../crds/duration.ts';
 import type { McpServer } from '../../../crds/agent-revision.ts';
 import type { McpFunction, McpTools } from '../../../crds/mcp-tools.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
+import { errorMessageOf } from '../../../platform/caught.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import { McpError } from '../../../calls/mcp/mcp-error.ts';
 import type { OAuthTokens } from '../../../calls/mcp/oauth-tokens.ts';
@@ -50,7 +51,7 @@ export function createMcpTools(options: CreateMcpToolsOptions): readonly ToolDef
     stop,
     onFailure: (error) =>
       logger.warn(
-        { host, reason: credentials.redaction.text(reasonOf(error)) },
+        { host, reason: credentials.redaction.text(errorMessageOf(error)) },
         'failed to connect to an MCP server; retrying with the next call of a tool',
       ),
   });
@@ -75,8 +76,6 @@ export function createMcpTools(options: CreateMcpToolsOptions): readonly ToolDef
     run: (args, signal) => run(tool, args, signal),
   }));
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** In words for a caller, as those of custom tools. */
 function failed(error: unknown, host: string, redaction: Redaction): ToolResult {

@@ -1,4 +1,5 @@
 /** One call: its record, which may still grow, its recording, and what was sent about it. */
+import { errorMessageOf } from '../../../../platform/caught.ts';
 import { isComplete, isOver, startOf, type ShownCall, type Delivery } from '../../session/record.ts';
 import { outcomeOf } from '../../session/outcome.ts';
 import { clockText, deliveryText } from '../../session/texts.ts';
@@ -59,7 +60,7 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
   const noteWith =
     (show: (text: string) => void) =>
     (error: unknown): void => {
-      if (!signal.aborted) show(error instanceof Error ? error.message : String(error));
+      if (!signal.aborted) show(errorMessageOf(error));
     };
   const polling = { everyMs: READ_EVERY_MS, withinMs: COMPLETE_WITHIN_MS, signal, onRecord };
   const follow = async (): Promise<void> => {

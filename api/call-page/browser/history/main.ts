@@ -1,4 +1,5 @@
 /** What happens on the page `/calls`: a key, a filter, a list, and the call that the address names. */
+import { errorMessageOf } from '../../../../platform/caught.ts';
 import { callsQuery, type ShownFilter } from '../../session/call-filter.ts';
 import { readCallsFragment } from '../../session/calls-fragment.ts';
 import type { NamedAgent } from '../../session/chosen-agent.ts';
@@ -36,7 +37,7 @@ function show(): void {
 }
 
 function fail(error: unknown): void {
-  showProblem(error instanceof Error ? error.message : String(error));
+  showProblem(errorMessageOf(error));
   if (!(error instanceof RestRefusalError) || error.status !== 401) return;
   inspector?.close();
   rest = undefined;

@@ -1,4 +1,5 @@
 /** What happens on the page `/call`, from the key to the recording. */
+import { errorMessageOf } from '../../../../platform/caught.ts';
 import type { SpokenLine } from '../../../../calls/live-transcript.ts';
 import { userIdentityOf } from '../../../../calls/names.ts';
 import { chosenAgent, type PageAgent } from '../../session/chosen-agent.ts';
@@ -63,7 +64,7 @@ function step(event: PageEvent): void {
 }
 
 function fail(error: unknown): void {
-  showProblem(error instanceof Error ? error.message : String(error));
+  showProblem(errorMessageOf(error));
   if (error instanceof RestRefusalError && error.status === 401) {
     rest = undefined;
     elements.key.value = '';
