@@ -1,8 +1,9 @@
-import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
 import { errorMessageOf } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { backoffDelay } from '../platform/backoff.ts';
 import { LruMap } from '../platform/lru.ts';
+import { retry } from '../platform/retry.ts';
 import { KubeError } from './error.ts';
 import { eventOf, seriesKey, type EventInput, type KubeEvent } from './event-record.ts';
 import { microTime } from './timestamps.ts';
@@ -42,7 +43,7 @@ const MAX_QUEUED = 1000;
 const SERIES_ENDS_AFTER_MS = 360_000;
 const MAX_ATTEMPTS = 4;
 const REQUEST_TIMEOUT_MS = 10_000;
-const retryOptions = { baseMs: 500, maxMs: 5_000 };
+const BACKOFF = { baseMs: 500, maxMs: 5_000 };
 
 /**
  * Reports, through `events.k8s.io/v1` Events, what happened to an object. Never throws and never waits: an event that can't be sent is lost,
@@ -130,25 +131,18 @@ export class EventRecorder {
   }
 
   async #send(series: Series): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#sendOnce(series);
-        this.#troubled = false;
-        return;
-      } catch (error) {
-        const again = error instanceof KubeError && (error.retryable || (error.notFound && series.created));
-        if (error instanceof KubeError && error.notFound) series.created = false; // its time to live is over: start again
-        if (!again || attempt >= MAX_ATTEMPTS) {
-          this.#lost(error);
-          return;
-        }
-        await sleep(
-          this.#clock,
-          error.retryAfterMs === undefined
-            ? backoffDelay(attempt, { ...retryOptions, random: this.#random })
-            : Math.min(error.retryAfterMs, retryOptions.maxMs),
-        );
-      }
+    const delayMs = (error: unknown, failures: number): number | undefined => {
+      if (!(error instanceof KubeError) || failures === MAX_ATTEMPTS) return undefined;
+      const isExpired = error.notFound && series.created; // its time to live is over: start again
+      if (isExpired) series.created = false;
+      if (!isExpired && !error.retryable) return undefined;
+      return Math.min(error.retryAfterMs ?? backoffDelay(failures, { ...BACKOFF, random: this.#random }), BACKOFF.maxMs);
+    };
+    try {
+      await retry(() => this.#sendOnce(series), { delayMs, clock: this.#clock });
+      this.#troubled = false;
+    } catch (error) {
+      this.#lost(error);
     }
   }
 

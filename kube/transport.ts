@@ -2,9 +2,10 @@
 import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 
-import { awakeClock, sleep, withTimeout, type Clock } from '../platform/clock.ts';
+import { awakeClock, withTimeout, type Clock } from '../platform/clock.ts';
 import { toError } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
+import { retry } from '../platform/retry.ts';
 import { connect, type Connections } from './connections.ts';
 import { KubeCredentials, type Identity } from './credentials.ts';
 import { Deadline } from './deadline.ts';
@@ -172,27 +173,27 @@ class HttpTransport implements Transport {
       request.body === undefined ? undefined : (request.contentType?.endsWith('+yaml') ? jsonAsYaml : JSON.stringify)(request.body);
     const idempotent = request.idempotent ?? request.method === 'GET';
     let reauthenticated = false;
-    for (let attempt = 1; ; attempt++) {
-      const identity = this.#credentials.current();
-      let error: KubeError;
-      try {
-        return await read(await this.#attempt(request, body, await identity, deadline, pool));
-      } catch (thrown) {
-        error = this.#explain(thrown, request, deadline);
-      }
+    let identity = this.#credentials.current();
+    const delayMs = (thrown: unknown, attempt: number): number | undefined => {
+      const error = this.#explain(thrown, request, deadline);
       if (error.code === 401 && !reauthenticated) {
         reauthenticated = true;
         this.#credentials.refresh(identity);
-        continue;
+        return 0;
       }
-      const delay = deadline.expired ? undefined : retryDelay({ error, idempotent, attempt, random: this.#random });
-      if (delay === undefined || delay >= deadline.leftMs) throw error;
+      const delay = retryDelay({ error, idempotent, attempt, random: this.#random });
+      if (delay === undefined || delay >= deadline.leftMs) return undefined;
       this.#logger?.debug(
         { request: describe(request), code: error.code, delayMs: Math.round(delay), attempt, maxAttempts: MAX_ATTEMPTS },
         'request is sent again',
       );
-      await sleep(this.#clock, delay, deadline.signal);
-    }
+      return delay;
+    };
+    const attempt = async (): Promise<R> => {
+      identity = this.#credentials.current();
+      return read(await this.#attempt(request, body, await identity, deadline, pool));
+    };
+    return retry(attempt, { delayMs, clock: this.#clock, signal: deadline.signal });
   }
 
   async #attempt(

@@ -3,7 +3,6 @@
  * Statements are sent without waiting for the answers to those before them: a BEGIN goes with the first statement of its transaction, and the
  * COMMIT with the one that is marked as its last.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 
 import {
   Client,
@@ -17,11 +16,13 @@ import {
   type QueryResultRow,
 } from 'pg';
 
-import { systemClock, type Clock } from '../platform/clock.ts';
+import { backoffDelay } from '../platform/backoff.ts';
+import { awakeClock, systemClock, type Clock } from '../platform/clock.ts';
 import { cutText } from '../platform/cut-text.ts';
 import { toError } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { isOrganizationName } from '../platform/organization-name.ts';
+import { retry } from '../platform/retry.ts';
 import { StoreError, toStoreError } from './error.ts';
 import { Hints } from './hints.ts';
 import { inspectRole, requireHarmlessRole, type DatabaseRole } from './roles.ts';
@@ -109,6 +110,9 @@ function requireOrganizationName(name: string): void {
     `${shown} cannot be an organisation: use 1 to 63 lower-case letters, digits and hyphens, as for a namespace`,
   );
 }
+
+/** Between two attempts at a statement. */
+const BACKOFF = { baseMs: 50, maxMs: 1_000 };
 
 export class Database {
   readonly #pool: Pool;
@@ -289,17 +293,17 @@ export class Database {
 
   async #withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
     const giveUpAt = this.#clock.monotonic() + this.#retryForMs;
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#once(use);
-      } catch (error) {
-        const failure = toStoreError(error instanceof ConnectionLostError ? error.first : error);
-        const waitMs = 25 * 2 ** attempt * (0.5 + Math.random());
-        if (!failure.retryable || failure.sqlState === '57014' || this.#clock.monotonic() + waitMs > giveUpAt) throw failure;
-        // Unlike the clock's timers this one keeps a short-lived command alive.
-        await delay(waitMs);
-      }
-    }
+    const attempt = (): Promise<T> =>
+      this.#once(use).catch((error: unknown) => {
+        throw toStoreError(error instanceof ConnectionLostError ? error.first : error);
+      });
+    const delayMs = (error: unknown, failures: number): number | undefined => {
+      if (!(error instanceof StoreError) || !error.retryable || error.sqlState === '57014') return undefined;
+      const waitMs = backoffDelay(failures, BACKOFF);
+      return this.#clock.monotonic() + waitMs > giveUpAt ? undefined : waitMs;
+    };
+    // The clock's own timers don't keep a short-lived command alive.
+    return retry(attempt, { delayMs, clock: awakeClock });
   }
 
   async #once<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {

@@ -1,6 +1,8 @@
 /** The roles that Parley works as, none of which can log in or get round row-level security. */
 import { type ClientBase, DatabaseError } from 'pg';
 
+import { systemClock } from '../platform/clock.ts';
+import { retry } from '../platform/retry.ts';
 import { StoreError } from './error.ts';
 
 /**
@@ -96,13 +98,8 @@ async function permitted(statement: Promise<unknown>, byHand: string): Promise<v
   }
 }
 
-async function again(step: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await step();
-      return;
-    } catch (error) {
-      if (attempt === 10 || !(error instanceof DatabaseError) || !raced.has(error.code ?? '')) throw error;
-    }
-  }
-}
+const again = (step: () => Promise<void>): Promise<void> =>
+  retry(step, {
+    delayMs: (error, failures) => (failures < 10 && error instanceof DatabaseError && raced.has(error.code ?? '') ? 0 : undefined),
+    clock: systemClock,
+  });

@@ -1,5 +1,6 @@
-import { sleep, type Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { errorMessageOf } from '../platform/caught.ts';
+import { every } from '../platform/every.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 
@@ -20,20 +21,15 @@ export interface WatchHealthOptions {
  * Readiness shows whether Postgres answers and has the schema, until the signal aborts; the reason is what a person reads at `/readyz`, and is
  * logged once.
  */
-export async function watchHealth(options: WatchHealthOptions, signal: AbortSignal): Promise<void> {
-  const { check, readiness, clock, logger } = options;
-  let reason: string | undefined;
-  while (!signal.aborted) {
+export function watchHealth(options: WatchHealthOptions, signal: AbortSignal): Promise<void> {
+  const { check, readiness, clock, logger, everyMs = EVERY_MS } = options;
+  return every({ intervalMs: everyMs, clock, logger, failure: 'Postgres is not usable', signal }, async () => {
     try {
       await check();
-      reason = undefined;
       readiness.ready('postgres');
-    } catch (err) {
-      const message = errorMessageOf(err);
-      if (message !== reason) logger.warn({ err }, 'Postgres is not usable');
-      reason = message;
-      readiness.notReady('postgres', message);
+    } catch (error) {
+      readiness.notReady('postgres', errorMessageOf(error));
+      throw error;
     }
-    await sleep(clock, options.everyMs ?? EVERY_MS, signal).catch(() => undefined);
-  }
+  });
 }

@@ -5,6 +5,7 @@ import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/w
 import { backoffDelay } from '../platform/backoff.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import { errorMessageOf } from '../platform/caught.ts';
+import { every } from '../platform/every.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { tracedActivities } from '../platform/temporal/trace.ts';
@@ -83,19 +84,13 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
 /** The worker itself polls on through an outage without a word; this look at the server is what readiness shows. */
 async function watchConnection(options: KeepWorkingOptions, connection: NativeConnection, ended: AbortSignal): Promise<void> {
   const { clock, readiness, logger, namespace } = options;
-  let away = false;
-  for (;;) {
-    await sleep(clock, CHECK_EVERY_MS, ended).catch(() => undefined);
-    if (ended.aborted) return;
+  await every({ intervalMs: CHECK_EVERY_MS, clock, logger, failure: 'Temporal does not answer', signal: ended }, async () => {
     try {
       await connection.withDeadline(Date.now() + 5_000, () => connection.workflowService.describeNamespace({ namespace }));
-      if (away) logger.info('Temporal answers again');
-      away = false;
       if (!ended.aborted) readiness.ready(PART);
-    } catch (err) {
-      if (!away) logger.warn({ err }, 'Temporal does not answer');
-      away = true;
-      readiness.notReady(PART, `${options.address} does not answer`);
+    } catch (error) {
+      if (!ended.aborted) readiness.notReady(PART, `${options.address} does not answer`);
+      throw error;
     }
-  }
+  });
 }

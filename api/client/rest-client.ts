@@ -3,6 +3,7 @@ import { awakeClock, sleep, type Clock, type Timer } from '../../platform/clock.
 import { parseJson } from '../../platform/json.ts';
 import { linesOf } from '../../platform/lines-of.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
+import { retry } from '../../platform/retry.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
 export interface RequestOptions {
@@ -104,17 +105,18 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
   let pausedUntil = 0;
   const exchange = async <T>(request: Exchange, read: (answer: Response, limit: Limit) => Promise<T>): Promise<T> => {
     const giveUpAt = clock.monotonic() + RATE_LIMITED_WITHIN_MS;
-    for (;;) {
+    const attempt = async (): Promise<T> => {
       for (let wait = pausedUntil - clock.monotonic(); wait > 0; wait = pausedUntil - clock.monotonic())
         await sleep(clock, wait, request.signal);
-      try {
-        return await once(request, read);
-      } catch (error) {
-        const now = clock.monotonic();
-        if (!(error instanceof RestError) || error.retryAfterMs === undefined || now + error.retryAfterMs > giveUpAt) throw error;
-        pausedUntil = Math.max(pausedUntil, now + error.retryAfterMs);
-      }
-    }
+      return once(request, read);
+    };
+    const delayMs = (error: unknown): number | undefined => {
+      const now = clock.monotonic();
+      if (!(error instanceof RestError) || error.retryAfterMs === undefined || now + error.retryAfterMs > giveUpAt) return undefined;
+      pausedUntil = Math.max(pausedUntil, now + error.retryAfterMs);
+      return 0;
+    };
+    return retry(attempt, { delayMs, clock, signal: request.signal });
   };
   return {
     request: (method, path, body, options) =>

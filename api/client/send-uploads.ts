@@ -1,5 +1,6 @@
 /** Requests that carry files. */
-import { awakeClock, sleep } from '../../platform/clock.ts';
+import { awakeClock } from '../../platform/clock.ts';
+import { retry } from '../../platform/retry.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { documentsPath } from './document-list.ts';
 import { base64Of, isSmall, type PreparedUpload } from './prepare-uploads.ts';
@@ -53,31 +54,28 @@ export class UploadSender {
   async #sendMany(open: ReadonlySet<PreparedUpload>, settle: (upload: PreparedUpload, outcome: SendOutcome) => void): Promise<void> {
     const { knowledgeBase } = this.#options;
     const path = `${documentsPath(knowledgeBase)}/bulk`;
-    for (let attempt = 1; open.size > 0; attempt += 1) {
+    const attempt = async (): Promise<void> => {
       const sent = await this.#lines([...open], settle);
       if (sent.length === 0) return;
-      try {
-        await this.#client.lines(
-          path,
-          sent.map(({ line }) => line),
-          (answer) => {
-            const { index, document_id: documentId, error } = answer as EntryAnswer;
-            const upload = sent[index]?.upload;
-            if (upload !== undefined)
-              settle(upload, documentId === undefined ? refused(error?.message ?? 'it was refused') : { documentId });
-          },
-        );
-        for (const upload of open) settle(upload, refused('the api has not said what became of it'));
-      } catch (error) {
-        if (!(error instanceof UserError)) throw error;
-        if (error instanceof RestError && error.status === 405) {
-          this.#takesMany = false;
-          return;
-        }
-        const isAnswered = error instanceof RestError;
-        if (!isAnswered && attempt < ATTEMPTS) await sleep(awakeClock, AGAIN_AFTER_MS);
-        else for (const upload of open) settle(upload, failureOf(error));
-      }
+      await this.#client.lines(
+        path,
+        sent.map(({ line }) => line),
+        (answer) => {
+          const { index, document_id: documentId, error } = answer as EntryAnswer;
+          const upload = sent[index]?.upload;
+          if (upload !== undefined) settle(upload, documentId === undefined ? refused(error?.message ?? 'it was refused') : { documentId });
+        },
+      );
+      for (const upload of open) settle(upload, refused('the api has not said what became of it'));
+    };
+    const delayMs = (error: unknown, failures: number): number | undefined =>
+      error instanceof UserError && !(error instanceof RestError) && failures < ATTEMPTS ? AGAIN_AFTER_MS : undefined;
+    try {
+      await retry(attempt, { delayMs, clock: awakeClock });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      if (error instanceof RestError && error.status === 405) this.#takesMany = false;
+      else for (const upload of open) settle(upload, failureOf(error));
     }
   }
 

@@ -4,7 +4,7 @@ import { traceAnnotation } from '../../crds/trace-annotation.ts';
 import { wellKnown } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import { apiVersionOf, type KubeObject, type Stored } from '../../kube/types.ts';
-import { sleep } from '../../platform/clock.ts';
+import { retry } from '../../platform/retry.ts';
 import { currentSampledTrace } from '../../platform/telemetry/tracing.ts';
 import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -239,19 +239,15 @@ export class ResourceWriter<T extends Specified> {
   /** Runs `attempt` again, from its reading, while other writes come in between. */
   async #retryStale<R>(attempt: () => Promise<R>): Promise<R> {
     const { clock, random } = this.#context;
-    for (let round = 1; ; round += 1) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!isStale(error)) throw error;
-        if (round === MAX_ATTEMPTS)
-          throw new ApiError('conflict', 'the object kept changing while this request was carried out; try again', {
-            conflicts: [],
-            cause: error,
-          });
-        await sleep(clock, Math.min(200, 5 * round) * random());
-      }
-    }
+    const delayMs = (error: unknown, failures: number): number | undefined =>
+      isStale(error) && failures < MAX_ATTEMPTS ? Math.min(200, 5 * failures) * random() : undefined;
+    return retry(attempt, { delayMs, clock }).catch((error: unknown) => {
+      if (!isStale(error)) throw error;
+      throw new ApiError('conflict', 'the object kept changing while this request was carried out; try again', {
+        conflicts: [],
+        cause: error,
+      });
+    });
   }
 
   async #updateCached(

@@ -5,6 +5,7 @@ import { backoffDelay } from '../../platform/backoff.ts';
 import { type Clock, sleep, systemClock } from '../../platform/clock.ts';
 import { readBytes } from '../../platform/read-bytes.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
+import { retry } from '../../platform/retry.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { ReportedUse } from '../model-use.ts';
 import { MissingKeyError, profileKey } from '../profile-key.ts';
@@ -116,7 +117,13 @@ export class OpenAiEmbedder implements Embedder {
 
   async #embedBatch(work: Work): Promise<readonly Float32Array[]> {
     try {
-      return await this.#withAttempts(work);
+      return await retry(
+        async () => {
+          await this.#rest(work);
+          return await this.#measured(work);
+        },
+        { delayMs: (error, failures) => this.#delayMs(error, failures, work.kind), clock: this.#clock, signal: work.signal },
+      );
     } catch (error) {
       const { texts } = work;
       if (!(error instanceof TooLargeError)) throw error;
@@ -127,29 +134,19 @@ export class OpenAiEmbedder implements Embedder {
     }
   }
 
-  async #withAttempts(work: Work): Promise<readonly Float32Array[]> {
-    const { attempts, firstDelayMs, longestRestMs, afterTimeout } = RETRY_POLICIES[work.kind];
-    for (let attempt = 1; ; attempt += 1) {
-      work.signal?.throwIfAborted();
-      await this.#rest(work.signal, longestRestMs);
-      try {
-        return await this.#measured(work);
-      } catch (error) {
-        if (!(error instanceof EmbeddingError) || !isPassing(error)) throw error;
-        const asked = error.retryAfterMs;
-        if (asked !== undefined && asked <= RETRY_POLICIES.passage.longestRestMs)
-          this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
-        if (attempt === attempts || (asked !== undefined && asked > longestRestMs) || (error.code === 'timeout' && !afterTimeout))
-          throw error;
-        const delay = backoffDelay(attempt, { baseMs: firstDelayMs, maxMs: LONGEST_DELAY_MS, random: Math.random });
-        await sleep(this.#clock, Math.max(delay, asked ?? 0), work.signal);
-      }
-    }
+  #delayMs(error: unknown, failures: number, kind: EmbeddingKind): number | undefined {
+    if (!(error instanceof EmbeddingError) || !isPassing(error)) return undefined;
+    const { attempts, firstDelayMs, longestRestMs, afterTimeout } = RETRY_POLICIES[kind];
+    const asked = error.retryAfterMs ?? 0;
+    if (asked <= RETRY_POLICIES.passage.longestRestMs) this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
+    if (failures === attempts || asked > longestRestMs || (error.code === 'timeout' && !afterTimeout)) return undefined;
+    return Math.max(backoffDelay(failures, { baseMs: firstDelayMs, maxMs: LONGEST_DELAY_MS }), asked);
   }
 
-  async #rest(signal: AbortSignal | undefined, longestMs: number): Promise<void> {
+  async #rest({ kind, signal }: Work): Promise<void> {
+    signal?.throwIfAborted();
     const ms = this.#restUntil - this.#clock.monotonic();
-    if (ms > longestMs) throw new EmbeddingError('rate_limited', `${this.#where()} has asked for a rest.`, ms);
+    if (ms > RETRY_POLICIES[kind].longestRestMs) throw new EmbeddingError('rate_limited', `${this.#where()} has asked for a rest.`, ms);
     if (ms > 0) await sleep(this.#clock, ms, signal);
   }
 

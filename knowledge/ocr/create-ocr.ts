@@ -2,8 +2,9 @@
 import { Histogram, type Registry } from 'prom-client';
 
 import { backoffDelay } from '../../platform/backoff.ts';
-import { type Clock, sleep } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
+import { retry } from '../../platform/retry.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import { OcrError, type OcrOutcome, type OcrProfile, type PageReader, type RecognisedPage } from './page-reader.ts';
 import { tesseractReader } from './tesseract-reader.ts';
@@ -18,9 +19,9 @@ export interface OcrOptions {
 }
 
 const ATTEMPTS = 3;
-const FIRST_DELAY_MS = 1_000;
 /** A server that asks for more is left alone. */
 const LONGEST_DELAY_MS = 30_000;
+const BACKOFF = { baseMs: 1_000, maxMs: LONGEST_DELAY_MS };
 
 /** @returns undefined where no profile is configured: pages without text stay unread */
 export function createOcr(options: OcrOptions): PageReader | undefined {
@@ -50,7 +51,7 @@ export function createOcr(options: OcrOptions): PageReader | undefined {
     async read(png, signal) {
       const release = await permits.acquire(signal);
       try {
-        return await withAttempts(() => measured(png, signal), { clock, signal });
+        return await retry(() => measured(png, signal), { delayMs, clock, signal });
       } finally {
         release();
       }
@@ -62,21 +63,10 @@ function readerOf(profile: OcrProfile, { egress, env, clock }: OcrOptions): Page
   return profile.provider === 'tesseract' ? tesseractReader({ profile, env }) : visionReader({ profile, egress, env, clock });
 }
 
-async function withAttempts<T>(
-  work: () => Promise<T>,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
-): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof OcrError) || !error.retryable || attempt === ATTEMPTS) throw error;
-      const asked = error.retryAfterMs ?? 0;
-      if (asked > LONGEST_DELAY_MS) throw error;
-      const delay = backoffDelay(attempt, { baseMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS });
-      await sleep(clock, Math.max(delay, asked), signal);
-    }
-  }
+function delayMs(error: unknown, failures: number): number | undefined {
+  if (!(error instanceof OcrError) || !error.retryable || failures === ATTEMPTS) return undefined;
+  const asked = error.retryAfterMs ?? 0;
+  return asked > LONGEST_DELAY_MS ? undefined : Math.max(backoffDelay(failures, BACKOFF), asked);
 }
 
 function ocrMetrics(registry: Registry): Histogram<'provider' | 'outcome'> {

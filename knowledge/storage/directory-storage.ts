@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { systemClock } from '../../platform/clock.ts';
+import { retry } from '../../platform/retry.ts';
 import { checkKey, checkPrefix, type FileStorage, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
 import { Meter } from './meter.ts';
 
@@ -105,16 +107,13 @@ export class DirectoryStorage implements FileStorage {
   }
 
   async #place(temporary: string, target: string): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-        await rename(temporary, target);
-        break;
-      } catch (error) {
-        // A deletion may have taken the folder away again in between.
-        if (!isOneOf(error, ['ENOENT']) || attempt === 10) throw error;
-      }
-    }
+    const move = async (): Promise<void> => {
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await rename(temporary, target);
+    };
+    // A deletion may have taken the folder away again in between.
+    const delayMs = (error: unknown, failures: number): number | undefined => (isOneOf(error, ['ENOENT']) && failures < 10 ? 0 : undefined);
+    await retry(move, { delayMs, clock: systemClock });
     let folder: FileHandle | undefined;
     try {
       folder = await open(dirname(target), constants.O_RDONLY);

@@ -1,6 +1,7 @@
 /** Writes what comes in one after another, in batches: as many as have come while the last batch was written. */
 import { backoffDelay } from '../../platform/backoff.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { retry } from '../../platform/retry.ts';
 
 export interface BatcherOptions<T, R> {
   /** @returns what became of each, in their order */
@@ -20,7 +21,7 @@ interface Entry<T, R> {
   readonly settled: (written: R | undefined) => void;
 }
 
-const RETRY = { baseMs: 50, maxMs: 2_000, jitter: 0 };
+const BACKOFF = { baseMs: 50, maxMs: 2_000, jitter: 0 };
 
 export class Batcher<T, R> {
   readonly #options: BatcherOptions<T, R>;
@@ -69,28 +70,25 @@ export class Batcher<T, R> {
   /** One item that can't be written keeps none of the others from it: the batch is halved until it stands alone. */
   async #write(batch: readonly Entry<T, R>[]): Promise<void> {
     const { write, isTemporary, onDelay, onRefused, clock } = this.#options;
-    for (let failures = 1; ; failures += 1) {
-      try {
-        const written = await write(batch.map(({ item }) => item));
-        for (const [index, { settled }] of batch.entries()) settled(written[index]);
+    const delayMs = (error: unknown, failures: number): number | undefined => {
+      if (!isTemporary(error)) return undefined;
+      const waitMs = backoffDelay(failures, BACKOFF);
+      onDelay(error, waitMs);
+      return waitMs;
+    };
+    try {
+      const written = await retry(() => write(batch.map(({ item }) => item)), { delayMs, clock });
+      for (const [index, { settled }] of batch.entries()) settled(written[index]);
+    } catch (error) {
+      const [only] = batch;
+      if (batch.length === 1 && only !== undefined) {
+        onRefused(only.item, error);
+        only.settled(undefined);
         return;
-      } catch (error) {
-        if (!isTemporary(error)) {
-          const [only] = batch;
-          if (batch.length === 1 && only !== undefined) {
-            onRefused(only.item, error);
-            only.settled(undefined);
-            return;
-          }
-          const middle = Math.ceil(batch.length / 2);
-          await this.#write(batch.slice(0, middle));
-          await this.#write(batch.slice(middle));
-          return;
-        }
-        const waitMs = backoffDelay(failures, RETRY);
-        onDelay(error, waitMs);
-        await sleep(clock, waitMs);
       }
+      const middle = Math.ceil(batch.length / 2);
+      await this.#write(batch.slice(0, middle));
+      await this.#write(batch.slice(middle));
     }
   }
 }

@@ -2,6 +2,7 @@
 import { sleep } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import { readyGauge } from '../../platform/ready-gauge.ts';
+import { retry } from '../../platform/retry.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../../platform/role.ts';
 import { HOUR_MS } from '../../platform/time.ts';
 import { watchHealth, type DeliveryCounts } from '../../store/index.ts';
@@ -93,19 +94,11 @@ async function startOnceSubscriptionsAreKnown(
 ): Promise<void> {
   try {
     await directory.synced(stopping);
+    // The health of endpoints has to be known before the first request, too; `/readyz` shows why it can't be read.
+    await retry(() => health.refresh(), { delayMs: () => 500, clock, signal: stopping });
   } catch (error) {
     if (stopping.aborted) return;
     throw error;
-  }
-  // The health of endpoints has to be known before the first request, too.
-  while (!stopping.aborted) {
-    try {
-      await health.refresh();
-      break;
-    } catch {
-      // `/readyz` shows the reason.
-      await sleep(clock, 500, stopping).catch(() => undefined);
-    }
   }
   if (stopping.aborted) return;
   dispatcher.start();

@@ -1,6 +1,7 @@
 /** Takes events out of the outbox, as soon as they are committed, and makes deliveries of them. */
 import { backoffDelay } from '../../platform/backoff.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DecideAboutEvents, DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { EndpointRecord, NewDelivery, OutboxOrder, OutboxEvent } from '../../store/webhooks/types.ts';
@@ -38,7 +39,7 @@ const DELIVERIES_AT_ONCE = 2_000;
 const BYTES_AT_ONCE = 16_777_216;
 /** How long events wait at first for a subscription to become known here: usually it does within milliseconds. */
 const BEHIND = { baseMs: 20, maxMs: 2_000, jitter: 0 } as const;
-const RETRY = { baseMs: 100, maxMs: 5_000, jitter: 0 } as const;
+const RETRY = { intervalMs: 50, longestIntervalMs: 5_000 } as const;
 
 export class Relay {
   readonly #options: RelayOptions;
@@ -74,21 +75,14 @@ export class Relay {
     const { store, logger, clock } = this.#options;
     const { signal } = this.#stopping;
     const listener = store.listen(() => this.#wake.call());
-    for (let failures = 0; !signal.aborted;) {
-      try {
-        // Those whose turn it was may have been few while very many wait.
-        const full = (await this.#once()) || this.#order === 'turns';
-        this.#order = full && this.#order === 'age' ? 'turns' : 'age';
-        if (failures > 0) logger.info('relaying events again');
-        failures = 0;
-        if (!full) await this.#wake.wait(POLL_MS);
-      } catch (err) {
-        const waitMs = backoffDelay(failures + 1, RETRY);
-        if (failures === 0) logger.warn({ err, waitMs }, 'failed to relay events; they wait in the outbox');
-        failures += 1;
-        await sleep(clock, waitMs, signal).catch(() => undefined);
-      }
-    }
+    const failure = 'failed to relay events; they wait in the outbox';
+    await every({ ...RETRY, clock, logger, failure, signal }, async () => {
+      // Those whose turn it was may have been few while very many wait.
+      const full = (await this.#once()) || this.#order === 'turns';
+      this.#order = full && this.#order === 'age' ? 'turns' : 'age';
+      if (!full) await this.#wake.wait(POLL_MS);
+      return 'again';
+    });
     await listener.stop();
   }
 

@@ -3,6 +3,7 @@
  * that it does no harm to be woken twice, too early, too late, or after another process has settled the matter.
  */
 import { sleep } from '../../platform/clock.ts';
+import { retry } from '../../platform/retry.ts';
 import { StoreError, type DeliveryState, type DispatchStore } from '../../store/index.ts';
 import type { RecordedAttempt } from '../../store/webhooks/types.ts';
 import { deliver, type Claim, type Delivering } from '../attempt/deliver.ts';
@@ -103,12 +104,7 @@ async function tryAgain(claim: Pick<Claim, 'delivery' | 'leaseEndsAt'>, dependen
 /** What has been sent counts, even if Postgres is unavailable for a moment. It may be written down twice, and counts once. */
 async function recordForSure(result: JudgedAttempt, { recordAttempts, clock }: RetryDependencies): Promise<RecordedAttempt | undefined> {
   const until = clock.monotonic() + RECORD_FOR_MS;
-  for (;;) {
-    try {
-      return (await recordAttempts([result])).attempts[0];
-    } catch (error) {
-      if (!(error instanceof StoreError) || !error.retryable || clock.monotonic() > until) throw error;
-      await sleep(clock, RECORD_AGAIN_MS);
-    }
-  }
+  const delayMs = (error: unknown): number | undefined =>
+    error instanceof StoreError && error.retryable && clock.monotonic() <= until ? RECORD_AGAIN_MS : undefined;
+  return (await retry(() => recordAttempts([result]), { delayMs, clock })).attempts[0];
 }

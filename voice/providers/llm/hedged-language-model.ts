@@ -7,12 +7,13 @@ import { failureOf, ProviderError, type CompletionRequest } from '../../../calls
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logging.ts';
+import { retry } from '../../../platform/retry.ts';
 import type { TokenUsage } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { firstAnswer } from '../../../calls/fallback/first-answer.ts';
 import { LATE_MS, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
 import { hasWords, type ModelCall, type ModelEvent } from '../../../calls/model-stream/index.ts';
 import { wholeWords } from '../fallback/whole-words.ts';
-import { withRetries } from '../provider-errors.ts';
+import { afterTransient } from '../provider-errors.ts';
 import { Continuation } from './continuation.ts';
 import { bytesOf, fitted, type AnswerRequest } from './history.ts';
 import type { LanguageModel } from './language-model.ts';
@@ -91,12 +92,13 @@ export class HedgedLanguageModel {
   async *answer(request: AnswerRequest, signal: AbortSignal): AsyncGenerator<AnswerEvent, void> {
     const { summarizesFirst = false } = this.#options;
     if (summarizesFirst) await this.#summarize(request);
-    const pauseMs = (failures: number): number | undefined => RETRY_AFTER_MS[failures];
+    const begin = async () => {
+      const events = this.#attempt(request, signal);
+      return { first: await events.next(), events };
+    };
+    const delayMs = afterTransient((failures) => RETRY_AFTER_MS[failures - 1]);
     // Only up to the first event: what was said can't be taken back.
-    const { first, events } = await withRetries({ clock: this.#options.clock, signal, pauseMs }, async () => {
-      const attempt = this.#attempt(request, signal);
-      return { first: await attempt.next(), events: attempt };
-    });
+    const { first, events } = await retry(begin, { delayMs, clock: this.#options.clock, signal });
     try {
       for (let next = first; next.done !== true; next = await events.next()) yield next.value;
     } finally {

@@ -3,9 +3,10 @@ import type { AudioFrame } from '@livekit/rtc-node';
 
 import { failureOf } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
+import { retry } from '../../../platform/retry.ts';
 import { firstAnswer } from '../../../calls/fallback/first-answer.ts';
 import { LATE_MS, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
-import { withRetries } from '../provider-errors.ts';
+import { afterTransient } from '../provider-errors.ts';
 import { restOf, SpeechRate } from './rest-of-sentence.ts';
 import type { SentenceRequest, SpeechSynthesizer } from './speech-synthesizer.ts';
 import type { TtsProvider } from './tts-provider.ts';
@@ -70,9 +71,9 @@ export class SentenceSynthesizer implements SpeechSynthesizer {
     const { signal } = request;
     const ask = (voice: TtsProvider, either: AbortSignal): Promise<AsyncIterable<AudioFrame>> =>
       voice.request({ ...request, signal: either });
-    const { provider, answer, passed } = await withRetries({ clock, signal, pauseMs: (failures) => RETRY_DELAYS_MS[failures] }, () =>
-      firstAnswer({ providers: this.#left(broken), ask, lateMs: LATE_MS, clock, signal }),
-    );
+    const attempt = () => firstAnswer({ providers: this.#left(broken), ask, lateMs: LATE_MS, clock, signal });
+    const delayMs = afterTransient((failures) => RETRY_DELAYS_MS[failures - 1]);
+    const { provider, answer, passed } = await retry(attempt, { delayMs, clock, signal });
     voices.answered(provider, [...broken.slice(-1), ...passed]);
     return { provider, answer };
   }

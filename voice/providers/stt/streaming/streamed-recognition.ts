@@ -6,6 +6,7 @@ import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
 import type { HeardMeter } from '../../../../calls/usage/heard-meter.ts';
 import type { Clock, Timer } from '../../../../platform/clock.ts';
+import { retry } from '../../../../platform/retry.ts';
 import { unobserved, type ModelRequestObserver } from '../../../../platform/telemetry/gen-ai/model-requests.ts';
 import {
   errorTypeOf,
@@ -17,7 +18,7 @@ import {
 } from '../../../../calls/provider-access/index.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import { LATE_MS, type Named, type ProviderOrder } from '../../../../calls/fallback/provider-order.ts';
-import { isTransient, withRetries } from '../../provider-errors.ts';
+import { afterTransient, isTransient } from '../../provider-errors.ts';
 import { ObservedUtterances, type RecognizerName } from '../observed-utterances.ts';
 import { RECOGNITION_SAMPLE_RATE, type Recognition, type RecognitionEvent } from '../recognition.ts';
 import { AudioBacklog } from './audio-backlog.ts';
@@ -164,7 +165,8 @@ export class StreamedRecognition implements Recognition {
     const { clock } = this.#options;
     const { signal } = this.#closing;
     try {
-      await withRetries({ clock, signal, pauseMs: () => RETRY_DELAYS_MS[this.#failures++] }, () => this.#serveRound());
+      const delayMs = afterTransient(() => RETRY_DELAYS_MS[this.#failures++]);
+      await retry(() => this.#serveRound(), { delayMs, clock, signal });
     } catch (error) {
       this.#emit({ type: 'failed', error });
       this.close();
