@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { addDocuments } from '../api/client/add-documents.ts';
 import { createRestClient } from '../api/client/rest-client.ts';
+import { awakeClock } from '../platform/clock.ts';
+import { pollUntil } from '../platform/poll-until.ts';
 import { UserError } from '../platform/user-error.ts';
 import { duration } from './binaries/progress.ts';
 import { httpCheck } from './components/probes.ts';
@@ -114,16 +115,18 @@ export async function ensureDocuments(
 /** At the first start the example subscriptions deliver the events of the example documents to the receiver. */
 export async function firstDelivery({ console, stop, settings }: StartContext, receiver: string): Promise<void> {
   if (settings.documents !== undefined) return;
-  for (const startedAt = performance.now(); performance.now() - startedAt < FIRST_DELIVERY_WITHIN_MS;) {
+  const countVerified = async (): Promise<number> => {
     const { body } = await httpCheck({ url: receiver, signal: AbortSignal.any([stop, AbortSignal.timeout(5_000)]) });
-    const { verified } = (JSON.parse(body) as { readonly received: { readonly verified: number } }).received;
-    if (verified > 0) {
-      console.line(`✓ ${verified} verified deliveries of events`);
-      return;
-    }
-    await pause(100, undefined, { signal: stop });
-  }
-  console.line('! no event has been delivered yet: `parley webhooks deliveries handbook-news` shows why');
+    return (JSON.parse(body) as { readonly received: { readonly verified: number } }).received.verified;
+  };
+  const options = { everyMs: 100, withinMs: FIRST_DELIVERY_WITHIN_MS, clock: awakeClock, signal: stop };
+  const verified = await pollUntil(countVerified, Boolean, options);
+  stop.throwIfAborted();
+  console.line(
+    verified > 0
+      ? `✓ ${verified} verified deliveries of events`
+      : '! no event has been delivered yet: `parley webhooks deliveries handbook-news` shows why',
+  );
 }
 
 /** Calls the example agent once. A call that fails stops nothing. */
@@ -139,26 +142,29 @@ export async function firstCall(context: StartContext, env: Readonly<Record<stri
 /** At the first start everything has to become Ready; at later ones a resource that does not is only reported. */
 export async function resourcesReady({ kubectl, org, console, stop, settings, layout }: StartContext): Promise<void> {
   const first = settings.examples === undefined;
-  const startedAt = performance.now();
-  for (;;) {
+  const look = async () => {
     const resources = await resourceReadiness(kubectl, org, stop);
     const waiting = resources.filter(({ ready }) => !ready);
-    if (waiting.length === 0) {
-      console.status('resources', undefined);
-      if (resources.length > 0) console.line(`✓ ${resources.length} resources Ready`);
-      return;
-    }
-    if (performance.now() - startedAt > (first ? EXAMPLES_READY_WITHIN_MS : RESOURCES_READY_WITHIN_MS)) {
-      const lines = waiting.map(({ name, message }) => `    ${name}: ${message}`).join('\n');
-      if (first)
-        throw new UserError(`the examples are not Ready after ${duration(EXAMPLES_READY_WITHIN_MS)}:\n${lines}`, {
-          cure: `look at ${join(layout.logs, 'operator.log')}`,
-        });
-      console.line(`! not Ready, and left as they are:\n${lines}`);
-      return;
-    }
     const names = waiting.map(({ name }) => name).join(', ');
-    console.status('resources', `  waiting for ${waiting.length} of ${resources.length} resources: ${names}`);
-    await pause(200, undefined, { signal: stop });
+    console.status('resources', names && `  waiting for ${waiting.length} of ${resources.length} resources: ${names}`);
+    return { waiting, total: resources.length };
+  };
+  const withinMs = first ? EXAMPLES_READY_WITHIN_MS : RESOURCES_READY_WITHIN_MS;
+  const { waiting, total } = await pollUntil(look, (found) => found.waiting.length === 0, {
+    everyMs: 200,
+    withinMs,
+    clock: awakeClock,
+    signal: stop,
+  });
+  stop.throwIfAborted();
+  if (waiting.length === 0) {
+    if (total > 0) console.line(`✓ ${total} resources Ready`);
+    return;
   }
+  const lines = waiting.map(({ name, message }) => `    ${name}: ${message}`).join('\n');
+  if (first)
+    throw new UserError(`the examples are not Ready after ${duration(withinMs)}:\n${lines}`, {
+      cure: `look at ${join(layout.logs, 'operator.log')}`,
+    });
+  console.line(`! not Ready, and left as they are:\n${lines}`);
 }

@@ -3,6 +3,9 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
+import { awakeClock } from '../platform/clock.ts';
+import { pollUntil } from '../platform/poll-until.ts';
+
 /** Whether a process with this number exists, zombies and other users' included. */
 export function processAlive(pid: number): boolean {
   try {
@@ -29,10 +32,6 @@ export async function commandLine(pid: number): Promise<string | undefined> {
 
 /** Waits until the process is gone; false when it still runs after `timeoutMs`. */
 export async function waitForExit(pid: number, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  while (await commandLine(pid)) {
-    if (performance.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return true;
+  const options = { everyMs: 50, withinMs: timeoutMs, clock: awakeClock };
+  return pollUntil(async () => (await commandLine(pid)) === undefined, Boolean, options);
 }

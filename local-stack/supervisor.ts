@@ -16,6 +16,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { aborted } from '../platform/aborted.ts';
 import { errorMessageOf } from '../platform/caught.ts';
+import { awakeClock } from '../platform/clock.ts';
+import { pollUntil } from '../platform/poll-until.ts';
 import { ComponentLog } from './component-log.ts';
 import { lowerPriority } from './lower-priority.ts';
 import { Watchdog } from './watchdog.ts';
@@ -322,17 +324,15 @@ export class Supervisor {
     const exited = new AbortController();
     void exit.then(() => exited.abort());
     const signal = AbortSignal.any([exited.signal, this.#stopping.signal, ...(limit === undefined ? [] : [limit])]);
-    const checked = async (): Promise<'ready' | 'timeout'> => {
-      while (!signal.aborted) {
-        try {
-          if ((await component.check(AbortSignal.any([signal, AbortSignal.timeout(5_000)]))) !== false) return 'ready';
-        } catch {
-          // Not yet.
-        }
-        await pause(CHECK_INTERVAL_MS);
+    const isReady = async (): Promise<boolean> => {
+      try {
+        return (await component.check(AbortSignal.any([signal, AbortSignal.timeout(5_000)]))) !== false;
+      } catch {
+        return false;
       }
-      return 'timeout';
     };
+    const checked = async (): Promise<'ready' | 'timeout'> =>
+      (await pollUntil(isReady, Boolean, { everyMs: CHECK_INTERVAL_MS, clock: awakeClock, signal })) ? 'ready' : 'timeout';
     return Promise.race([checked(), exit]);
   }
 

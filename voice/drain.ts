@@ -1,4 +1,5 @@
-import { sleep, type Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
+import { pollUntil } from '../platform/poll-until.ts';
 
 /** What of LiveKit's agent server is needed here. */
 export interface Drainable {
@@ -25,8 +26,6 @@ const POLL_MS = 100;
 export async function drainCalls({ server, live, timeoutMs, clock }: DrainOptions): Promise<void> {
   const until = clock.monotonic() + timeoutMs;
   await server.drain(timeoutMs);
-  while (live() > 0) {
-    if (clock.monotonic() >= until) throw new Error(`${live()} calls were live when their time was up: they are ended`);
-    await sleep(clock, POLL_MS);
-  }
+  const left = await pollUntil(live, (calls) => calls === 0, { everyMs: POLL_MS, withinMs: until - clock.monotonic(), clock });
+  if (left > 0) throw new Error(`${left} calls were live when their time was up: they are ended`);
 }

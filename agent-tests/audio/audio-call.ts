@@ -4,6 +4,7 @@
  * A turn is over when the agent has listened for a moment. What it said and which tools it called is read from the call's rows, which the voice
  * process writes: the same that are shown of any call.
  */
+import { awaitEnd } from '../../calls/await-end.ts';
 import { accessTokenOf, TOKEN_TTL_MS } from '../../calls/access-token.ts';
 import { callSettingsOf } from '../../calls/call-settings.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
@@ -19,7 +20,7 @@ import { aborted } from '../../platform/aborted.ts';
 import { sleep, withTimeout, type Clock } from '../../platform/clock.ts';
 import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { isTerminal, newCallId, type CallRecord, type CallRef, type CallStore, type TestOfCall } from '../../store/index.ts';
+import { newCallId, type CallRecord, type CallRef, type CallStore, type TestOfCall } from '../../store/index.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
 import { SpokenTurns } from './spoken-turns.ts';
 import type { UserSpeech } from './user-speech.ts';
@@ -196,11 +197,11 @@ export class AudioCall implements AgentDriver {
   async #turn(act: () => Promise<void>): Promise<AgentTurn> {
     await act();
     this.#options.signal.throwIfAborted();
-    let ended = this.#left.signal.aborted ? await this.#becomesOver(END_WITHIN_MS) : undefined;
+    let ended = this.#left.signal.aborted ? await this.#awaitEnd() : undefined;
     let turn = await this.#spoken.take({ complete: ended !== undefined });
     // An agent that hangs up does so after its last words: that is a part of the turn, however late it comes.
     if (ended === undefined && (this.#left.signal.aborted || turn.toolCalls.some(({ name }) => name === 'end_call'))) {
-      ended = await this.#becomesOver(END_WITHIN_MS);
+      ended = await this.#awaitEnd();
       const rest = await this.#spoken.take({ complete: true });
       turn = { ...rest, ...turn, messages: [...turn.messages, ...rest.messages], toolCalls: [...turn.toolCalls, ...rest.toolCalls] };
     }
@@ -216,13 +217,9 @@ export class AudioCall implements AgentDriver {
     };
   }
 
-  async #becomesOver(withinMs: number): Promise<CallRecord | undefined> {
+  #awaitEnd(): Promise<CallRecord | undefined> {
     const { calls, clock } = this.#options.services;
-    for (const until = clock.monotonic() + withinMs; clock.monotonic() < until; await sleep(clock, POLL_MS)) {
-      const call = await calls.calls.get(this.#ref);
-      if (call === undefined || isTerminal(call.status)) return call;
-    }
-    return undefined;
+    return awaitEnd(calls.calls, this.#ref, { everyMs: POLL_MS, withinMs: END_WITHIN_MS, clock });
   }
 
   async #close(): Promise<void> {
@@ -232,7 +229,7 @@ export class AudioCall implements AgentDriver {
     await this.#room?.hangUp();
     if (!this.#registered) return;
     const { rooms, lifecycle } = this.#options.services;
-    if (this.#room !== undefined && (await this.#becomesOver(END_WITHIN_MS)) !== undefined) return;
+    if (this.#room !== undefined && (await this.#awaitEnd()) !== undefined) return;
     await lifecycle.end({ ...this.#ref, reason: 'user_ended_call' });
     await rooms.close(roomOf(this.#ref.id));
   }

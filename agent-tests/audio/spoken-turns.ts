@@ -1,5 +1,6 @@
 /** What an agent said and did in the turns of a call with sound, from the rows that its voice process writes. */
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 import type { CallLogRows, CallRef, CallStore } from '../../store/index.ts';
 import type { SpokenLine } from '../../calls/live-transcript.ts';
 import type { AgentTurn } from '../driver.ts';
@@ -35,12 +36,11 @@ export class SpokenTurns {
   /** @param complete the call is over, and all of it is written */
   async take({ complete }: { readonly complete: boolean }): Promise<AgentTurn> {
     const { log, call, clock } = this.#options;
-    const until = clock.monotonic() + ROWS_WITHIN_MS;
-    let rows = this.#new(await log.read(call));
-    while (!complete && agentsOf(rows).length < this.#lines.size && clock.monotonic() < until) {
-      await sleep(clock, POLL_MS);
-      rows = this.#new(await log.read(call));
-    }
+    const rows = await pollUntil(
+      async () => this.#new(await log.read(call)),
+      (found) => complete || agentsOf(found).length >= this.#lines.size,
+      { everyMs: POLL_MS, withinMs: ROWS_WITHIN_MS, clock },
+    );
     this.#lines.clear();
     for (const { seq } of [...rows.messages, ...rows.toolCalls]) this.#taken.add(seq);
     const firstWordsMs = rows.turns.find(({ v2v }) => v2v !== null)?.v2v ?? undefined;

@@ -1,7 +1,8 @@
 /** Ends calls on request. */
+import { awaitEnd } from '../../calls/await-end.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import type { Rooms } from '../../calls/rooms.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { isTerminal, StoreError, type CallRecord, type CallStore } from '../../store/index.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 
@@ -30,10 +31,10 @@ export class CallEnding {
    */
   async end(call: CallRecord): Promise<CallRecord> {
     if (isTerminal(call.status)) return call;
-    const { lifecycle, rooms } = this.#options;
+    const { calls, lifecycle, rooms, clock } = this.#options;
     try {
       if ((await rooms?.end(call.room)) === true) {
-        const over = await this.#becomesOver(call);
+        const over = await awaitEnd(calls, call, { everyMs: POLL_MS, withinMs: AGENT_MS, clock });
         if (over !== undefined) return over;
       }
       const { call: ended } = await lifecycle.end({ org: call.org, id: call.id, reason: 'agent_ended_call' });
@@ -43,15 +44,5 @@ export class CallEnding {
       if (cause instanceof StoreError) throw cause.kind === 'not_found' ? notFound('Call') : cause;
       throw new ApiError('unavailable', 'the media server does not answer: end the call again', { cause });
     }
-  }
-
-  async #becomesOver({ org, id }: CallRecord): Promise<CallRecord | undefined> {
-    const { calls, clock } = this.#options;
-    for (const until = clock.monotonic() + AGENT_MS; clock.monotonic() < until;) {
-      const now = await calls.get({ org, id });
-      if (now === undefined || isTerminal(now.status)) return now;
-      await sleep(clock, POLL_MS);
-    }
-    return undefined;
   }
 }

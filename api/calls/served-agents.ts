@@ -1,7 +1,8 @@
 /** Which configuration a call of an agent starts with. */
 import { wellKnown } from '../../crds/index.ts';
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { isObjectName } from '../resources/names.ts';
@@ -10,8 +11,7 @@ import { summaryOf } from '../state/resource-state.ts';
 type Serving = NonNullable<Awaited<ReturnType<AgentRevisions['servingByName']>>>;
 
 /** How long a call waits for the operator to take in an agent that was written a moment ago, and how often it looks, in milliseconds. */
-const SETTLING_MS = 2_000;
-const LOOK_EVERY_MS = 50;
+const SETTLING = { withinMs: 2_000, everyMs: 50 } as const;
 
 export class ServedAgents {
   readonly #views: KindContext['views'];
@@ -52,12 +52,12 @@ export class ServedAgents {
     const resource = await this.#views.agents.get(org, name);
     if (resource === undefined) throw notFound('AI agent');
     // Created a moment ago, perhaps by another replica: this one may have seen it only now.
-    const giveUpAt = this.#clock.monotonic() + SETTLING_MS;
-    while (this.#clock.monotonic() < giveUpAt) {
-      await sleep(this.#clock, LOOK_EVERY_MS);
-      const late = await this.#revisions.servingByName({ org, agentName: name, callId });
-      if (late !== undefined) return late;
-    }
+    const late = await pollUntil(
+      () => this.#revisions.servingByName({ org, agentName: name, callId }),
+      (found) => found !== undefined,
+      { ...SETTLING, clock: this.#clock },
+    );
+    if (late !== undefined) return late;
     const ready = summaryOf(this.#views.agents.newest(org, name)?.status);
     throw new ApiError(
       'conflict',
@@ -69,15 +69,14 @@ export class ServedAgents {
 
   /** An edit that this replica knows of counts for the next call: the operator is given a moment. What it doesn't take in changes nothing. */
   async #settled(org: string, name: string): Promise<void> {
-    const giveUpAt = this.#clock.monotonic() + SETTLING_MS;
-    while (!this.#availability.lost && this.#clock.monotonic() < giveUpAt) {
+    const isSettled = async (): Promise<boolean> => {
       const agent = this.#views.agents.newest(org, name);
-      if (agent === undefined || agent.spec.suspend === true) return;
+      if (this.#availability.lost || agent === undefined || agent.spec.suspend === true) return true;
       // Without a revision there is nothing to fall back to, and the wait comes later.
-      if ((agent.status?.observedGeneration ?? -1) < 0) return;
+      if ((agent.status?.observedGeneration ?? -1) < 0) return true;
       // A change of one of its tools is one, too.
-      if ((await this.#states.agent(agent)).reason !== 'Reconciling') return;
-      await sleep(this.#clock, LOOK_EVERY_MS);
-    }
+      return (await this.#states.agent(agent)).reason !== 'Reconciling';
+    };
+    await pollUntil(isSettled, Boolean, { ...SETTLING, clock: this.#clock });
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 
 export interface ConnectionDrain {
   /** Asks clients to close the connection with each answer. Resolves after a time without requests, or when no connection is left. */
@@ -34,8 +35,8 @@ export function connectionDrain(app: FastifyInstance, { clock }: { readonly cloc
     async drain() {
       draining = true;
       const begun = clock.monotonic();
-      while (connections > 0 && clock.monotonic() - begun < LONGEST_MS && clock.monotonic() - Math.max(lastRequest, begun) < QUIET_MS)
-        await sleep(clock, LOOK_MS);
+      const isQuiet = (): boolean => connections === 0 || clock.monotonic() - Math.max(lastRequest, begun) >= QUIET_MS;
+      await pollUntil(isQuiet, Boolean, { everyMs: LOOK_MS, withinMs: LONGEST_MS, clock });
     },
   };
 }

@@ -1,6 +1,6 @@
 /** A call over REST: made, waited for, and its recording fetched. Every refusal names what it is about and what to do. */
 import type { TurnLatencies } from '../../calls/turn-latencies.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import { pollUntil, type PollOptions } from '../../platform/poll-until.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { RestError, type RestClient } from '../../api/client/rest-client.ts';
 
@@ -74,36 +74,27 @@ function explain(refusal: RestError, agent: string): UserError {
   }
 }
 
-export interface Waiting {
-  readonly clock: Clock;
-  /** No look begins later; how long one may take is the client's to limit. */
-  readonly withinMs: number;
-  readonly signal: AbortSignal;
-}
+/** How long one look may take is the client's to limit. */
+type Waiting = Omit<PollOptions, 'everyMs'>;
 
-/** The call when it is over; as it is when that takes too long. @throws the signal's reason when it aborts during a look */
-export async function endOf(rest: RestClient, id: string, { clock, withinMs, signal }: Waiting): Promise<CallView> {
-  const giveUpAt = clock.monotonic() + withinMs;
-  for (;;) {
-    const call = (await rest.request('GET', `/v1/calls/${id}`, undefined, { signal })) as CallView;
-    const over = call.call_status === 'ended' || call.call_status === 'error';
-    if (over || clock.monotonic() >= giveUpAt || signal.aborted) return call;
-    await sleep(clock, ASK_EVERY_MS, signal).catch(() => undefined);
-  }
+/** The call when it is over; as it is when that takes too long. */
+export function endOf(rest: RestClient, id: string, waiting: Waiting): Promise<CallView> {
+  return pollUntil(
+    () => rest.request('GET', `/v1/calls/${id}`) as Promise<CallView>,
+    ({ call_status: status }) => status === 'ended' || status === 'error',
+    { ...waiting, everyMs: ASK_EVERY_MS },
+  );
 }
 
 /** The recording once it is there; undefined when none has come. @throws UserError for a key that may not read it */
-export async function recordingOf(rest: RestClient, id: string, { clock, withinMs, signal }: Waiting): Promise<Uint8Array | undefined> {
-  const giveUpAt = clock.monotonic() + withinMs;
-  for (;;) {
-    try {
-      return await rest.download('POST', '/v1/call-recording/download', { call_id: id }, { signal });
-    } catch (error) {
-      if (signal.aborted) return undefined;
+export function recordingOf(rest: RestClient, id: string, waiting: Waiting): Promise<Uint8Array | undefined> {
+  const { signal } = waiting;
+  const look = (): Promise<Uint8Array | undefined> =>
+    rest.download('POST', '/v1/call-recording/download', { call_id: id }, { signal }).catch((error: unknown) => {
       // Not over, or not in the storage yet.
-      if (!(error instanceof RestError && (error.status === 404 || error.status === 409))) throw error;
-    }
-    if (clock.monotonic() >= giveUpAt || signal.aborted) return undefined;
-    await sleep(clock, ASK_EVERY_MS, signal).catch(() => undefined);
-  }
+      const isLate = error instanceof RestError && (error.status === 404 || error.status === 409);
+      if (!isLate && signal?.aborted !== true) throw error;
+      return undefined;
+    });
+  return pollUntil(look, (recording) => recording !== undefined, { ...waiting, everyMs: ASK_EVERY_MS });
 }

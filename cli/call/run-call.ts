@@ -74,7 +74,7 @@ export async function runCall(command: CallCommand, surroundings: CallSurroundin
   await dispose();
   if (failure !== undefined && !(failure instanceof NoAgentError)) throw failure;
   // A call that no agent joined stays registered: it does not end soon.
-  const call = await endOf(rest, made.id, { clock, withinMs: served ? END_WITHIN_MS : 0, signal: neverAborts });
+  const call = await endOf(rest, made.id, { clock, withinMs: served ? END_WITHIN_MS : 0 });
   const recording = command.record === undefined ? undefined : await keepRecording(call, command.record, surroundings);
   reporter.result({ call, recording });
   if (failure !== undefined && !stop.aborted) throw failure;

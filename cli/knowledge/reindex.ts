@@ -1,5 +1,6 @@
 /** `parley kb reindex`: starts the work, which a worker does, and watches it. */
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 import { TemporalUnavailableError } from '../../platform/temporal/unavailable-error.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { INTERRUPTED } from '../interruptible.ts';
@@ -35,11 +36,11 @@ export async function reindex({ store, knowledge: { jobs }, collection }: Offlin
   // Its failure is reported below, when the watching has ended.
   ended.catch(() => undefined);
   const stop = AbortSignal.any([signal, over.signal]);
-  while (!stop.aborted) {
+  const showProgress = async (): Promise<void> => {
     const documents = await jobs.reindexProgress(job);
     if (documents !== undefined && !stop.aborted) progress.show(Math.min(documents, total), total, 'documents');
-    await sleep(clock, LOOK_EVERY_MS, stop).catch(() => undefined);
-  }
+  };
+  await pollUntil(showProgress, () => false, { everyMs: LOOK_EVERY_MS, clock, signal: stop });
   if (!over.signal.aborted)
     throw new UserError(`a worker goes on indexing ${org}/${name}`, {
       exitCode: INTERRUPTED,

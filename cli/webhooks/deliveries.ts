@@ -1,6 +1,7 @@
 /** Deliveries over REST, as commands show and repeat them. */
-import { setTimeout as pause } from 'node:timers/promises';
 
+import { awakeClock } from '../../platform/clock.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
 import type { AttemptView, DeliveryView, SubscriptionRow } from './tables.ts';
@@ -88,20 +89,15 @@ export class WebhookClient {
     delivery,
     withinMs,
   }: SentDelivery): Promise<{ readonly delivery: DeliveryView; readonly attempts: readonly AttemptView[] }> {
-    for (const deadline = performance.now() + withinMs; ;) {
-      // The list also answers for a delivery whose row does not exist yet: it follows a moment after its event.
-      const found = (await this.listDeliveries({ subscription, limit: PAGE })).find(({ id }) => id === delivery);
-      if (found !== undefined && (found.attempts > 0 || found.ended_at !== null)) {
-        return { delivery: found, attempts: await this.listAttempts(delivery) };
-      }
-      if (performance.now() > deadline) {
-        const state = found === undefined ? '' : `: it is ${found.status}`;
-        throw new UserError(`${delivery} has not been sent after ${withinMs / 1000} s${state}`, {
-          cure: await this.#whyUnsent(subscription),
-        });
-      }
-      await pause(200);
-    }
+    // The list also answers for a delivery whose row does not exist yet: it follows a moment after its event.
+    const find = async (): Promise<DeliveryView | undefined> =>
+      (await this.listDeliveries({ subscription, limit: PAGE })).find(({ id }) => id === delivery);
+    const isSent = (found: DeliveryView): boolean => found.attempts > 0 || found.ended_at !== null;
+    const options = { everyMs: 200, withinMs, clock: awakeClock };
+    const found = await pollUntil(find, (row) => row !== undefined && isSent(row), options);
+    if (found !== undefined && isSent(found)) return { delivery: found, attempts: await this.listAttempts(delivery) };
+    const state = found === undefined ? '' : `: it is ${found.status}`;
+    throw new UserError(`${delivery} has not been sent after ${withinMs / 1000} s${state}`, { cure: await this.#whyUnsent(subscription) });
   }
 
   async #whyUnsent(subscription: string): Promise<string> {

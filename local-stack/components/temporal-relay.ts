@@ -3,6 +3,8 @@ import { openSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 
+import { awakeClock } from '../../platform/clock.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 import { processAlive } from '../processes.ts';
 
 export interface SocketRelayOptions {
@@ -24,7 +26,7 @@ export async function relay({ routes, pid }: SocketRelayOptions): Promise<void> 
       server.once('error', reject).listen(shortPath(dirname(path), basename(path)), () => resolve()),
     );
   }
-  while (processAlive(pid)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  await pollUntil(() => !processAlive(pid), Boolean, { everyMs: POLL_MS, clock: awakeClock });
 }
 
 /** Each sends on what the other receives, and ends with it. */
