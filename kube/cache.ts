@@ -1,3 +1,4 @@
+import { untilAborted } from '../platform/aborted.ts';
 import { Pacer } from '../platform/pacer.ts';
 import { compareResourceVersions, isOrderable } from './resource-version.ts';
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from './types.ts';
@@ -35,10 +36,8 @@ export type CacheChange<T> =
   | { readonly type: 'modified'; readonly object: T; readonly previous: T }
   | { readonly type: 'deleted'; readonly object: T };
 
-interface Waiter {
+interface Waiter extends PromiseWithResolvers<void> {
   readonly resourceVersion: string;
-  readonly resolve: () => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 interface Entry<T> {
@@ -105,17 +104,9 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
     if (this.#reached(resourceVersion)) return;
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter: Waiter = { resourceVersion, resolve, reject };
-    const onAbort = (): void => reject(signal?.reason);
+    const waiter: Waiter = { resourceVersion, ...Promise.withResolvers<void>() };
     this.#waiters.add(waiter);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    try {
-      await promise;
-    } finally {
-      this.#waiters.delete(waiter);
-      signal?.removeEventListener('abort', onAbort);
-    }
+    await untilAborted(waiter.promise, signal).finally(() => this.#waiters.delete(waiter));
   }
 
   /**

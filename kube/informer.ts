@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
-import { untilAborted } from '../platform/until-aborted.ts';
+import { untilAborted } from '../platform/aborted.ts';
 import { WatchCache, type Cache, type CacheChange, type IndexFunction } from './cache.ts';
 import { informerMetrics, type InformerMetrics } from './informer-metrics.ts';
 import { Pacer } from '../platform/pacer.ts';
@@ -153,7 +153,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
   }
 
   async synced(signal?: AbortSignal): Promise<void> {
-    return signal === undefined ? this.#synced.promise : untilAborted(this.#synced.promise, signal);
+    return untilAborted(this.#synced.promise, signal);
   }
 
   onChange(listener: ChangeListener<Stored<T>>): () => void {

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { aborted } from '../platform/aborted.ts';
+import { untilAborted } from '../platform/aborted.ts';
 import { errorMessageOf } from '../platform/caught.ts';
 import { awakeClock } from '../platform/clock.ts';
 import { pollUntil } from '../platform/poll-until.ts';
@@ -338,8 +338,7 @@ export class Supervisor {
 
   async #stopComponent(running: Running, force?: AbortSignal): Promise<void> {
     const { stopSignal = 'SIGTERM', stopTimeoutMs = STOP_TIMEOUT_MS } = running.component;
-    if (running.preparing !== undefined)
-      await Promise.race([running.preparing.catch(() => undefined), ...(force === undefined ? [] : [aborted(force)])]);
+    if (running.preparing !== undefined) await untilAborted(running.preparing, force).catch(() => undefined);
     const { child } = running;
     if (child?.pid !== undefined) {
       this.#emit(running, 'stopping');

@@ -16,7 +16,7 @@ import { OutgoingAudio } from '../../voice/caller/outgoing-audio.ts';
 import { joinCall, type RoomCall } from '../../voice/caller/room-call.ts';
 import { TurnTaking } from '../../voice/caller/turn-taking.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
-import { aborted } from '../../platform/aborted.ts';
+import { unlessAborted } from '../../platform/aborted.ts';
 import { sleep, withTimeout, type Clock } from '../../platform/clock.ts';
 import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -89,8 +89,8 @@ export class AudioCall implements AgentDriver {
     const entering = this.#enter();
     this.#entering = entering.catch(() => undefined);
     const { audible } = await entering;
-    const arrived = await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([this.#agent.promise, aborted(this.#signal).then(() => false)]));
-    if (arrived === undefined)
+    const arrived = await withTimeout(clock, AGENT_WITHIN_MS, unlessAborted(this.#agent.promise, this.#signal));
+    if (arrived === undefined && !this.#signal.aborted)
       throw new DriverError(
         `no voice process took the call within ${AGENT_WITHIN_MS / 1_000} s: does the role voice run, and has it room for calls?`,
       );
@@ -105,7 +105,7 @@ export class AudioCall implements AgentDriver {
   async say(text: string): Promise<AgentTurn> {
     const sound = await this.#options.speech.of(text);
     return this.#turn(async () => {
-      await Promise.race([this.#audio.say(sound), aborted(this.#signal)]);
+      await unlessAborted(this.#audio.say(sound), this.#signal);
       await this.#answer();
     });
   }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 
 import { dispose } from '@livekit/rtc-node';
 
-import { aborted } from '../../platform/aborted.ts';
+import { aborted, unlessAborted } from '../../platform/aborted.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import { errorMessageOf } from '../../platform/caught.ts';
 import type { Sound } from '../../platform/wav.ts';
@@ -129,7 +129,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
     const leaving = room.over.then(() => over.abort());
     const ended = AbortSignal.any([over.signal, stop, ...(command.maxMs === undefined ? [] : [AbortSignal.timeout(command.maxMs)])]);
     const served = await arrives(agent.promise, { clock, signal: ended });
-    if (served) await Promise.race([room.audible, aborted(ended)]);
+    if (served) await unlessAborted(room.audible, ended);
     if (!served) {
       if (!ended.aborted)
         throw new NoAgentError(`no agent joined the call within ${AGENT_WITHIN_MS / 1_000} s`, {
@@ -179,7 +179,7 @@ async function recite(
   for (const sound of sounds) {
     await turns.usersTurn(TURN_WITHIN_MS, signal);
     if (signal.aborted) return;
-    await Promise.race([audio.say(sound), aborted(signal)]);
+    await unlessAborted(audio.say(sound), signal);
     if (!(await turns.answering(ANSWER_WITHIN_MS, signal)) && !signal.aborted)
       reporter.note(`the agent has not answered within ${ANSWER_WITHIN_MS / 1_000} s`);
   }
@@ -187,7 +187,7 @@ async function recite(
 }
 
 async function arrives(agent: Promise<true>, { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<boolean> {
-  return (await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([agent, aborted(signal).then(() => false)]))) ?? false;
+  return (await withTimeout(clock, AGENT_WITHIN_MS, unlessAborted(agent, signal))) ?? false;
 }
 
 async function keepRecording(

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+import { untilAborted } from '../../platform/aborted.ts';
 import { locateAsset } from '../../platform/assets.ts';
 import type { Embedder, EmbeddingKind, EmbedOptions, LocalProfile } from './embedder.ts';
 import { EmbeddingError } from './embedding-error.ts';
@@ -64,18 +65,15 @@ export class LocalEmbedder implements Embedder {
     this.#process = running;
     const request: LocalRequest = { id: ++this.#lastId, texts };
     const { promise, resolve, reject } = Promise.withResolvers<LocalAnswer>();
-    // What the caller no longer waits for is still computed, and then dropped.
-    const onAbort = (): void => reject(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
     this.#waiting.set(request.id, { resolve, reject });
     hold(running, true);
     running.send(request, (error) => {
       if (error !== null) reject(died());
     });
     try {
-      return await promise;
+      // What the caller no longer waits for is still computed, and then dropped.
+      return await untilAborted(promise, signal);
     } finally {
-      signal?.removeEventListener('abort', onAbort);
       this.#waiting.delete(request.id);
       if (this.#waiting.size === 0) hold(running, false);
     }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 
-import { untilAborted } from '../../platform/until-aborted.ts';
+import { untilAborted } from '../../platform/aborted.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 import { READ_AHEAD_BYTES } from './limits.ts';
 
@@ -43,7 +43,7 @@ export async function openContent(
     const head: Uint8Array[] = [];
     let isWhole = false;
     while (!isWhole && bytes <= READ_AHEAD_BYTES) {
-      const part = await (signal === undefined ? next() : untilAborted(next(), signal));
+      const part = await untilAborted(next(), signal);
       if (part === undefined) isWhole = true;
       else if (part.length > 0) head.push(part);
     }

@@ -12,7 +12,7 @@ import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { parseJson } from '../tools/http/json.ts';
 import type { JsonValue } from '../tools/tool-result.ts';
-import { untilAborted } from '../../platform/until-aborted.ts';
+import { untilAborted } from '../../platform/aborted.ts';
 import { ask, cacheKey, LookupError, prepare, timeoutOf, type Lookup } from './lookup.ts';
 
 /** In Postgres, for all calls. */

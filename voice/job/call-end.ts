@@ -3,7 +3,7 @@ import type { Room } from '@livekit/rtc-node';
 
 import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { untilAborted } from '../../platform/until-aborted.ts';
+import { untilAborted } from '../../platform/aborted.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import type { Rooms } from '../../calls/rooms.ts';
 import type { EndReason, Finish } from '../finish-reason.ts';

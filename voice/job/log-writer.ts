@@ -2,7 +2,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { untilAborted } from '../../platform/until-aborted.ts';
+import { untilAborted } from '../../platform/aborted.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
 import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
 import type { Entry } from '../conversation/records.ts';

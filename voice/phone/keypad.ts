@@ -1,6 +1,7 @@
 /** The keypad of a telephone (DTMF): what the user presses, and what the agent does. */
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
+import { unlessAborted } from '../../platform/aborted.ts';
 import { sleep, type Clock, type Timer } from '../../platform/clock.ts';
 
 /** Between two keys of one entry, at most, in milliseconds. */
@@ -69,12 +70,10 @@ export class Keypad {
     const collection: Collection = { count, done: resolve, over: promise };
     this.#collection = collection;
     const late = this.#options.clock.after(withinMs, () => this.#pressed === '' && resolve(''));
-    const abort = (): void => resolve('');
-    signal.addEventListener('abort', abort, { once: true });
     if (this.#pressed.length >= count) this.#complete();
-    const keys = signal.aborted ? '' : await promise;
+    const keys = (await unlessAborted(promise, signal)) ?? '';
+    resolve(keys);
     late.cancel();
-    signal.removeEventListener('abort', abort);
     if (this.#collection === collection) this.#collection = undefined;
     return keys;
   }

@@ -2,7 +2,7 @@
 import { userIdentityOf } from '../../calls/names.ts';
 import type { DialFailure, SipGateway } from '../../calls/sip/gateway.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { untilAborted } from '../../platform/until-aborted.ts';
+import { untilAborted } from '../../platform/aborted.ts';
 import type { CallRecord, PhoneRoute, Store } from '../../store/index.ts';
 
 /** How long a phone rings, in seconds: voice mail and the networks take over sooner, mostly. */

@@ -3,7 +3,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
-import { untilAborted } from '../../platform/until-aborted.ts';
+import { untilAborted } from '../../platform/aborted.ts';
 import type { Reports, Voice, VoiceEvent } from '../conversation/ports.ts';
 import type { SpeechSynthesizer } from '../providers/tts/speech-synthesizer.ts';
 import type { AnswerNormalizer, Sentence, TextNormalizer } from '../text-normalization/index.ts';

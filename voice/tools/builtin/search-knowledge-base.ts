@@ -4,7 +4,7 @@ import { SearchUnavailableError, type Search, type SearchHit } from '../../../kn
 import { createArgumentCheck } from '../arguments.ts';
 import type { ToolHost } from '../tool-host.ts';
 import { failure, NO_MESSAGES, type JsonValue, type ToolDefinition } from '../tool-result.ts';
-import { untilAborted } from '../../../platform/until-aborted.ts';
+import { untilAborted } from '../../../platform/aborted.ts';
 
 export interface SearchToolOptions {
   readonly org: string;

@@ -1,6 +1,7 @@
 /** The session of a call with one MCP server: opened when the call begins, opened again when the server has lost it, closed at the end. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
+import { untilAborted } from '../../../platform/aborted.ts';
 import type { ServerTool } from '../../../crds/mcp-tools.ts';
 import { connectMcp, type ConnectMcpOptions, type McpConnection, type McpRequestOptions } from '../../../calls/mcp/connect.ts';
 import { McpError } from '../../../calls/mcp/mcp-error.ts';
@@ -57,7 +58,8 @@ export class McpSession {
     const shared = this.#open();
     shared.running += 1;
     try {
-      return await request(await within(shared.opening, signal));
+      // Others may wait for the same connection: who gives up doesn't end it.
+      return await request(await untilAborted(shared.opening, signal));
     } catch (error) {
       if (error instanceof McpError && error.kind !== 'refused' && error.kind !== 'too_large') this.#leave(shared);
       throw error;
@@ -90,19 +92,5 @@ export class McpSession {
       (connection) => connection.close(),
       () => undefined,
     );
-  }
-}
-
-/** Others may wait for the same connection: who gives up doesn't end it. */
-async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort, { once: true });
-  aborted.catch(() => undefined);
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

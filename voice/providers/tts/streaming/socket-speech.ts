@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../../../../platform/clock.ts';
 import { Semaphore } from '../../../../platform/semaphore.ts';
-import { untilAborted } from '../../../../platform/until-aborted.ts';
+import { untilAborted } from '../../../../platform/aborted.ts';
 import {
   failureOf,
   ProviderError,
