@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../kube/index.ts';
 import { configEntries } from '../../../platform/config/config.ts';
 import { parseJson } from '../../../platform/json.ts';
 import { MASK } from '../../../platform/masking.ts';
+import { SECRET_WORDS } from '../../../platform/secret-keys.ts';
 import { ADDRESS_PATTERN, maskAddress } from './address.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -23,17 +24,17 @@ const knownAnnotations: ReadonlySet<string> = new Set([
 const KNOWN_LABELS =
   /^(app\.kubernetes\.io\/.*|helm\.sh\/chart|kubernetes\.io\/.*|parley\.dev\/.*|pod-template-hash|batch\.kubernetes\.io\/.*|job-name|controller-uid|name|owner|status|version|modifiedAt)$/;
 
+/** Names of members whose texts are masked whatever they look like. */
+const SECRET_MEMBER = new RegExp(`${SECRET_WORDS}|prompt|transcript|utterance|dynamic_?data`, 'i');
+
 /** Settings of Parley that are no secrets, and what every container has. */
 const plainVariables: ReadonlySet<string> = new Set([
-  ...configEntries().flatMap(({ name, secret }) => (secret || /(KEY|SECRET|TOKEN|PASSWORD)$/.test(name) ? [] : [name])),
+  ...configEntries().flatMap(({ name, secret }) => (secret || SECRET_MEMBER.test(name) ? [] : [name])),
   'HOME',
   'NODE_ENV',
   'PARLEY_IDENTITY',
 ]);
 
-/** Names of members whose texts are masked whatever they look like. */
-const SECRET_MEMBER =
-  /passw(or)?d|passphrase|secret|token|api_?key|access_?key|private_?key|signing_?key|authorization|credential|cookie|signature|prompt|transcript|utterance|dynamic_?data/i;
 /** Names like these say where a secret is, or which. */
 const NAMES_ONLY =
   /^(key|keyId|keyID)$|(SecretRef|SecretKeyRef|secretRef|secretKeyRef|secretName|secrets|Secrets|automountServiceAccountToken|serviceAccountToken|imagePullSecrets)$/;

@@ -3,6 +3,7 @@
  * wherever else it stands: in a line of a log, in an event, in an error that quotes it.
  */
 import { MASK } from '../../../platform/masking.ts';
+import { SECRET_WORDS } from '../../../platform/secret-keys.ts';
 import { ADDRESS_PATTERN, maskAddress } from './address.ts';
 
 /** Shorter ones are words that stand everywhere. */
@@ -14,8 +15,7 @@ const MAX_KNOWN = 512;
 const WORDS_ONLY = /^[a-z]+([-_. ][a-z]+)*$/i;
 
 /** Names whose values are secret. */
-const SECRET_WORD =
-  '(?:[a-z0-9_.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|authorization|credential|cookie|session[_-]?id|signature)[a-z0-9_.-]{0,64})';
+const SECRET_WORD = `(?:[a-z0-9_.-]{0,64}(?:${SECRET_WORDS})[a-z0-9_.-]{0,64})`;
 
 interface Rule {
   readonly pattern: RegExp;
