@@ -2,8 +2,8 @@
 import { wellKnown } from '../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject } from '../kube/index.ts';
 import { UserError } from '../platform/user-error.ts';
-import { FIELD_MANAGER, withCluster } from './cluster.ts';
-import { builtIn } from './descriptors.ts';
+import { FIELD_MANAGER, withCluster } from './cluster/connect.ts';
+import { builtIn } from './cluster/descriptors.ts';
 
 export interface OrganizationNamespaces {
   /** Creates the namespace or labels the existing one, whose other fields keep their owners. Idempotent. */

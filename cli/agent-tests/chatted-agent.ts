@@ -5,7 +5,6 @@ import { agentKind, type Agent } from '../../crds/index.ts';
 import { compileRevision } from '../../operator/agent/revision.ts';
 import { withinLimits } from '../../operator/agent/plan.ts';
 import { offeredTools } from '../../operator/tool/attachment.ts';
-import { loadConfig } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { createProviderKeyReader, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
@@ -13,6 +12,7 @@ import { UnreadableFileError } from '../agent-files/documents.ts';
 import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
 import { listToolsOf, viewIn } from '../agent-files/tool-lists.ts';
 import { loadWorkspace } from '../agent-files/workspace.ts';
+import { Reader } from '../cluster/reader.ts';
 import { withConnection } from '../kubectl/connection.ts';
 import { gather } from '../kubectl/explain/gather.ts';
 import type { Io } from '../kubectl/io.ts';
@@ -64,12 +64,14 @@ export async function withAgentOfCluster(
   use: (agent: ChattedAgent) => Promise<void>,
 ): Promise<void> {
   const namespace = org || io.env['PARLEY_ORG'];
-  const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
   await withConnection(
     namespace ? { namespace } : {},
     io,
     async (connection) => {
-      const { object, snapshot: reported } = await gather(connection, { kind: agentKind, name }, { leaseNamespace, now: io.now() });
+      const { object, snapshot: reported } = await gather(new Reader(connection.transport), connection.namespace, {
+        kind: agentKind,
+        name,
+      });
       const keys = createProviderKeyReader({ transport: connection.transport, clock });
       const offered = offeredTools(connection.namespace, name, reported);
       // The lists that the operator uses are in Postgres, which this command doesn't ask.

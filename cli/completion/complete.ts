@@ -16,9 +16,9 @@ import {
   type KindDefinition,
 } from '../../crds/index.ts';
 import { loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor } from '../../kube/index.ts';
-import { FIELD_MANAGER } from '../cluster.ts';
+import { FIELD_MANAGER } from '../cluster/connect.ts';
 import { withConnection, type ConnectionFlags } from '../kubectl/connection.ts';
-import { builtIn } from '../descriptors.ts';
+import { builtIn } from '../cluster/descriptors.ts';
 import type { Io } from '../kubectl/io.ts';
 
 /** Of cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */

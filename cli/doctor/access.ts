@@ -1,6 +1,7 @@
 /** Whether this kubeconfig's user may do what it has to. */
-import { wellKnown } from '../../crds/index.ts';
-import { KubeError, type Transport } from '../../kube/index.ts';
+import type { Transport } from '../../kube/index.ts';
+import { listOrganizations } from '../cluster/organizations.ts';
+import type { Reader } from '../cluster/reader.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { accessOf, type Audience, type Question, questionsOf } from './permissions.ts';
 
@@ -18,36 +19,28 @@ export interface AccessOptions {
   readonly leaseNamespace: string;
 }
 
-export async function* checkAccess(transport: Transport, options: AccessOptions): AsyncGenerator<Finding> {
-  const organizations = await organizationsOf(transport, options);
-  yield await checkPermissions(transport, options, organizations);
+export async function* checkAccess(reader: Reader, options: AccessOptions): AsyncGenerator<Finding> {
+  const organizations = await organizationsOf(reader, options);
+  yield await checkPermissions(reader.transport, options, organizations);
   yield describeOrganizations(organizations, options);
 }
 
-/** An error where they can't be listed. */
-type Organizations = readonly string[] | KubeError;
+/** Absent where they can't be listed. */
+type Organizations = readonly string[] | undefined;
 
-async function organizationsOf(transport: Transport, { namespace, organizations }: AccessOptions): Promise<Organizations> {
+async function organizationsOf(reader: Reader, { namespace, organizations }: AccessOptions): Promise<Organizations> {
   if (namespace !== undefined) return [namespace];
   if (organizations !== undefined) return organizations;
-  try {
-    const { items } = await transport.request<{ items: readonly { metadata: { name: string } }[] }>({
-      method: 'GET',
-      path: '/api/v1/namespaces',
-      query: { labelSelector: `${wellKnown.organizationLabel}=true`, limit: 500 },
-    });
-    return items.map(({ metadata }) => metadata.name);
-  } catch (error) {
-    if (error instanceof KubeError) return error;
-    throw error;
-  }
+  // What else is wrong with the server, the next check says.
+  const namespaces = await listOrganizations(reader).catch(() => undefined);
+  return namespaces?.map(({ metadata }) => metadata.name);
 }
 
 async function checkPermissions(transport: Transport, options: AccessOptions, organizations: Organizations): Promise<Finding> {
   const permissions = findingsOf('permissions');
   const { audience, namespace, leaseNamespace } = options;
   const accesses = accessOf(audience);
-  const known = organizations instanceof KubeError ? [] : organizations.slice(0, MAX_ORGANIZATIONS);
+  const known = organizations?.slice(0, MAX_ORGANIZATIONS) ?? [];
   const questions = questionsOf(accesses, { namespace, organizations: known, leaseNamespace });
   const missing: Question[] = [];
   try {
@@ -67,12 +60,12 @@ async function checkPermissions(transport: Transport, options: AccessOptions, or
         ? 'use a kubeconfig whose user may, or name the role whose kubeconfig this is: --role operator, api, worker, dispatcher or voice'
         : 'grant them: the chart does (docs/install/least-privilege.md), in each namespace of its value `organizations`',
     );
-  if (organizations instanceof KubeError && accesses.some(({ place }) => place === 'organization'))
+  if (organizations === undefined && accesses.some(({ place }) => place === 'organization'))
     return permissions.warn(
       `${questions.length === 0 ? 'none' : `all ${questions.length}`} that ${who} needs outside organisations; this user can't list organisations`,
       'name some: --org <namespace>',
     );
-  const all = organizations instanceof KubeError ? 0 : organizations.length;
+  const all = organizations?.length ?? 0;
   const more = known.length < all ? `, in ${known.length} of ${all} organisations` : '';
   return permissions.ok(`all ${questions.length} that ${who} need${audience === 'installer' ? '' : 's'}${more}`);
 }
@@ -106,7 +99,7 @@ async function mayI(transport: Transport, { namespace, verb, group, resource: pa
 
 function describeOrganizations(found: Organizations, { namespace, organizations: named }: AccessOptions): Finding {
   const organizations = findingsOf('organisations');
-  if (found instanceof KubeError) return organizations.warn(found.message, 'name the organisations: --org <namespace>');
+  if (found === undefined) return organizations.warn("this user can't list them", 'name the organisations: --org <namespace>');
   if (namespace !== undefined) return organizations.ok(`${namespace} alone (PARLEY_NAMESPACE)`);
   if (named !== undefined) return organizations.ok(`${named.join(', ')}, as named`);
   if (found.length === 0) return organizations.warn('no organisation exists yet', 'parley org create <name>');

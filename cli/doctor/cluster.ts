@@ -1,9 +1,8 @@
 /** Whether a cluster, a database and a Temporal server are what Parley needs, seen with the configuration of this shell. */
-import { isDeepStrictEqual } from 'node:util';
-
-import { toCustomResourceDefinition, type CustomResourceDefinition } from '../../crds/generator/crd.ts';
-import { kinds } from '../../crds/index.ts';
+import { kinds, VERSION, type KindDefinition } from '../../crds/index.ts';
 import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../kube/index.ts';
+import { readDefinition } from '../cluster/definitions.ts';
+import { Reader } from '../cluster/reader.ts';
 import { type AccessOptions, checkAccess } from './access.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { ClockReading } from './postgres.ts';
@@ -13,16 +12,11 @@ export const OLDEST_MINOR = 31;
 
 export interface ClusterCheckOptions extends AccessOptions {
   /** Called with the server's clock. */
-  readonly onClock: (reading: ClockReading) => void;
-  /** Of the cluster to check, and stays open; that of the environment's kubeconfig where absent. */
-  readonly transport?: Transport;
+  readonly onClock?: (reading: ClockReading) => void;
 }
 
-export async function* checkCluster(options: ClusterCheckOptions): AsyncGenerator<Finding> {
-  if (options.transport !== undefined) {
-    yield* checkThrough(options.transport, options);
-    return;
-  }
+/** Of the cluster that the environment's kubeconfig names. */
+export async function* checkOwnCluster(options: ClusterCheckOptions): AsyncGenerator<Finding> {
   let transport: Transport;
   try {
     transport = createTransport({ kubeConfig: loadKubeConfig() });
@@ -34,40 +28,37 @@ export async function* checkCluster(options: ClusterCheckOptions): AsyncGenerato
     return;
   }
   try {
-    yield* checkThrough(transport, options);
+    yield* checkCluster(new Reader(transport), options);
   } finally {
     await transport.close();
   }
 }
 
-async function* checkThrough(transport: Transport, options: ClusterCheckOptions): AsyncGenerator<Finding> {
-  const reached = await checkServer(transport);
+export async function* checkCluster(reader: Reader, options: ClusterCheckOptions): AsyncGenerator<Finding> {
+  const reached = await checkServer(reader);
   yield reached;
   if (reached.outcome === 'fail') return;
-  await readClock(transport, options);
-  for (const kind of kinds) yield await checkDefinition(transport, toCustomResourceDefinition(kind));
-  yield* checkAccess(transport, options);
+  await readClock(reader.transport, options);
+  for (const kind of kinds as readonly KindDefinition[]) yield await checkDefinition(reader, kind);
+  yield* checkAccess(reader, options);
 }
 
-async function checkServer(transport: Transport): Promise<Finding> {
-  const server = findingsOf('kubernetes-api');
+async function checkServer(reader: Reader): Promise<Finding> {
+  const findings = findingsOf('kubernetes-api');
+  const { server } = reader.transport;
   try {
-    const { gitVersion, minor } = await transport.request<{ gitVersion: string; minor: string }>({
-      method: 'GET',
-      path: '/version',
-      timeoutMs: 10_000,
-    });
+    const { gitVersion, minor } = await reader.version();
     if (Number.parseInt(minor, 10) < OLDEST_MINOR)
-      return server.fail(
-        `${transport.server} is ${gitVersion}`,
+      return findings.fail(
+        `${server} is ${gitVersion}`,
         `upgrade the cluster to 1.${OLDEST_MINOR} or newer: validation rules and selectable fields need it`,
       );
-    return server.ok(`${transport.server}, ${gitVersion}`);
+    return findings.ok(`${server}, ${gitVersion}`);
   } catch (error) {
     const reason = (error as Error).message;
     const refused = error instanceof KubeError && (error.code === 401 || error.code === 403);
-    return server.fail(
-      `${transport.server}: ${reason}`,
+    return findings.fail(
+      `${server}: ${reason}`,
       refused
         ? 'renew the credentials in the kubeconfig'
         : 'is the cluster running, and is KUBECONFIG the right one? With the local stack: parley dev status',
@@ -77,6 +68,7 @@ async function checkServer(transport: Transport): Promise<Finding> {
 
 /** Every answer carries the server's time. */
 async function readClock(transport: Transport, { onClock }: ClusterCheckOptions): Promise<void> {
+  if (onClock === undefined) return;
   const asked = Date.now();
   try {
     const { metadata } = await transport.request<{ readonly metadata?: { readonly creationTimestamp?: string | null } }>({
@@ -93,31 +85,30 @@ async function readClock(transport: Transport, { onClock }: ClusterCheckOptions)
   }
 }
 
-async function checkDefinition(transport: Transport, wanted: CustomResourceDefinition): Promise<Finding> {
-  const definition = findingsOf('resource-definitions', `resource definition ${wanted.metadata.name}`);
+async function checkDefinition(reader: Reader, kind: KindDefinition): Promise<Finding> {
+  const name = `${kind.descriptor.plural}.${kind.descriptor.group}`;
+  const findings = findingsOf('resource-definitions', `resource definition ${name}`);
   const cure = 'kubectl apply --server-side -f crds/ (or upgrade the chart), of the version of this command';
   try {
-    const stored = await transport.request<
-      CustomResourceDefinition & { status?: { conditions?: readonly { type: string; status: string }[] } }
-    >({
-      method: 'GET',
-      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${wanted.metadata.name}`,
-    });
-    if (!stored.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'))
-      return definition.fail('is not established', `kubectl describe crd ${wanted.metadata.name} shows why`);
-    for (const version of wanted.spec.versions) {
-      const served = stored.spec.versions.find((other) => other.name === version.name);
-      if (served === undefined) return definition.fail(`lacks the version ${version.name}`, cure);
-      if (!isDeepStrictEqual(plain(served.schema), plain(version.schema)))
-        return definition.fail(`differs from the one of this version of Parley`, cure);
+    const { state } = await readDefinition(reader, kind);
+    switch (state) {
+      case 'same':
+        return findings.ok('installed, of this version');
+      case 'different':
+        return findings.fail('differs from the one of this version of Parley', cure);
+      case 'outdated':
+        return findings.fail(`lacks the version ${VERSION}`, cure);
+      case 'unestablished':
+        return findings.fail('is not established', `kubectl describe crd ${name} shows why`);
+      case 'missing':
+        return findings.fail('is not installed', cure);
+      default:
+        return findings.warn(
+          'may not be read by this user',
+          'a user who may read customresourcedefinitions sees whether it is of this version; roles need not',
+        );
     }
-    return definition.ok('installed, of this version');
   } catch (error) {
-    if (error instanceof KubeError && error.code === 404) return definition.fail('is not installed', cure);
-    const cureOfRefusal = 'a user who may read customresourcedefinitions sees whether it is of this version; roles need not';
-    if (error instanceof KubeError && error.code === 403) return definition.warn('may not be read by this user', cureOfRefusal);
-    return definition.fail((error as Error).message, 'is the cluster running? Try again');
+    return findings.fail((error as Error).message, 'is the cluster running? Try again');
   }
 }
-
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -5,7 +5,7 @@ import { awakeClock, withTimeout } from '../../platform/clock.ts';
 import { ConfigError, loadConfig, type Config } from '../../platform/config/config.ts';
 import { temporalOf } from '../../platform/temporal/access.ts';
 import type { CheckId } from './checks.ts';
-import { checkCluster } from './cluster.ts';
+import { checkOwnCluster } from './cluster.ts';
 import { checkClocks } from './clocks.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Audience } from './permissions.ts';
@@ -57,7 +57,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
   }
   const readings: ClockReading[] = [];
   const onClock = (reading: ClockReading): void => void readings.push(reading);
-  yield* checkCluster({
+  yield* checkOwnCluster({
     audience,
     namespace: config.PARLEY_NAMESPACE,
     organizations: options.organizations,

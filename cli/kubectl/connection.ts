@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import type { KubeConfig, KubeRequest, Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
-import type { ClusterOptions } from '../cluster.ts';
+import type { ClusterOptions } from '../cluster/connect.ts';
 import { parseDuration } from '../options.ts';
 import type { Io } from './io.ts';
 
@@ -28,6 +28,8 @@ export interface ClusterConnection {
   readonly allNamespaces: boolean;
   /** Namespace of the installation, where the command line names it. */
   readonly systemNamespace: string | undefined;
+  /** Where the operator's Lease is when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
+  readonly leaseNamespace: string;
   /** Whether the command line says which cluster: what the shell has set for another one doesn't count then. */
   readonly clusterNamed: boolean;
   /** Whether the command line names the namespace. */
@@ -66,7 +68,8 @@ export async function withConnection<T>(
   use: (connection: ClusterConnection) => Promise<T>,
   cures: Pick<ClusterOptions, 'forbiddenCure' | 'unreachableCure'> = KUBECTL_CURES,
 ): Promise<T> {
-  const { withCluster } = await import('../cluster.ts');
+  const [{ withCluster }, { loadConfig }] = await Promise.all([import('../cluster/connect.ts'), import('../../platform/config/config.ts')]);
+  const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
   return withCluster({ path: flags.kubeconfig, context: flags.context, ...cures }, ({ kubeConfig, transport }) => {
     const context = kubeConfig.getCurrentContext();
     return use({
@@ -76,6 +79,7 @@ export async function withConnection<T>(
       namespace: flags.namespace || kubeConfig.getContextObject(context)?.namespace || 'default',
       allNamespaces: flags.allNamespaces === true,
       systemNamespace: flags.systemNamespace,
+      leaseNamespace,
       clusterNamed: flags.context !== undefined || flags.kubeconfig !== undefined,
       namespaceNamed: flags.namespace !== undefined,
     });

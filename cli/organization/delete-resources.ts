@@ -2,7 +2,7 @@
 import { kinds, wellKnown } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
-import { FIELD_MANAGER } from '../cluster.ts';
+import { FIELD_MANAGER } from '../cluster/connect.ts';
 
 /** How long the operator may take to release deleted resources, in milliseconds. */
 const RELEASE_MS = 180_000;

@@ -17,8 +17,8 @@ import {
 } from '../../store/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { keysOf, prefixesOf } from '../backup/storage-files.ts';
-import { FIELD_MANAGER } from '../cluster.ts';
-import { builtIn } from '../descriptors.ts';
+import { FIELD_MANAGER } from '../cluster/connect.ts';
+import { builtIn } from '../cluster/descriptors.ts';
 import { withKnowledge } from '../knowledge/offline.ts';
 import { deleteResources, heldResources, isOurs, namesOf, unlessGone } from './delete-resources.ts';
 

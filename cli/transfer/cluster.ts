@@ -1,8 +1,8 @@
 /** The cluster as export and import use it. */
 import { kinds } from '../../crds/index.ts';
 import { ResourceClient, type ResourceDescriptor, type Transport } from '../../kube/index.ts';
-import { withCluster } from '../cluster.ts';
-import { builtIn } from '../descriptors.ts';
+import { withCluster } from '../cluster/connect.ts';
+import { builtIn } from '../cluster/descriptors.ts';
 import type { Manifest } from './portable.ts';
 
 /** Everything that is exported and imported, in the order of a file: what others refer to comes first, and tests before what they hold back. */

@@ -3,8 +3,8 @@ import { kinds, wellKnown, type KindDefinition } from '../../crds/index.ts';
 import { KubeError, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { referencesOf, type ParleyObject } from '../../operator/references/references-of.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { FIELD_MANAGER } from '../cluster.ts';
-import { builtIn } from '../descriptors.ts';
+import { FIELD_MANAGER } from '../cluster/connect.ts';
+import { builtIn } from '../cluster/descriptors.ts';
 import { clientFor, descriptors } from './cluster.ts';
 import { managerOf, portableConfigMap, portableResource, portableSecret, type Manifest, type SecretMode } from './portable.ts';
 

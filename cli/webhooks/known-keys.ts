@@ -2,8 +2,8 @@
 import { webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type ObjectRef, type Transport } from '../../kube/index.ts';
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
-import { FIELD_MANAGER } from '../cluster.ts';
-import { builtIn } from '../descriptors.ts';
+import { FIELD_MANAGER } from '../cluster/connect.ts';
+import { builtIn } from '../cluster/descriptors.ts';
 import { keysAt, readSigningSecret } from '../../webhooks/signing/signing-secret.ts';
 
 export interface KnownKey {

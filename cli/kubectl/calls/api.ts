@@ -6,10 +6,10 @@ import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts'
 import { UserError } from '../../../platform/user-error.ts';
 import { createRestClient, RestError, type RestClient } from '../../../api/client/rest-client.ts';
 import type { ClusterConnection } from '../connection.ts';
-import { builtIn } from '../../descriptors.ts';
-import { installed, labels, roleOf } from '../installation.ts';
+import { builtIn } from '../../cluster/descriptors.ts';
+import { installed, labels, roleOf } from '../../cluster/installation.ts';
 import type { Io } from '../io.ts';
-import { Reader } from '../reader.ts';
+import { Reader } from '../../cluster/reader.ts';
 
 export interface ApiFlags {
   /** `<name>` or `<name>/<key>`. */

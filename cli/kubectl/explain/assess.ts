@@ -13,6 +13,7 @@ import { releaseReasons } from '../../../operator/status/release-reasons.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
 import { planTool } from '../../../operator/tool/plan.ts';
 import { planWebhookSubscription } from '../../../operator/webhook-subscription/plan.ts';
+import type { OperatorReport } from '../../cluster/operator.ts';
 import type { Gathered } from './gather.ts';
 
 export interface ConditionFinding {
@@ -54,10 +55,13 @@ const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced
 /** A deletion that no operator has looked at for so long is looked at by none. In milliseconds. */
 const OPERATOR_EXPECTED_MS = 60_000;
 
-export function assess(
-  { object, snapshot, notes, operator }: Pick<Gathered, 'object' | 'snapshot' | 'notes' | 'operator'>,
-  now: number,
-): Assessment {
+export interface Assessed extends Pick<Gathered, 'object' | 'snapshot'> {
+  /** What could not be read, and so was taken to be in order. */
+  readonly notes: readonly string[];
+  readonly operator: OperatorReport;
+}
+
+export function assess({ object, snapshot, notes, operator }: Assessed, now: number): Assessment {
   const { kind } = object;
   const { namespace = '', name } = object.metadata;
   const status = object.status as CommonStatus | undefined;
@@ -249,7 +253,7 @@ function blocks(reason: string): boolean {
 }
 
 /** The finalizer waits for an operator, which may have gone first. */
-function undeletedFinding(operator: Gathered['operator']): ConditionFinding {
+function undeletedFinding(operator: OperatorReport): ConditionFinding {
   const { message, ...about } = operatorFinding(operator);
   return {
     ...about,
@@ -258,7 +262,7 @@ function undeletedFinding(operator: Gathered['operator']): ConditionFinding {
   };
 }
 
-function operatorFinding(operator: Gathered['operator']): ConditionFinding {
+function operatorFinding(operator: OperatorReport): ConditionFinding {
   const about = { condition: 'Ready', reason: 'NotObserved' };
   switch (operator.state) {
     case 'leading':

@@ -28,17 +28,13 @@ export function addExplain(plugin: Command, io: Io): void {
   addOutput(addConnection(command), 'everything that is known, for scripts')
     .addHelpText('after', HELP)
     .action(async (kind: string, name: string | undefined, flags: ConnectionFlags & OutputFlags) => {
-      const [{ parseTarget }, { gatherExplanation }, { printExplanation }, { loadConfig }] = await Promise.all([
+      const [{ parseTarget }, { gatherExplanation }, { printExplanation }] = await Promise.all([
         import('./target.ts'),
         import('./surroundings.ts'),
         import('./print.ts'),
-        import('../../../platform/config/config.ts'),
       ]);
       const target = parseTarget(name === undefined ? kind : `${kind}/${name}`);
-      const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
-      const explanation = await withConnection(flags, io, (connection) =>
-        gatherExplanation(connection, { target, leaseNamespace, now: io.now() }),
-      );
+      const explanation = await withConnection(flags, io, (connection) => gatherExplanation(connection, target, io.now()));
       await writeAs(io, formatOf(flags), explanation, () => printExplanation(explanation, { style: styleOf(io), now: io.now() }));
       io.exit(explanation.ready ? 0 : 1);
     });

@@ -6,7 +6,6 @@ import {
   phoneNumberKind,
   toolKind,
   webhookSubscriptionKind,
-  wellKnown,
   type Agent,
   type AgentTest,
   type KnowledgeBase,
@@ -22,10 +21,9 @@ import { NO_TOOL_LIST, type ToolListView } from '../../../operator/references/to
 import { isServed } from '../../../operator/status/conditions.ts';
 import { attachments } from '../../../operator/tool/attachment.ts';
 import { unusableKeys } from '../../../operator/webhook-subscription/signing-keys.ts';
-import { builtIn } from '../../descriptors.ts';
-import type { ClusterConnection } from '../connection.ts';
-import { readOperator, type OperatorReport } from '../operator-lease.ts';
-import { Reader } from '../reader.ts';
+import { builtIn } from '../../cluster/descriptors.ts';
+import { readNamespace } from '../../cluster/organizations.ts';
+import type { Reader } from '../../cluster/reader.ts';
 import type { ExplainTarget } from './target.ts';
 
 export interface Gathered {
@@ -36,9 +34,6 @@ export interface Gathered {
   readonly knowledgeBases: readonly KnowledgeBase[];
   readonly subscriptions: readonly WebhookSubscription[];
   readonly agentTests: readonly AgentTest[];
-  /** What could not be read, and so was taken to be in order. */
-  readonly notes: readonly string[];
-  readonly operator: OperatorReport;
 }
 
 interface Keyed extends KubeObject {
@@ -49,12 +44,7 @@ interface Keyed extends KubeObject {
 const ASSUMED = ', so it was taken to be in order';
 
 /** @throws UserError when the object isn't there; KubeError when the cluster doesn't answer */
-export async function gather(
-  { transport, namespace }: Pick<ClusterConnection, 'transport' | 'namespace'>,
-  target: ExplainTarget,
-  options: { readonly leaseNamespace: string; readonly now: number },
-): Promise<Gathered> {
-  const reader = new Reader(transport);
+export async function gather(reader: Reader, namespace: string, target: ExplainTarget): Promise<Gathered> {
   const list = async <T extends KubeObject>({ descriptor }: ExplainTarget['kind']): Promise<readonly Stored<T>[]> =>
     (await reader.client<T>(descriptor).listAll({ namespace })).items;
   const object = await reader.object<ParleyObject>(target.kind.descriptor, { namespace, name: target.name });
@@ -89,10 +79,7 @@ export async function gather(
     configMaps,
     toolList: reportedIn(tools),
   });
-  // A Lease that may not be read leaves nothing taken to be in order: no note.
-  const lease = { namespace: options.leaseNamespace, installed: false, now: options.now };
-  const operator = await readOperator(new Reader(transport), lease);
-  return { object, snapshot, agents, tools, knowledgeBases, subscriptions, agentTests, notes: reader.notes, operator };
+  return { object, snapshot, agents, tools, knowledgeBases, subscriptions, agentTests };
 }
 
 /** Lists of tools are in Postgres, which this command doesn't ask: the status says whether there is one. */
@@ -104,10 +91,8 @@ const reportedIn =
   };
 
 async function isOrganization(reader: Reader, namespace: string): Promise<boolean> {
-  const client = reader.client<KubeObject>(builtIn.namespaces, true);
-  const found = await reader.allowed(`namespace ${namespace}`, () => client.get({ name: namespace }), ASSUMED);
   // Not allowed to look: the common case is a user of one organisation, who works in a namespace that is one.
-  return found === 'refused' || found?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
+  return ['organization', 'unknown'].includes(await readNamespace(reader, namespace, ASSUMED));
 }
 
 /** Phone numbers are unique in the deployment; who may only see one organisation sees only its own. */

@@ -1,5 +1,6 @@
 /** `parley explain`: the verdict without what surrounds the object. */
-import { loadConfig } from '../../../platform/config/config.ts';
+import { findOperator } from '../../cluster/operator.ts';
+import { Reader } from '../../cluster/reader.ts';
 import { withConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { formatOf, writeAs, type OutputFlags } from '../../output.ts';
@@ -22,11 +23,15 @@ export interface ExplainOptions {
 export async function runExplain({ object, org, ...flags }: ExplainOptions, io: Io): Promise<void> {
   const target = parseTarget(object);
   const namespace = org || io.env['PARLEY_ORG'];
-  const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
   const assessment = await withConnection(
     namespace ? { namespace } : {},
     io,
-    async (connection) => assess(await gather(connection, target, { leaseNamespace, now: io.now() }), io.now()),
+    async (connection) => {
+      const reader = new Reader(connection.transport);
+      const gathered = await gather(reader, connection.namespace, target);
+      const operator = await findOperator(new Reader(connection.transport), connection, io.now());
+      return assess({ ...gathered, notes: reader.notes, operator }, io.now());
+    },
     { forbiddenCure: 'use a kubeconfig whose user may read the organisation' },
   );
   await writeAs(io, formatOf(flags), assessment, () => printAssessment(assessment));

@@ -3,6 +3,8 @@ import type { ExplanationAnswer } from '../../../api/explain/answers.ts';
 import type { ExplainObject } from '../../../api/dependencies.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import type { Transport } from '../../../kube/index.ts';
+import { readOperator } from '../../cluster/operator.ts';
+import { Reader } from '../../cluster/reader.ts';
 import { assess } from './assess.ts';
 import { gather } from './gather.ts';
 import { refersTo, type Relation } from './relations.ts';
@@ -11,10 +13,12 @@ import { refersTo, type Relation } from './relations.ts';
 export function explainerOf(transport: Transport, leaseNamespace: string, clock: { now(): number }): ExplainObject {
   return async ({ kind, org, name }) => {
     const now = clock.now();
-    const gathered = await existing(gather({ transport, namespace: org }, { kind, name }, { leaseNamespace, now }));
+    const reader = new Reader(transport);
+    const gathered = await existing(gather(reader, org, { kind, name }));
     if (gathered === undefined) return undefined;
     const { object, snapshot } = gathered;
-    const { namespace: _, problems, remarks, notes, ...verdict } = assess(gathered, now);
+    const operator = await readOperator(new Reader(transport), { namespace: leaseNamespace, installed: false, now });
+    const { namespace: _, problems, remarks, notes, ...verdict } = assess({ ...gathered, notes: reader.notes, operator }, now);
     const references = refersTo(object, snapshot, { ...gathered, phoneNumbers: [] });
     return { ...verdict, problems: [...problems], remarks: [...remarks], refers_to: references.flatMap(withParts), notes: [...notes] };
   };

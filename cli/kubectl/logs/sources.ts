@@ -8,7 +8,7 @@ import { awakeClock, sleep } from '../../../platform/clock.ts';
 import { findLayout, type Layout, layoutOf } from '../../../local-stack/layout.ts';
 import { linesOf } from '../../../platform/lines-of.ts';
 import { ROLE_NAMES } from '../../../platform/role-names.ts';
-import { type Pod, roleOf } from '../installation.ts';
+import { type Pod, roleOf } from '../../cluster/installation.ts';
 
 export interface ReadLogsOptions {
   /** Milliseconds since the Unix epoch; everything that is there where absent. */

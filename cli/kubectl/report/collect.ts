@@ -1,16 +1,18 @@
 /** Reads everything that a support bundle has. What may not be read is missing in it, and said. */
-import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
+import { kinds, type KindDefinition } from '../../../crds/index.ts';
 import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
 import { checkCluster } from '../../doctor/cluster.ts';
 import { describeFinding, type Finding } from '../../doctor/finding.ts';
 import { version as clientVersion } from '../../../platform/version.ts';
 import type { ClusterConnection } from '../connection.ts';
-import { builtIn } from '../../descriptors.ts';
-import { reportEvent, type Event, type EventReport } from '../explain/surroundings.ts';
-import { installed, installedPods, labels, roleOf, type Pod } from '../installation.ts';
+import type { Definition } from '../../cluster/definitions.ts';
+import { builtIn } from '../../cluster/descriptors.ts';
+import { readEvents } from '../../cluster/events.ts';
+import { installed, installedDeployments, installedPods, labels, roleOf, type Pod } from '../../cluster/installation.ts';
+import { listOrganizations, seesAllNamespaces } from '../../cluster/organizations.ts';
+import { Reader } from '../../cluster/reader.ts';
 import type { Io } from '../io.ts';
 import { localSources, podSource, type LogSource } from '../logs/sources.ts';
-import { Reader } from '../reader.ts';
 import { gatherStatus } from '../status/gather.ts';
 import { printStatus } from '../status/print.ts';
 import { styleOf } from '../style.ts';
@@ -21,7 +23,6 @@ import type { Redactor } from './redactor.ts';
 import { maskResource } from './resources.ts';
 
 export interface ReportOptions {
-  readonly leaseNamespace: string;
   readonly kubeconfig: string | undefined;
   readonly withPrompts: boolean;
   /** Of each pod; 0: no logs. */
@@ -40,6 +41,8 @@ interface Context extends ReportOptions {
 export async function collectReport(connection: ClusterConnection, io: Io, redactor: Redactor, options: ReportOptions): Promise<Files> {
   const reader = new Reader(connection.transport);
   const files = new Files();
+  // Who can't reach the cluster gets no empty report, but the reason.
+  await reader.version();
   const context: Context = { ...options, connection, io, reader, redactor, files };
   const steps: readonly (readonly [string, (context: Context) => Promise<void>])[] = [
     ['status', addStatus],
@@ -64,38 +67,29 @@ export async function collectReport(connection: ClusterConnection, io: Io, redac
   return files;
 }
 
-async function addStatus({ connection, files, redactor, io, ...options }: Context): Promise<void> {
+async function addStatus({ connection, reader, files, redactor, io }: Context): Promise<void> {
   const now = io.now();
-  const report = await gatherStatus(connection, { ...options, now });
-  for (const note of report.notes) files.problem(note);
+  const report = await gatherStatus(reader, connection, now);
   const plain = styleOf({ out: { write: () => true }, env: {} });
   files.text('status.txt', '`kubectl parley status`', redactor.text(printStatus(report, { wide: true, now, style: plain })));
   files.json('status.json', 'the same for programs', maskTree(report, redactor));
 }
 
-async function addVersions({ connection, files, redactor }: Context): Promise<void> {
-  const { transport, context, kubeConfig } = connection;
-  const server = await transport.request<unknown>({ method: 'GET', path: '/version' });
+async function addVersions({ connection: { context, kubeConfig }, reader, files, redactor }: Context): Promise<void> {
   files.json('versions.json', 'versions of the plugin, of Node.js and of the cluster', {
     plugin: clientVersion,
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
     context,
     contexts: kubeConfig.getContexts().length,
-    apiServer: redactor.text(transport.server),
-    cluster: server,
+    apiServer: redactor.text(reader.transport.server),
+    cluster: await reader.version(),
   });
 }
 
-async function addDoctor({ connection, files, redactor, leaseNamespace }: Context): Promise<void> {
+async function addDoctor({ connection: { leaseNamespace }, reader, files, redactor }: Context): Promise<void> {
   const findings: Finding[] = [];
-  for await (const finding of checkCluster({
-    audience: 'installer',
-    leaseNamespace,
-    onClock: () => undefined,
-    transport: connection.transport,
-  }))
-    findings.push(finding);
+  for await (const finding of checkCluster(reader, { audience: 'installer', leaseNamespace })) findings.push(finding);
   files.text(
     'doctor.txt',
     "the checks of `parley doctor` on the cluster, with this account's permissions",
@@ -103,13 +97,10 @@ async function addDoctor({ connection, files, redactor, leaseNamespace }: Contex
   );
 }
 
-async function addResources({ connection, reader, files, redactor, withPrompts }: Context): Promise<void> {
+async function addResources(context: Context): Promise<void> {
+  const { connection, reader, files, redactor, withPrompts } = context;
   const namespace = await scopeOf(connection, reader);
-  const namespaces = await reader.list<KubeObject>(builtIn.namespaces, {
-    labelSelector: `${wellKnown.organizationLabel}=true`,
-    metadataOnly: true,
-  });
-  const shown = (namespaces ?? []).filter(({ metadata }) => namespace === undefined || metadata.name === namespace);
+  const shown = ((await listOrganizations(reader)) ?? []).filter(({ metadata }) => namespace === undefined || metadata.name === namespace);
   keepNames(redactor, shown);
   redactor.keep(connection.namespace);
   await files.yaml(
@@ -117,7 +108,7 @@ async function addResources({ connection, reader, files, redactor, withPrompts }
     'namespaces that are organisations',
     shown.map((object) => ({ metadata: maskMetadata(object.metadata, redactor) })),
   );
-  const definitions = await reader.list<KubeObject & { readonly spec: object; readonly status?: object }>(builtIn.definitions);
+  const definitions = await reader.list<Definition>(builtIn.definitions);
   await files.yaml(
     'definitions.yaml',
     'resource definitions (CRDs) of parley.dev: versions and conditions',
@@ -135,33 +126,21 @@ async function addResources({ connection, reader, files, redactor, withPrompts }
         theirs.map((object) => maskResource(object, { redactor, withPrompts })),
       );
     }
-    await addEvents(descriptor.kind, namespace, { reader, files, redactor });
+    const { kind } = descriptor;
+    await addEvents(context, kind.toLowerCase(), { namespace, fieldSelector: `regarding.kind=${kind}` });
   }
 }
 
 async function addEvents(
-  kind: string,
-  namespace: string | undefined,
-  { reader, files, redactor }: Pick<Context, 'reader' | 'files' | 'redactor'>,
+  { reader, files, redactor }: Context,
+  name: string,
+  filter: { readonly namespace: string | undefined; readonly fieldSelector?: string },
 ): Promise<void> {
-  const events = (await reader.list<Event>(builtIn.events, { namespace, fieldSelector: `regarding.kind=${kind}` })) ?? [];
-  for (const [each, theirs] of Map.groupBy(events, ({ metadata }) => metadata.namespace ?? '')) {
-    const reports = reportsOf(theirs);
-    files.json(`events/${each}/${kind.toLowerCase()}.json`, `${reports.length} events`, maskTree(reports, redactor));
+  const events = (await readEvents(reader, filter)) ?? [];
+  for (const [namespace, theirs] of Map.groupBy(events, (event) => event.namespace)) {
+    const reports = theirs.map(({ object, report }) => Object.assign({ object }, report));
+    files.json(`events/${namespace}/${name}.json`, `${reports.length} events`, maskTree(reports, redactor));
   }
-}
-
-interface ListedEvent extends EventReport {
-  readonly object: string;
-}
-
-function reportsOf(events: readonly Event[]): readonly ListedEvent[] {
-  return events
-    .map((event) => {
-      const { kind = '', name = '' } = event.regarding ?? {};
-      return { object: `${kind} ${name}`, ...reportEvent(event) };
-    })
-    .sort((a, b) => a.time.localeCompare(b.time));
 }
 
 async function addInstallation(context: Context): Promise<void> {
@@ -185,16 +164,7 @@ async function addInstallation(context: Context): Promise<void> {
       objects.map((object) => maskObject(object, redactor)),
     );
   }
-  for (const home of homes) {
-    const events = (await reader.list<Event>(builtIn.events, { namespace: home })) ?? [];
-    const reports = reportsOf(events);
-    if (reports.length > 0)
-      files.json(
-        `events/${home}/installation.json`,
-        `${reports.length} events of the installation's namespace`,
-        maskTree(reports, redactor),
-      );
-  }
+  for (const home of homes) await addEvents(context, 'installation', { namespace: home });
   const pods = (await installedPods(reader, connection)) ?? [];
   const asked = pods.flatMap((pod) => {
     const port = pod.spec.containers.find(({ name }) => name === roleOf(pod))?.ports?.find(({ name }) => name === 'http')?.containerPort;
@@ -211,7 +181,7 @@ async function addInstallation(context: Context): Promise<void> {
 
 /** By the labels of the Secrets in which Helm keeps its releases. Their contents, which hold all values, never come here. */
 async function addReleases({ connection, reader, files, redactor }: Context): Promise<void> {
-  const deployments = (await installed<KubeObject>(reader, builtIn.deployments, connection)) ?? [];
+  const deployments = (await installedDeployments(reader, connection)) ?? [];
   const releases = new Set(deployments.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.labels?.[labels.instance] ?? ''}`));
   const summaries: object[] = [];
   for (const release of releases) {
@@ -266,22 +236,17 @@ async function addLogs({ connection, reader, files, redactor, kubeconfig, logLin
 /** `undefined`: all namespaces. Who may not look everywhere, or has named one, gets that one. */
 async function scopeOf({ allNamespaces, namespaceNamed, namespace }: ClusterConnection, reader: Reader): Promise<string | undefined> {
   if (namespaceNamed && !allNamespaces) return namespace;
-  const [first] = kinds;
-  return (await reader.list(first.descriptor)) === undefined ? namespace : undefined;
+  return (await seesAllNamespaces(reader)) ? undefined : namespace;
 }
 
 function keepNames(redactor: Redactor, objects: readonly KubeObject[]): void {
   for (const { metadata } of objects) redactor.keep(metadata.name, metadata.namespace ?? '', metadata.uid ?? '');
 }
 
-function summaryOf(definition: KubeObject & { readonly spec: object; readonly status?: object }, redactor: Redactor): object {
-  const { versions = [] } = definition.spec as {
-    readonly versions?: readonly { readonly name: string; readonly served: boolean; readonly storage: boolean }[];
-  };
-  const { conditions, storedVersions } = (definition.status ?? {}) as { readonly conditions?: unknown; readonly storedVersions?: unknown };
+function summaryOf({ metadata, spec, status: { conditions, storedVersions } = {} }: Definition, redactor: Redactor): object {
   return {
-    metadata: maskMetadata(definition.metadata, redactor),
-    versions: versions.map(({ name, served, storage }) => ({ name, served, storage })),
+    metadata: maskMetadata(metadata, redactor),
+    versions: spec.versions.map(({ name, served, storage }) => ({ name, served, storage })),
     storedVersions,
     conditions: maskTree(conditions, redactor),
   };

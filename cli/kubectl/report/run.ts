@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { loadConfig } from '../../../platform/config/config.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { withConnection } from '../connection.ts';
 import { writePrivately } from '../../write-privately.ts';
@@ -15,19 +14,15 @@ import { tar } from './tar.ts';
 /** @throws UserError when the cluster can't be reached, or the file can't be written */
 export async function runReport(flags: ReportFlags, io: Io): Promise<void> {
   const at = io.now();
-  const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
   const redactor = new Redactor();
-  const files = await withConnection(flags, io, async (connection) => {
-    // Who can't reach the cluster gets no empty report, but the reason.
-    await connection.transport.request<unknown>({ method: 'GET', path: '/version' });
-    return collectReport(connection, io, redactor, {
-      leaseNamespace,
+  const files = await withConnection(flags, io, (connection) =>
+    collectReport(connection, io, redactor, {
       kubeconfig: flags.kubeconfig ?? io.env['KUBECONFIG'],
       withPrompts: flags.withPrompts === true,
       logLines: flags.logs ? flags.logLines : 0,
       progress: (what) => io.err.isTTY === true && io.err.write(`reading: ${what}\n`),
-    });
-  });
+    }),
+  );
   const stamp = new Date(at)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')

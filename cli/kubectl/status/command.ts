@@ -24,13 +24,12 @@ export function addStatus(plugin: Command, io: Io): void {
   addOutput(addConnection(command, { allNamespaces: true }))
     .addHelpText('after', HELP)
     .action(async (flags: ConnectionFlags & OutputFlags) => {
-      const [{ gatherStatus }, { printStatus }, { loadConfig }] = await Promise.all([
+      const [{ gatherStatus }, { printStatus }, { Reader }] = await Promise.all([
         import('./gather.ts'),
         import('./print.ts'),
-        import('../../../platform/config/config.ts'),
+        import('../../cluster/reader.ts'),
       ]);
-      const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
-      const report = await withConnection(flags, io, (connection) => gatherStatus(connection, { leaseNamespace, now: io.now() }));
+      const report = await withConnection(flags, io, (connection) => gatherStatus(new Reader(connection.transport), connection, io.now()));
       await writeAs(io, formatOf(flags), report, (wide) => printStatus(report, { wide, now: io.now(), style: styleOf(io) }));
       io.exit(report.ready ? 0 : 1);
     });

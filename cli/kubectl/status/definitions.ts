@@ -1,76 +1,46 @@
-/** Which resource definitions the cluster has: read, or, where that is not allowed, known from discovery. */
-import { isDeepStrictEqual } from 'node:util';
-
-import { toCustomResourceDefinition } from '../../../crds/generator/crd.ts';
+/** What `status` says of the resource definitions; of those that may not be read, whether discovery knows them. */
 import { GROUP, kinds, VERSION, type KindDefinition } from '../../../crds/index.ts';
-import type { Condition, KubeObject } from '../../../kube/index.ts';
-import type { Reader } from '../reader.ts';
+import { version as clientVersion } from '../../../platform/version.ts';
+import { readDefinition, type DefinitionFacts } from '../../cluster/definitions.ts';
+import type { Reader } from '../../cluster/reader.ts';
 
-export interface DefinitionReport {
-  readonly name: string;
-  /** Served ones. */
-  readonly versions: readonly string[];
-  /** Versions that objects are kept in; unknown where the definition may not be read. */
-  readonly storedVersions?: readonly string[];
+export interface DefinitionReport extends Pick<DefinitionFacts, 'name' | 'versions' | 'storedVersions'> {
   readonly healthy: boolean;
   /** `as in 0.1.0`, `differs from 0.1.0`, `established`. */
   readonly state: string;
   readonly cure?: string;
 }
 
-interface Definition extends KubeObject {
-  readonly spec: { readonly versions: readonly { readonly name: string; readonly served: boolean; readonly schema?: object }[] };
-  readonly status?: { readonly conditions?: readonly Condition[]; readonly storedVersions?: readonly string[] };
+export async function reportDefinitions(reader: Reader): Promise<readonly DefinitionReport[]> {
+  const definitions = await Promise.all((kinds as readonly KindDefinition[]).map((kind) => readDefinition(reader, kind)));
+  const served = definitions.some(({ state }) => state === 'refused') ? await servedNames(reader) : new Set<string>();
+  return definitions.map((facts) => reportDefinition(facts, served));
 }
 
-interface ApiResources {
-  readonly resources: readonly { readonly name: string }[];
+/** Every user of the API server may ask what it serves. */
+async function servedNames(reader: Reader): Promise<ReadonlySet<string>> {
+  const path = `/apis/${GROUP}/${VERSION}`;
+  const group = await reader.get<{ readonly resources: readonly { readonly name: string }[] }>(path, `what the group ${GROUP} serves`);
+  return new Set(group === 'refused' ? [] : group?.resources.map(({ name }) => `${name}.${GROUP}`));
 }
 
-export async function readDefinitions(reader: Reader, clientVersion: string): Promise<readonly DefinitionReport[]> {
-  const reports = await Promise.all((kinds as readonly KindDefinition[]).map((kind) => readDefinition(reader, kind, clientVersion)));
-  if (reports.every((report) => report !== undefined)) return reports;
-  // Every user of the API server may ask what it serves.
-  const served = await reader.get<ApiResources>(`/apis/${GROUP}/${VERSION}`, `what the group ${GROUP} serves`);
-  return (kinds as readonly KindDefinition[]).map((kind, index) => {
-    const { plural } = kind.descriptor;
-    const name = `${plural}.${GROUP}`;
-    const report = reports[index];
-    if (report !== undefined) return report;
-    if (served !== 'refused' && served?.resources.some((resource) => resource.name === plural) === true)
-      return { name, versions: [VERSION], healthy: true, state: 'served' };
-    return missing(name);
-  });
-}
-
-async function readDefinition(reader: Reader, kind: KindDefinition, clientVersion: string): Promise<DefinitionReport | undefined> {
-  const name = `${kind.descriptor.plural}.${GROUP}`;
-  const stored = await reader.get<Definition>(
-    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`,
-    'the resource definitions (CRDs)',
-  );
-  if (stored === 'refused') return undefined;
-  if (stored === undefined) return missing(name);
-  const versions = stored.spec.versions.filter(({ served }) => served).map((version) => version.name);
-  const about = { name, versions, ...(stored.status?.storedVersions !== undefined && { storedVersions: stored.status.storedVersions }) };
-  const established = stored.status?.conditions?.find(({ type }) => type === 'Established');
-  if (established?.status !== 'True') {
-    const state = established === undefined ? 'not established yet' : `not established: ${established.message}`;
-    return { ...about, healthy: false, state, cure: `kubectl describe crd ${name} shows why` };
+function reportDefinition({ state, message, ...about }: DefinitionFacts, served: ReadonlySet<string>): DefinitionReport {
+  const { name } = about;
+  const unhealthy = (text: string, cure: string): DefinitionReport => ({ ...about, healthy: false, state: text, cure });
+  switch (state) {
+    case 'same':
+      return { ...about, healthy: true, state: `as in ${clientVersion}` };
+    case 'different':
+      return { ...about, healthy: true, state: `differs from ${clientVersion}` };
+    case 'outdated':
+      return unhealthy(`lacks the version ${VERSION}`, 'upgrade the chart or its subchart `crds`');
+    case 'unestablished':
+      return unhealthy(
+        message === undefined ? 'not established yet' : `not established: ${message}`,
+        `kubectl describe crd ${name} shows why`,
+      );
+    default:
+      if (served.has(name)) return { name, versions: [VERSION], healthy: true, state: 'served' };
+      return unhealthy('not installed', 'install the chart or its subchart `crds`, or: kubectl apply --server-side -f crds/');
   }
-  if (!versions.includes(VERSION))
-    return { ...about, healthy: false, state: `lacks the version ${VERSION}`, cure: 'upgrade the chart or its subchart `crds`' };
-  const wanted = toCustomResourceDefinition(kind).spec.versions.find((version) => version.name === VERSION)?.schema;
-  const has = stored.spec.versions.find((version) => version.name === VERSION)?.schema;
-  return { ...about, healthy: true, state: `${isDeepStrictEqual(plain(has), plain(wanted)) ? 'as in' : 'differs from'} ${clientVersion}` };
 }
-
-const missing = (name: string): DefinitionReport => ({
-  name,
-  versions: [],
-  healthy: false,
-  state: 'not installed',
-  cure: 'install the chart or its subchart `crds`, or: kubectl apply --server-side -f crds/',
-});
-
-const plain = (value: unknown): unknown => (value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown));

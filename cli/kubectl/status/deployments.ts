@@ -1,7 +1,7 @@
 /** Whether the Deployments of an installation do their work, and why not. Pure. */
 import type { KubeObject, Stored } from '../../../kube/index.ts';
 import { ROLE_NAMES } from '../../../platform/role-names.ts';
-import { labels, roleOf, type Deployment, type Pod } from '../installation.ts';
+import { labels, roleOf, type Deployment, type Pod } from '../../cluster/installation.ts';
 
 export interface DeploymentReport {
   readonly role: string;

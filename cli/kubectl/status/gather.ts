@@ -3,12 +3,13 @@ import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
 import { keyOf, type Condition, type KubeObject } from '../../../kube/index.ts';
 import { isServed } from '../../../operator/status/conditions.ts';
 import { version as clientVersion } from '../../../platform/version.ts';
+import { builtIn } from '../../cluster/descriptors.ts';
+import { installed, installedDeployments, installedPods, roleOf } from '../../cluster/installation.ts';
+import { findOperator, type OperatorReport } from '../../cluster/operator.ts';
+import { readNamespace, seesAllNamespaces } from '../../cluster/organizations.ts';
+import type { Reader } from '../../cluster/reader.ts';
 import type { ClusterConnection } from '../connection.ts';
-import { builtIn } from '../../descriptors.ts';
-import { installed, installedDeployments, installedPods, roleOf } from '../installation.ts';
-import { readOperator, type OperatorReport } from '../operator-lease.ts';
-import { Reader } from '../reader.ts';
-import { readDefinitions, type DefinitionReport } from './definitions.ts';
+import { reportDefinitions, type DefinitionReport } from './definitions.ts';
 import { reportDeployments, type DeploymentReport } from './deployments.ts';
 import { reportResource, type ResourceReport, type WithStatus } from './resources.ts';
 
@@ -29,7 +30,7 @@ export interface StatusProblem {
 export interface StatusReport {
   readonly ready: boolean;
   readonly client: string;
-  readonly cluster: { readonly server: string; readonly context: string; readonly version?: string };
+  readonly cluster: { readonly server: string; readonly context: string; readonly version: string };
   /** Absent: all of them. */
   readonly namespace?: string;
   /** Whether the namespace has the label of an organisation; absent where that is not known, and where there is no such namespace. */
@@ -48,34 +49,19 @@ interface Job extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[]; readonly succeeded?: number };
 }
 
-export interface StatusOptions {
-  /** Where the Lease is when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
-  readonly leaseNamespace: string;
-  readonly now: number;
-}
-
-export async function gatherStatus(connection: ClusterConnection, options: StatusOptions): Promise<StatusReport> {
-  const reader = new Reader(connection.transport);
-  const server = await connection.transport.request<{ gitVersion?: string }>({ method: 'GET', path: '/version' });
-  const namespace = await namespaceOf(reader, connection);
-  const [deployments, pods, jobs, definitions, read, standing] = await Promise.all([
+export async function gatherStatus(reader: Reader, connection: ClusterConnection, now: number): Promise<StatusReport> {
+  const namespace = await scopeOf(reader, connection);
+  const [version, deployments, pods, jobs, operator, definitions, read, standing] = await Promise.all([
+    reader.version(),
     installedDeployments(reader, connection),
     installedPods(reader, connection),
     installed<Job>(reader, builtIn.jobs, connection),
-    readDefinitions(reader, clientVersion),
+    findOperator(reader, connection, now),
+    reportDefinitions(reader),
     Promise.all((kinds as readonly KindDefinition[]).map((kind) => readKind(reader, kind, namespace))),
-    namespace === undefined ? 'unknown' : standingOf(reader, namespace),
+    namespace === undefined ? 'unknown' : readNamespace(reader, namespace),
   ]);
   const reports = deployments && reportDeployments(deployments, pods ?? []);
-  const homes = [...new Set(reports?.flatMap(({ role, namespace: home }) => (role === 'operator' ? [home] : [])))];
-  const fallback = connection.systemNamespace ?? options.leaseNamespace;
-  // With several installations, report the operator that is not running.
-  const operators = await Promise.all(
-    (homes.length === 0 ? [undefined] : homes).map((known) =>
-      readOperator(reader, { namespace: known ?? fallback, installed: known !== undefined, now: options.now }),
-    ),
-  );
-  const operator = operators.find(({ state }) => state !== 'leading') ?? operators[0] ?? { state: 'unknown' };
   const kindReports = read.map(({ report }) => report);
   const served = namespace !== undefined && read.some(({ isOrganization }) => isOrganization);
   const problems = [
@@ -103,9 +89,9 @@ export async function gatherStatus(connection: ClusterConnection, options: Statu
     ready: problems.length === 0,
     client: clientVersion,
     cluster: {
-      server: connection.transport.server,
+      server: reader.transport.server,
       context: connection.context,
-      ...(server.gitVersion !== undefined && { version: server.gitVersion }),
+      version: version.gitVersion,
     },
     ...(namespace !== undefined && { namespace }),
     ...((standing === 'organization' || standing === 'other') && { organization: standing === 'organization' || served }),
@@ -119,21 +105,11 @@ export async function gatherStatus(connection: ClusterConnection, options: Statu
 }
 
 /** `undefined` for all of them. Who asks for all and may not see them gets the one of the context. */
-async function namespaceOf(reader: Reader, { allNamespaces, namespace }: ClusterConnection): Promise<string | undefined> {
+async function scopeOf(reader: Reader, { allNamespaces, namespace }: ClusterConnection): Promise<string | undefined> {
   if (!allNamespaces) return namespace;
-  const [first] = kinds;
-  if ((await reader.list(first.descriptor, {})) !== undefined) return undefined;
+  if (await seesAllNamespaces(reader)) return undefined;
   reader.note(`so only the namespace ${namespace} is shown`);
   return namespace;
-}
-
-type Standing = 'organization' | 'other' | 'missing' | 'unknown';
-
-async function standingOf(reader: Reader, namespace: string): Promise<Standing> {
-  const found = await reader.get<KubeObject>(`/api/v1/namespaces/${encodeURIComponent(namespace)}`, `the namespace ${namespace}`);
-  if (found === 'refused') return 'unknown';
-  if (found === undefined) return 'missing';
-  return found.metadata.labels?.[wellKnown.organizationLabel] === 'true' ? 'organization' : 'other';
 }
 
 function missingNamespace(namespace: string): StatusProblem {

@@ -35,7 +35,7 @@ function heading({ client, cluster, namespace, organization }: StatusReport): st
       ? 'all namespaces'
       : `${namespace}${organization === undefined ? '' : organization ? ' (an organisation)' : ' (not an organisation)'}`;
   return [
-    `Cluster     ${cluster.version ?? ''} ${cluster.server} (context ${cluster.context})\n`,
+    `Cluster     ${cluster.version} ${cluster.server} (context ${cluster.context})\n`,
     `Namespace   ${where}\n`,
     `kubectl parley ${client}\n`,
   ].join('');

@@ -12,6 +12,7 @@ import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
 import { createAddressChecks } from '../../../calls/address-checks.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import { createSweeper } from '../../../api/app.ts';
+import { Reader } from '../../../cli/cluster/reader.ts';
 import { checkCluster } from '../../../cli/doctor/cluster.ts';
 import type { Finding } from '../../../cli/doctor/finding.ts';
 import type { RoleName } from '../../../platform/role-names.ts';
@@ -526,7 +527,7 @@ async function findingsAs(
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
   try {
     const found: Finding[] = [];
-    for await (const finding of checkCluster({ ...places, audience: role, transport, onClock: () => undefined })) found.push(finding);
+    for await (const finding of checkCluster(new Reader(transport), { ...places, audience: role })) found.push(finding);
     return found;
   } finally {
     await transport.close();

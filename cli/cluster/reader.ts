@@ -1,7 +1,10 @@
-/** Reads with the permissions of the user: what the user may not see becomes a note instead of a failure. */
+/**
+ * Reads with the permissions of the user: what the user may not see becomes a note instead of a failure. One reader serves one command and
+ * asks for each list once, so all parts of its output tell of the same moment.
+ */
 import { KubeError, ResourceClient, type KubeObject, type ResourceDescriptor, type Stored, type Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { FIELD_MANAGER } from '../cluster.ts';
+import { FIELD_MANAGER } from './connect.ts';
 
 export interface ListFilter {
   /** All namespaces where absent. */
@@ -12,9 +15,16 @@ export interface ListFilter {
   readonly metadataOnly?: boolean;
 }
 
+export interface ServerVersion {
+  readonly gitVersion: string;
+  readonly minor: string;
+}
+
 export class Reader {
   readonly transport: Transport;
   readonly #notes = new Set<string>();
+  readonly #lists = new Map<string, Promise<readonly Stored<KubeObject>[] | undefined>>();
+  #version: Promise<ServerVersion> | undefined;
   /** What may not be listed, by where. */
   readonly #unlisted = new Map<string, Set<string>>();
 
@@ -32,10 +42,22 @@ export class Reader {
     this.#notes.add(text);
   }
 
+  /** Of the API server. */
+  version(): Promise<ServerVersion> {
+    return (this.#version ??= this.transport.request({ method: 'GET', path: '/version', timeoutMs: 10_000 }));
+  }
+
   /** `undefined` where that may not be seen, or is nothing that the cluster knows. */
-  async list<T extends KubeObject>(descriptor: ResourceDescriptor, filter: ListFilter = {}): Promise<readonly Stored<T>[] | undefined> {
+  list<T extends KubeObject>(descriptor: ResourceDescriptor, filter: ListFilter = {}): Promise<readonly Stored<T>[] | undefined> {
+    const key = JSON.stringify([descriptor.group, descriptor.plural, filter]);
+    const list = this.#lists.get(key) ?? this.#list(descriptor, filter);
+    this.#lists.set(key, list);
+    return list as Promise<readonly Stored<T>[] | undefined>;
+  }
+
+  async #list(descriptor: ResourceDescriptor, filter: ListFilter): Promise<readonly Stored<KubeObject>[] | undefined> {
     const { namespace, metadataOnly = false, ...selectors } = filter;
-    const client = this.client<T>(descriptor, metadataOnly);
+    const client = this.client(descriptor, metadataOnly);
     const where = !descriptor.namespaced ? '' : namespace === undefined ? ' in all namespaces' : ` in the namespace ${namespace}`;
     try {
       const { items } = await client.listAll({ ...selectors, ...(namespace === undefined ? {} : { namespace }) });

@@ -1,6 +1,6 @@
 /** How commands reach the cluster, and what they say when they can't. */
-import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type Transport } from '../kube/index.ts';
-import { UserError } from '../platform/user-error.ts';
+import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type Transport } from '../../kube/index.ts';
+import { UserError } from '../../platform/user-error.ts';
 
 /** Owner of the fields that commands write. */
 export const FIELD_MANAGER = 'parley-cli';

@@ -1,5 +1,5 @@
 /** The kinds of Kubernetes itself that commands use. */
-import type { ResourceDescriptor } from '../kube/index.ts';
+import type { ResourceDescriptor } from '../../kube/index.ts';
 
 const of = (group: string, version: string, kind: string, plural: string, namespaced = true): ResourceDescriptor => ({
   group,

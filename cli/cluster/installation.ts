@@ -1,6 +1,6 @@
 /** Finds what the chart has installed, by its labels. */
 import type { Condition, KubeObject, ResourceDescriptor, Stored } from '../../kube/index.ts';
-import { builtIn } from '../descriptors.ts';
+import { builtIn } from './descriptors.ts';
 import type { Reader } from './reader.ts';
 
 export const labels = {

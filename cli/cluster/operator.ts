@@ -1,12 +1,30 @@
 /** Whether an operator is running, by its Lease. */
 import { leases, type Lease } from '../../kube/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
+import { installedDeployments, roleOf, type InstallationScope } from './installation.ts';
 import type { Reader } from './reader.ts';
 
 export interface OperatorReport {
   readonly state: 'leading' | 'silent' | 'none' | 'unknown';
   readonly holder?: string;
   readonly lastSign?: string;
+}
+
+export interface OperatorScope extends InstallationScope {
+  /** Where the Lease is when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
+  readonly leaseNamespace: string;
+}
+
+/** The operator of the installation; of several, one that is not running. */
+export async function findOperator(reader: Reader, scope: OperatorScope, now: number): Promise<OperatorReport> {
+  const deployments = (await installedDeployments(reader, scope)) ?? [];
+  const homes = new Set(deployments.flatMap((each) => (roleOf(each) === 'operator' ? [each.metadata.namespace ?? ''] : [])));
+  const operators = await Promise.all([...homes].map((namespace) => readOperator(reader, { namespace, installed: true, now })));
+  return (
+    operators.find(({ state }) => state !== 'leading') ??
+    operators[0] ??
+    readOperator(reader, { namespace: scope.systemNamespace ?? scope.leaseNamespace, installed: false, now })
+  );
 }
 
 /** @param where.installed whether the operator is known to be installed in this namespace: then it must have a Lease */
