@@ -21,11 +21,8 @@ import {
 
 interface RoleDefaults {
   readonly about: string;
-  readonly replicas: number;
   readonly resources: Json;
-  readonly strategy: Json;
-  readonly preStopSeconds: number;
-  /** More values of this role alone. */
+  /** Values of this role alone, and those that differ from the defaults. */
   readonly own?: ValueFields;
 }
 
@@ -44,8 +41,6 @@ const amountsOf = (requests: Amounts, limits: Amounts): Json => {
   const amounts = ({ cpu, memory, disk }: Amounts): Json => ({ ...(cpu !== undefined && { cpu }), memory, 'ephemeral-storage': disk });
   return { requests: amounts(requests), limits: amounts(limits) };
 };
-
-const rolling: Json = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } };
 
 const cpuAutoscaling = (enabled: boolean, maxReplicas: number): ValueGroup =>
   group('A HorizontalPodAutoscaler by processor time; needs a metrics API. The number of replicas is its business then.', {
@@ -70,42 +65,66 @@ const voiceAutoscaling = group('Pods by live calls. A pod that goes takes no mor
   triggerMetadata: object('With keda: more metadata of the trigger, e.g. authModes.', {}),
 });
 
-function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }: RoleDefaults): ValueGroup {
-  return group(about, {
-    enabled: flag('Whether it runs here.', true),
-    replicas: number('Pods, where no autoscaler says it.', replicas),
-    ...own,
-    config: {
-      ...object('Environment variables of this role alone, over those of `config`.', {}),
-      schema: { $ref: '#/properties/config' },
-    },
-    resources: object('Requests and limits of the container.', resources),
+/** What every role starts from. */
+export const roleDefaults = group(
+  'What every role starts from, and what each may set under its own name: its maps are laid over these, its tolerations, environment, volumes and containers are added, and anything else takes their place. The Jobs take from here what a pod of them has, too.',
+  {
+    replicas: number('Pods, where no autoscaler says it.', 2),
     podDisruptionBudget: group('How many pods may be taken away at once, when nodes are drained.', {
       enabled: flag('Whether there is one.', true),
       maxUnavailable: share('Most pods that may be missing.', 1),
       minAvailable: share('Fewest pods that have to be there, in place of maxUnavailable.', null),
     }),
-    strategy: object('How pods are replaced.', strategy),
+    strategy: object('How pods are replaced.', { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } }),
+    revisionHistoryLimit: number('ReplicaSets that are kept for a rollback.', 10),
     terminationGracePeriodSeconds: maybeNumber('Longest orderly stop; worked out from the configuration where null.', null),
-    preStopSeconds: number('Pause before SIGTERM, in which the cluster learns that the pod takes no more.', preStopSeconds),
+    preStopSeconds: number('Pause before SIGTERM, in which the cluster learns that the pod takes no more.', 0),
     livenessProbe: object('Laid over the probe of /healthz.', {}),
     readinessProbe: object('Laid over the probe of /readyz.', {}),
     startupProbe: object('Laid over the probe of /healthz at the start.', {}),
-    nodeSelector: labels('Added to the nodeSelector of all.', {}),
-    tolerations: objects('Added to the tolerations of all.', []),
-    affinity: object('In place of the affinity of all.', {}),
-    topologySpreadConstraints: maybeObjects('In place of those of all. The labels of the role are added to each labelSelector.', null),
-    priorityClassName: text('In place of the class of all.', ''),
-    podSpecExtra: object('Laid over that of all.', {}),
-    podAnnotations: labels('Added to those of all.', {}),
-    podLabels: labels('Added to those of all.', {}),
+    podSecurityContext: object('Security of the pods.', {
+      runAsNonRoot: true,
+      runAsUser: 65_532,
+      runAsGroup: 65_532,
+      fsGroup: 65_532,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    }),
+    containerSecurityContext: object('Security of the containers.', {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    }),
+    temporaryVolume: group('/tmp, the only writable folder next to the volumes.', {
+      sizeLimit: text('Most of it.', '1Gi'),
+      medium: choice('Memory, or the disk of the node where empty.', '', ['', 'Memory']),
+    }),
+    nodeSelector: labels('Nodes for the pods.', {}),
+    tolerations: objects('Taints that the pods tolerate.', []),
+    affinity: object('Affinity of the pods.', {}),
+    topologySpreadConstraints: maybeObjects(
+      'Spread of the pods of a role; evenly over zones and nodes, where it can be, when null. The labels of the role are added to each labelSelector.',
+      null,
+    ),
+    priorityClassName: text('Class of the pods.', ''),
+    dnsPolicy: choice('Name resolution; ClusterFirst where empty.', '', ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']),
+    dnsConfig: object('More of the name resolution.', {}),
+    hostAliases: objects('Lines of /etc/hosts, `{ip, hostnames}` each.', []),
+    runtimeClassName: text('RuntimeClass of the pods.', ''),
+    schedulerName: text('Scheduler of the pods.', ''),
+    podSpecExtra: object(
+      'Fields of the spec of the pods that have no value of their own, such as `hostNetwork` or `shareProcessNamespace`.',
+      {},
+    ),
+    podAnnotations: labels('Annotations of the pods.', {}),
+    podLabels: labels('Labels of the pods.', {}),
     extraEnv: variables('More environment variables, as in a container.', []),
     extraEnvFrom: objects('More sources of environment variables.', []),
     extraVolumes: objects('More volumes.', []),
     extraVolumeMounts: objects('More mounts of the container.', []),
-    extraContainers: objects('More containers in its pods.', []),
+    extraContainers: objects('More containers in the pods.', []),
     initContainers: objects('Containers before it.', []),
-    service: group('The Service for metrics (and for api, the REST API).', {
+    service: group('The Service, for metrics and, of api, the REST API.', {
       type: choice('Type of the Service.', 'ClusterIP', ['ClusterIP', 'NodePort', 'LoadBalancer']),
       annotations: labels('Annotations of the Service.', {}),
       labels: labels('Labels of the Service.', {}),
@@ -135,24 +154,37 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
       extraIngress: objects('More ingress rules.', []),
       extraEgress: objects('More egress rules.', []),
     }),
-  });
+  },
+);
+
+function role({ about, resources, own = {} }: RoleDefaults): ValueGroup {
+  return {
+    ...group(about, {
+      enabled: flag('Whether it runs here.', true),
+      ...own,
+      config: {
+        ...object('Environment variables of this role alone, over those of `config`.', {}),
+        schema: { $ref: '#/properties/config' },
+      },
+      resources: object('Requests and limits of the container.', resources),
+    }),
+    base: { name: 'defaults', fields: roleDefaults.fields },
+  };
 }
+
+/** A pause for those that are called: clients, and calls that are being dispatched. */
+const preStopSeconds = number('In place of that of `defaults`.', 5);
 
 export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispatcher' | 'voice', ValueGroup>> = {
   operator: role({
     about: 'Watches the resources. One pod leads, the others stand by with warm caches.',
-    replicas: 2,
     resources: amountsOf({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '512Mi', disk: '1280Mi' }),
-    strategy: rolling,
-    preStopSeconds: 0,
   }),
   api: role({
     about: 'The REST API.',
-    replicas: 2,
     resources: amountsOf({ cpu: '200m', memory: '256Mi', disk: '128Mi' }, { cpu: '4', memory: '768Mi', disk: '1280Mi' }),
-    strategy: rolling,
-    preStopSeconds: 5,
     own: {
+      preStopSeconds,
       autoscaling: cpuAutoscaling(true, 10),
       publicPaths: paths(
         'What Ingress and HTTPRoute let in, with all below it, where no paths are given: everything but /metrics and /readyz, which show internals and need no key.',
@@ -175,29 +207,22 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
   }),
   worker: role({
     about: 'Runs workflows: ingestion of documents, retries of deliveries, what follows a call.',
-    replicas: 2,
     resources: amountsOf({ cpu: '250m', memory: '512Mi', disk: '512Mi' }, { cpu: '4', memory: '2Gi', disk: '1280Mi' }),
-    strategy: rolling,
-    preStopSeconds: 0,
     own: { autoscaling: cpuAutoscaling(false, 10) },
   }),
   dispatcher: role({
     about: 'Sends events to webhook subscriptions.',
-    replicas: 2,
     resources: amountsOf({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '768Mi', disk: '1280Mi' }),
-    strategy: rolling,
-    preStopSeconds: 0,
     own: { autoscaling: cpuAutoscaling(false, 5) },
   }),
   voice: role({
     about:
       'Serves calls. Needs a media server: LIVEKIT_URL in `config`, its key and secret in `secrets`. Switch it off for an installation without calls.',
-    replicas: 2,
     resources: amountsOf({ cpu: '1', memory: '1Gi', disk: '1Gi' }, { memory: '4Gi', disk: '5376Mi' }),
-    // New pods come before the old ones have seen their last call.
-    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '50%', maxUnavailable: 0 } },
-    preStopSeconds: 5,
     own: {
+      // New pods come before the old ones have seen their last call.
+      strategy: object('Laid over that of `defaults`.', { rollingUpdate: { maxSurge: '50%' } }),
+      preStopSeconds,
       autoscaling: voiceAutoscaling,
       spool: group('Where recordings lie until they are in the storage.', {
         sizeLimit: text('Most of it.', '4Gi'),

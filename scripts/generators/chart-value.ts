@@ -19,6 +19,8 @@ export interface ValueGroup {
   readonly globals?: true;
   /** Has fields of others, too. */
   readonly open?: true;
+  /** The group at the top whose values count where this one has none: each of them may be set here, too. */
+  readonly base?: { readonly name: string; readonly fields: ValueFields };
 }
 
 export type ValueFields = Readonly<Record<string, Value | ValueGroup>>;
@@ -71,15 +73,12 @@ export const group = (about: string, fields: ValueFields, open?: 'open'): ValueG
   ...(open !== undefined && { open: true }),
 });
 
-/** The same default for every key that is not a group, deep. */
-export function defaultsOf(fields: ValueFields): Record<string, Json> {
-  return Object.fromEntries(Object.entries(fields).map(([name, node]) => [name, isGroup(node) ? defaultsOf(node.fields) : node.default]));
-}
-
-export function schemaOf(fields: ValueFields, globals = false): JsonSchema {
+export function schemaOf(fields: ValueFields, { globals, base }: Pick<ValueGroup, 'globals' | 'base'> = {}): JsonSchema {
+  const inherited = Object.keys(base?.fields ?? {}).map((name) => [name, { $ref: `#/properties/${base?.name}/properties/${name}` }]);
   return {
     type: 'object',
     properties: {
+      ...Object.fromEntries(inherited),
       ...propertiesOf(fields),
       ...(globals && { global: { type: 'object' } }),
     },
@@ -92,7 +91,7 @@ const propertiesOf = (fields: ValueFields): JsonSchema =>
     Object.entries(fields).map(([name, node]) => [
       name,
       isGroup(node)
-        ? { description: node.about, ...schemaOf(node.fields, node.globals), ...(node.open && { additionalProperties: true }) }
+        ? { description: node.about, ...schemaOf(node.fields, node), ...(node.open && { additionalProperties: true }) }
         : { description: node.about, ...node.schema, default: node.default },
     ]),
   );

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 
 import { EXAMPLE_PRICES } from '../../platform/config/prices.ts';
 import { configEntries, type ConfigEntry } from '../../platform/config/config.ts';
-import { roleValues } from './chart-role-values.ts';
+import { roleDefaults, roleValues } from './chart-role-values.ts';
 import {
   choice,
   flag,
@@ -12,7 +12,6 @@ import {
   type Json,
   type JsonSchema,
   labels,
-  maybeObjects,
   number,
   object,
   objects,
@@ -21,7 +20,6 @@ import {
   texts,
   type Value,
   type ValueGroup,
-  variables,
 } from './chart-value.ts';
 
 /** What the chart says itself, because it follows from what it makes. */
@@ -235,8 +233,8 @@ export function chartValues(): ValueFields {
       }),
       podAnnotations: labels('Annotations of its pod, and of the pod of the Job that registers organisations.', {}),
     }),
+    defaults: roleDefaults,
     ...roleValues,
-    revisionHistoryLimit: number('ReplicaSets of each Deployment that are kept for a rollback.', 10),
     openshift: group('OpenShift, which gives each namespace users of its own.', {
       adaptSecurityContext: choice(
         'Whether runAsUser, runAsGroup and fsGroup are left out: auto (where the cluster is OpenShift), force or disabled.',
@@ -244,58 +242,12 @@ export function chartValues(): ValueFields {
         ['auto', 'force', 'disabled'],
       ),
     }),
-    podSecurityContext: object('Security of all pods.', {
-      runAsNonRoot: true,
-      runAsUser: 65_532,
-      runAsGroup: 65_532,
-      fsGroup: 65_532,
-      fsGroupChangePolicy: 'OnRootMismatch',
-      seccompProfile: { type: 'RuntimeDefault' },
-    }),
-    containerSecurityContext: object('Security of all containers.', {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    }),
-    temporaryVolume: group('/tmp, the only writable folder next to the volumes.', {
-      sizeLimit: text('Most of it.', '1Gi'),
-      medium: choice('Memory, or the disk of the node where empty.', '', ['', 'Memory']),
-    }),
-    nodeSelector: labels('Nodes for all pods.', {}),
-    tolerations: objects('Taints that all pods tolerate.', []),
-    affinity: object('Affinity of all pods.', {}),
-    topologySpreadConstraints: maybeObjects(
-      'Spread of the pods of each role; evenly over zones and nodes, where it can be, when null.',
-      null,
-    ),
-    priorityClassName: text('Class of all pods.', ''),
     priorityClasses: group('PriorityClasses of this release: calls before everything else, then what answers people.', {
       create: flag('Whether they are made and used.', false),
       voice: number('Of voice.', 100_000),
       api: number('Of api, operator and dispatcher.', 50_000),
       worker: number('Of worker.', 10_000),
     }),
-    dnsPolicy: choice('Name resolution of all pods; ClusterFirst where empty.', '', [
-      '',
-      'ClusterFirst',
-      'ClusterFirstWithHostNet',
-      'Default',
-      'None',
-    ]),
-    dnsConfig: object('More of the name resolution of all pods.', {}),
-    hostAliases: objects('Lines of /etc/hosts of all pods, `{ip, hostnames}` each.', []),
-    runtimeClassName: text('RuntimeClass of all pods.', ''),
-    schedulerName: text('Scheduler of all pods.', ''),
-    podSpecExtra: object(
-      'Fields of the spec of all pods that have no value of their own, such as `hostNetwork` or `shareProcessNamespace`.',
-      {},
-    ),
-    podAnnotations: labels('Annotations of all pods.', {}),
-    podLabels: labels('Labels of all pods.', {}),
-    extraEnv: variables('More environment variables of all roles, as in a container.', []),
-    extraEnvFrom: objects('More sources of environment variables of all roles.', []),
-    extraVolumes: objects('More volumes of all pods.', []),
-    extraVolumeMounts: objects('More mounts of all containers.', []),
     extraObjects: {
       ...objects('More manifests; texts are templates.', []),
       schema: { type: 'array', items: { type: ['object', 'string'] } },

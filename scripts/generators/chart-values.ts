@@ -78,7 +78,7 @@ function tables(values: ValueFields, heading: string): string {
 ${table(['Value', 'Default', 'Meaning'], rowsOf(plain, ''))}${sections
     .map(([name, node]) =>
       isGroup(node)
-        ? `\n${heading} ${code(name)}\n\n${node.about}\n\n${table(['Value', 'Default', 'Meaning'], rowsOf(node.fields, `${name}.`))}`
+        ? `\n${heading} ${code(name)}\n\n${node.about}${node.base === undefined ? '' : ` Takes every value of ${code(node.base.name)}, too.`}\n\n${table(['Value', 'Default', 'Meaning'], rowsOf(node.fields, `${name}.`))}`
         : '',
     )
     .join('')}`;

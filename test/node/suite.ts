@@ -137,7 +137,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     const load = new Load({ url, apiKey, kubectl: inOrganization, parley, env, host: WORLD_ADDRESS, work });
     try {
       await load.start();
-      await change('upgrade', '--set', 'podAnnotations.revision=two');
+      await change('upgrade', '--set', 'defaults.podAnnotations.revision=two');
       return await load.finish();
     } finally {
       await load.stop();
@@ -151,7 +151,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     const selected = ['get', 'pods', '-l', 'app.kubernetes.io/component=api', '-o', 'jsonpath={.items[*].metadata.name}'];
     const pods = async () => (await output([...inNamespace, ...selected])).split(' ');
     const before = new Set(await pods());
-    const set = ['secrets.DATABASE_URL.key=livekit', 'migrations.backoffLimit=0', 'podAnnotations.revision=three'];
+    const set = ['secrets.DATABASE_URL.key=livekit', 'migrations.backoffLimit=0', 'defaults.podAnnotations.revision=three'];
     const wentOn = await change('upgrade', ...set.flatMap((value) => ['--set', value])).then(
       () => true,
       () => false,

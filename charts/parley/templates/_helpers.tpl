@@ -3,6 +3,22 @@
 {{- list "operator" "api" "worker" "dispatcher" "voice" | toJson -}}
 {{- end -}}
 
+{{/*
+{root, role}: the values of a role: its own laid over `defaults`. The Jobs and the pod of `helm test` have those of `migrations`; without a
+role they are the defaults alone. JSON.
+*/}}
+{{- define "parley.valuesOf" -}}
+{{- $own := dict -}}
+{{- with .role -}}
+{{- $own = index $.root.Values (ternary . "migrations" (has . (include "parley.roles" $ | fromJsonArray))) -}}
+{{- end -}}
+{{- $values := mergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own) -}}
+{{- range $list := list "tolerations" "extraEnv" "extraEnvFrom" "extraVolumes" "extraVolumeMounts" "extraContainers" "initContainers" -}}
+{{- $_ := set $values $list (concat (index $.root.Values.defaults $list) (index $own $list | default list)) -}}
+{{- end -}}
+{{- $values | toJson -}}
+{{- end -}}
+
 {{/* Where everything of this release is that doesn't belong to the cluster. */}}
 {{- define "parley.namespace" -}}
 {{- default .Release.Namespace .Values.namespaceOverride -}}
@@ -40,7 +56,7 @@ app.kubernetes.io/name: {{ include "parley.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* {root, component, labels, more}: what is given twice comes once; what is selected by can't be changed. */}}
+{{/* {root, component, labels}: what is given twice comes once; what is selected by can't be changed. */}}
 {{- define "parley.labels" -}}
 {{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
 {{- $own := dict
@@ -50,7 +66,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
       "app.kubernetes.io/managed-by" .root.Release.Service -}}
 {{- with .component -}}{{- $_ := set $own "app.kubernetes.io/component" . -}}{{- end -}}
 {{- $selected := include "parley.selectorLabels" .root | fromYaml -}}
-{{- mergeOverwrite (dict) .root.Values.commonLabels (.labels | default dict) (.more | default dict) $own $selected | toYaml -}}
+{{- mergeOverwrite (dict) .root.Values.commonLabels (.labels | default dict) $own $selected | toYaml -}}
 {{- end -}}
 
 {{/* {root, name, component, annotations, labels, namespace}: everything but the name is optional; no namespace for what belongs to the cluster. */}}
@@ -97,7 +113,7 @@ app.kubernetes.io/component: {{ .role }}
 {{- end -}}
 
 {{- define "parley.serviceAccountName" -}}
-{{- $own := (index .root.Values .role).serviceAccount -}}
+{{- $own := (include "parley.valuesOf" . | fromJson).serviceAccount -}}
 {{- if $own.name -}}
 {{- $own.name -}}
 {{- else if $own.create -}}
@@ -136,17 +152,19 @@ imagePullSecrets:
 {{- if or (eq $adapt "force") (and (eq $adapt "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) -}}true{{- end -}}
 {{- end -}}
 
+{{/* {root, role} */}}
 {{- define "parley.podSecurityContext" -}}
-{{- $context := .Values.podSecurityContext -}}
-{{- if include "parley.adaptsToOpenShift" . -}}
+{{- $context := (include "parley.valuesOf" . | fromJson).podSecurityContext -}}
+{{- if include "parley.adaptsToOpenShift" .root -}}
 {{- $context = omit $context "runAsUser" "runAsGroup" "fsGroup" -}}
 {{- end -}}
 {{- with $context }}{{ toYaml . }}{{ end -}}
 {{- end -}}
 
+{{/* {root, role} */}}
 {{- define "parley.containerSecurityContext" -}}
-{{- $context := .Values.containerSecurityContext -}}
-{{- if include "parley.adaptsToOpenShift" . -}}
+{{- $context := (include "parley.valuesOf" . | fromJson).containerSecurityContext -}}
+{{- if include "parley.adaptsToOpenShift" .root -}}
 {{- $context = omit $context "runAsUser" "runAsGroup" -}}
 {{- end -}}
 {{- with $context }}{{ toYaml . }}{{ end -}}
@@ -176,12 +194,11 @@ imagePullSecrets:
 {{/* {root, role, name}: what a variable will be: of extraEnv, of the role, of all, or the default of the configuration. Empty where it has none. */}}
 {{- define "parley.setting" -}}
 {{- $config := .root.Files.Get "files/defaults.json" | fromJson -}}
-{{- $own := dict -}}
-{{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
+{{- $own := include "parley.valuesOf" . | fromJson -}}
 {{- range $given := list .root.Values.config ($own.config | default dict) -}}
 {{- range $name, $value := $given -}}{{- if include "parley.isGiven" $value -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
 {{- end -}}
-{{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- range $own.extraEnv -}}
 {{- if hasKey . "value" -}}{{- $_ := set $config .name .value -}}{{- end -}}
 {{- end -}}
 {{- if hasKey $config .name -}}{{- include "parley.text" (dict "value" (index $config .name)) -}}{{- end -}}
@@ -190,11 +207,9 @@ imagePullSecrets:
 {{/* {root, role, name}: whether a variable comes from where the chart cannot look: a Secret, a ConfigMap. "true" or empty. */}}
 {{- define "parley.elsewhere" -}}
 {{- $secret := index (.root.Values.secrets | default dict) .name | default dict -}}
-{{- $own := dict -}}
-{{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
 {{- $found := "" -}}
 {{- if and $secret.name (or (not .role) (not $secret.roles) (has .role $secret.roles)) -}}{{- $found = "true" -}}{{- end -}}
-{{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- range (include "parley.valuesOf" . | fromJson).extraEnv -}}
 {{- if eq .name $.name -}}{{- $found = ternary "true" "" (hasKey . "valueFrom") -}}{{- end -}}
 {{- end -}}
 {{- $found -}}
@@ -211,7 +226,7 @@ imagePullSecrets:
 
 {{/* {root, role}: of its Service. */}}
 {{- define "parley.servicePort" -}}
-{{- (index .root.Values .role).service.port | default (ternary "80" (include "parley.port" .) (eq .role "api")) -}}
+{{- (include "parley.valuesOf" . | fromJson).service.port | default (ternary "80" (include "parley.port" .) (eq .role "api")) -}}
 {{- end -}}
 
 {{/* Seconds, from milliseconds, rounded up. */}}
@@ -220,7 +235,7 @@ imagePullSecrets:
 {{- end -}}
 
 {{- define "parley.terminationGracePeriodSeconds" -}}
-{{- $own := index .root.Values .role -}}
+{{- $own := include "parley.valuesOf" . | fromJson -}}
 {{- if not (kindIs "invalid" $own.terminationGracePeriodSeconds) -}}
 {{- int64 $own.terminationGracePeriodSeconds -}}
 {{- else if eq .role "voice" -}}
@@ -246,7 +261,7 @@ imagePullSecrets:
 {{- define "parley.filesFolder" -}}
 {{- $variable := dict "root" . "name" "STORAGE_URL" -}}
 {{- $url := include "parley.setting" $variable -}}
-{{- $hidden := or (include "parley.elsewhere" $variable) (and .Values.extraEnvFrom (not .Values.config.STORAGE_URL) (not (include "parley.claimName" .))) -}}
+{{- $hidden := or (include "parley.elsewhere" $variable) (and .Values.defaults.extraEnvFrom (not .Values.config.STORAGE_URL) (not (include "parley.claimName" .))) -}}
 {{- if and (hasPrefix "file://" $url) (not $hidden) -}}{{- trimPrefix "file://" $url | splitList "?" | first -}}{{- end -}}
 {{- end -}}
 

@@ -5,7 +5,7 @@ for lists with a name twice can't be applied. `migrate` stands for the Jobs, whi
 {{- define "parley.env" -}}
 {{- $root := .root -}}
 {{- $role := .role -}}
-{{- $own := index $root.Values $role | default dict -}}
+{{- $own := include "parley.valuesOf" . | fromJson -}}
 {{- $env := dict -}}
 {{- $_ := set $env "PARLEY_HOST" (dict "value" "0.0.0.0") -}}
 {{- $_ := set $env "PARLEY_LEASE_NAMESPACE" (dict "value" (include "parley.namespace" $root)) -}}
@@ -34,7 +34,7 @@ for lists with a name twice can't be applied. `migrate` stands for the Jobs, whi
 {{- $_ := set $env $name (dict "valueFrom" (dict "secretKeyRef" $selector)) -}}
 {{- end -}}
 {{- end -}}
-{{- range $given := concat $root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- range $given := $own.extraEnv -}}
 {{- $_ := set $env $given.name (omit $given "name") -}}
 {{- end -}}
 {{- range $name, $entry := $env }}
@@ -57,7 +57,7 @@ authorization:
 {{- define "parley.jobEnv" -}}
 {{- $all := include "parley.env" (dict "root" .root "role" "migrate") | fromYamlArray -}}
 {{- $given := list -}}
-{{- range .root.Values.extraEnv -}}{{- $given = append $given .name -}}{{- end -}}
+{{- range .root.Values.defaults.extraEnv -}}{{- $given = append $given .name -}}{{- end -}}
 {{- $names := concat .names $given (list "HOME" "PARLEY_LOG_LEVEL") -}}
 {{- range $all }}
 {{- if has .name $names }}
@@ -76,10 +76,10 @@ kube-score/ignore: container-image-pull-policy{{ if eq (default "" .role) "voice
 
 {{/* {root, role}: what every pod has of placement, names and security. */}}
 {{- define "parley.podMetadata" -}}
-{{- $own := .own | default (index .root.Values .role) | default dict -}}
+{{- $own := include "parley.valuesOf" . | fromJson -}}
 labels:
-  {{- include "parley.labels" (dict "root" .root "component" .role "labels" .root.Values.podLabels "more" $own.podLabels) | nindent 2 }}
-{{- with mergeOverwrite (dict) .root.Values.commonAnnotations .root.Values.podAnnotations ($own.podAnnotations | default dict) }}
+  {{- include "parley.labels" (dict "root" .root "component" .role "labels" $own.podLabels) | nindent 2 }}
+{{- with mergeOverwrite (dict) .root.Values.commonAnnotations $own.podAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -87,28 +87,27 @@ annotations:
 
 {{- define "parley.podPlacement" -}}
 {{- $root := .root -}}
-{{- $own := index $root.Values .role | default dict -}}
+{{- $own := include "parley.valuesOf" . | fromJson -}}
 {{- include "parley.imagePullSecrets" $root }}
-{{- with include "parley.podSecurityContext" $root }}
+{{- with include "parley.podSecurityContext" . }}
 securityContext:
   {{- . | nindent 2 }}
 {{- end }}
 {{- range $field := list "dnsPolicy" "runtimeClassName" "schedulerName" }}
-{{- with index $root.Values $field }}
+{{- with index $own $field }}
 {{ $field }}: {{ . }}
 {{- end }}
 {{- end }}
 {{- range $field := list "dnsConfig" "hostAliases" }}
-{{- with index $root.Values $field }}
+{{- with index $own $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- /* A copy: the fields of one role would be laid over those of all. */}}
-{{- with mergeOverwrite (deepCopy $root.Values.podSpecExtra) ($own.podSpecExtra | default dict) }}
+{{- with $own.podSpecExtra }}
 {{ toYaml . }}
 {{- end }}
-{{- $class := default $root.Values.priorityClassName $own.priorityClassName }}
+{{- $class := $own.priorityClassName }}
 {{- /* migrate runs before the release's own classes are made: its pod would be refused until they are, and they wait for it. */}}
 {{- if and (not $class) $root.Values.priorityClasses.create (ne .role "migrate") }}
 {{- $class = printf "%s-%s" (include "parley.clusterName" $root) (get (dict "voice" "voice" "worker" "worker") .role | default "api") }}
@@ -116,15 +115,15 @@ securityContext:
 {{- with $class }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with mergeOverwrite (dict) $root.Values.nodeSelector ($own.nodeSelector | default dict) }}
+{{- with $own.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with concat $root.Values.tolerations ($own.tolerations | default list) }}
+{{- with $own.tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with (default $root.Values.affinity $own.affinity) }}
+{{- with $own.affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -133,8 +132,7 @@ affinity:
 {{- define "parley.topologySpread" -}}
 {{- $root := .root -}}
 {{- $selector := dict "matchLabels" (include "parley.roleSelector" . | fromYaml) -}}
-{{- $own := (index $root.Values .role).topologySpreadConstraints -}}
-{{- $given := ternary $own $root.Values.topologySpreadConstraints (not (kindIs "invalid" $own)) -}}
+{{- $given := (include "parley.valuesOf" . | fromJson).topologySpreadConstraints -}}
 {{- if kindIs "invalid" $given -}}
 {{- $given = list
       (dict "maxSkew" 1 "topologyKey" "topology.kubernetes.io/zone" "whenUnsatisfiable" "ScheduleAnyway")
@@ -151,13 +149,13 @@ topologySpreadConstraints:
 {{/* {root, role}: /tmp, and the folder of the files where it is one. */}}
 {{- define "parley.volumes" -}}
 {{- $root := .root -}}
-{{- $own := index $root.Values .role | default dict -}}
+{{- $own := include "parley.valuesOf" . | fromJson -}}
 - name: tmp
   emptyDir:
-    {{- with $root.Values.temporaryVolume.medium }}
+    {{- with $own.temporaryVolume.medium }}
     medium: {{ . }}
     {{- end }}
-    sizeLimit: {{ $root.Values.temporaryVolume.sizeLimit }}
+    sizeLimit: {{ $own.temporaryVolume.sizeLimit }}
 {{- if and (has .role (list "api" "worker" "voice")) (include "parley.filesFolder" $root) }}
 - name: files
   persistentVolumeClaim:
@@ -171,14 +169,14 @@ topologySpreadConstraints:
     {{- end }}
     sizeLimit: {{ $own.spool.sizeLimit }}
 {{- end }}
-{{- with concat $root.Values.extraVolumes ($own.extraVolumes | default list) }}
+{{- with $own.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
 
 {{- define "parley.volumeMounts" -}}
 {{- $root := .root -}}
-{{- $own := index $root.Values .role | default dict -}}
+{{- $own := include "parley.valuesOf" . | fromJson -}}
 - name: tmp
   mountPath: /tmp
 {{- if and (has .role (list "api" "worker" "voice")) (include "parley.filesFolder" $root) }}
@@ -189,12 +187,12 @@ topologySpreadConstraints:
 - name: spool
   mountPath: /var/lib/parley/spool
 {{- end }}
-{{- with concat $root.Values.extraVolumeMounts ($own.extraVolumeMounts | default list) }}
+{{- with $own.extraVolumeMounts }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
 
-{{/* {root, args}: image and security of a container. */}}
+{{/* {root, role, args}: image and security of a container. */}}
 {{- define "parley.containerBasics" -}}
 image: {{ include "parley.image" .root | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -204,7 +202,7 @@ command:
 {{- end }}
 args:
   {{- toYaml .args | nindent 2 }}
-{{- with include "parley.containerSecurityContext" .root }}
+{{- with include "parley.containerSecurityContext" . }}
 securityContext:
   {{- . | nindent 2 }}
 {{- end }}

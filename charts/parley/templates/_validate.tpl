@@ -2,7 +2,7 @@
 {{- define "parley.validate" -}}
 {{- $values := .Values -}}
 {{- $problems := list -}}
-{{- $open := or .Values.extraEnvFrom false -}}
+{{- $open := .Values.defaults.extraEnvFrom -}}
 {{- if not (or (include "parley.isSet" (dict "root" . "name" "DATABASE_URL")) $open) -}}
 {{- $problems = append $problems "There is no database. Make a Secret with its address, postgres://user:password@host:5432/database, and name it: --set secrets.DATABASE_URL.name=<Secret> --set secrets.DATABASE_URL.key=<key>" -}}
 {{- end -}}
@@ -45,7 +45,7 @@
 {{- if not (regexMatch "^[a-z]" (include "parley.fullname" .)) -}}
 {{- $problems = append $problems (printf "Services can't have names that begin as %s does: they begin with a letter. Give another name to the release, or set fullnameOverride" (include "parley.fullname" .)) -}}
 {{- end -}}
-{{- if and (ge (int .Values.operator.replicas) 2) (eq (include "parley.setting" (dict "root" . "role" "operator" "name" "PARLEY_LEADER_ELECTION")) "false") -}}
+{{- if and (ge (int (include "parley.valuesOf" (dict "root" . "role" "operator") | fromJson).replicas) 2) (eq (include "parley.setting" (dict "root" . "role" "operator" "name" "PARLEY_LEADER_ELECTION")) "false") -}}
 {{- $problems = append $problems "operator.replicas is above 1 and config.PARLEY_LEADER_ELECTION is false: two operators would both write. Leave it out, or set operator.replicas=1" -}}
 {{- end -}}
 {{- if and .Values.voice.enabled (eq .Values.voice.autoscaling.mode "keda") (not .Values.voice.autoscaling.prometheusAddress) -}}
@@ -55,15 +55,15 @@
 {{- $problems = append $problems "metrics.serviceMonitor.enabled and metrics.podMonitor.enabled are both true: every metric would be there twice. Switch one off" -}}
 {{- end -}}
 {{- range $role := include "parley.roles" . | fromJsonArray -}}
-{{- $own := index $values $role -}}
+{{- $own := include "parley.valuesOf" (dict "root" $ "role" $role) | fromJson -}}
 {{- $disk := index (($own.resources | default dict).limits | default dict) "ephemeral-storage" -}}
 {{- if and $own.enabled $disk -}}
 {{- $needed := 0 -}}
-{{- range $volume := list $values.temporaryVolume ($own.spool | default (dict "sizeLimit" "0" "medium" "")) -}}
+{{- range $volume := list $own.temporaryVolume ($own.spool | default (dict "sizeLimit" "0" "medium" "")) -}}
 {{- if not $volume.medium -}}{{- $needed = add $needed (int64 (include "parley.mebibytes" (dict "quantity" $volume.sizeLimit))) -}}{{- end -}}
 {{- end -}}
 {{- if gt $needed (int64 (include "parley.mebibytes" (dict "quantity" $disk))) -}}
-{{- $problems = append $problems (printf "%s.resources.limits.ephemeral-storage is %s, and its volumes may hold %d MiB (temporaryVolume.sizeLimit, voice.spool.sizeLimit): its pods would be evicted before these are full. Raise it to at least %dMi" $role (toString $disk) $needed (add $needed 256)) -}}
+{{- $problems = append $problems (printf "%s.resources.limits.ephemeral-storage is %s, and its volumes may hold %d MiB (defaults.temporaryVolume.sizeLimit, voice.spool.sizeLimit): its pods would be evicted before these are full. Raise it to at least %dMi" $role (toString $disk) $needed (add $needed 256)) -}}
 {{- end -}}
 {{- end -}}
 {{- $scaling := $own.autoscaling -}}

@@ -49,7 +49,7 @@ describe('hooks that run before the release is there', () => {
     const annotations = { 'sidecar.istio.io/inject': 'false' };
     const jobs = ofKind(await render(withValues({ organizations: ['acme'], migrations: { podAnnotations: annotations } })), 'Job');
     expect(jobs.map(({ spec }) => (spec as { template: Rendered }).template.metadata.annotations)).toEqual([annotations, annotations]);
-    const given = await render(withValues({ priorityClassName: 'theirs', priorityClasses: { create: true } }));
+    const given = await render(withValues({ defaults: { priorityClassName: 'theirs' }, priorityClasses: { create: true } }));
     for (const { name, template } of podsOf(given)) expect(template.spec['priorityClassName'], name).toBe('theirs');
   });
 });

@@ -2,9 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { chart, lay, withValues } from './helm.ts';
+import { chart, lay, roles, withValues } from './helm.ts';
 
 interface Schema {
+  readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly enum?: readonly unknown[];
@@ -22,7 +23,7 @@ interface Case {
 
 export const readSchema = async (): Promise<Schema> => JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')) as Schema;
 
-/** Another value than the default one, by path. What a value has to look like that the schema can't say stands here. */
+/** Another value than the default one, by path, or by the path below a role or `defaults`. What a value has to look like that the schema can't say stands here. */
 const samples: Readonly<Record<string, unknown>> = {
   'image.registry': 'registry.example.com',
   'image.digest': `sha256:${'ab'.repeat(32)}`,
@@ -152,8 +153,13 @@ const context: readonly (readonly [prefix: string, values: object])[] = [
 /** One case for each value that is not a variable: a switch turned, a choice made otherwise, something where nothing was. */
 export async function toggles(): Promise<readonly Case[]> {
   const cases: Case[] = [];
-  const walk = (schema: Schema, path: readonly string[]): void => {
+  const all = await readSchema();
+  const walk = (given: Schema, path: readonly string[]): void => {
     const name = path.join('.');
+    // What a role may set in place of a default.
+    const [, inherited] = /^#\/properties\/defaults\/properties\/(\w+)$/.exec(given.$ref ?? '') ?? [];
+    const schema = inherited === undefined ? given : all.properties?.['defaults']?.properties?.[inherited];
+    if (schema === undefined) throw new Error(`${name}: its schema is missing`);
     if (schema.properties !== undefined && !['config', 'secrets'].includes(name)) {
       for (const [key, child] of Object.entries(schema.properties)) walk(child, [...path, key]);
       return;
@@ -166,7 +172,7 @@ export async function toggles(): Promise<readonly Case[]> {
       cases.push({ name: `${name}=${JSON.stringify(value)}`, values: withValues(...around, own, ...companions(name, value)) });
     }
   };
-  walk(await readSchema(), []);
+  walk(all, []);
   return cases;
 }
 
@@ -176,15 +182,15 @@ function companions(name: string, value: unknown): readonly object[] {
   if (name.endsWith('autoscaling.mode') && value !== 'none')
     return [{ voice: { autoscaling: { prometheusAddress: 'http://prometheus:9090' } } }];
   if (name.endsWith('extraVolumeMounts')) {
-    const volumes = { extraVolumes: sampleByName['extraVolumes'] };
-    return [name.includes('.') ? { [name.split('.')[0] ?? '']: volumes } : volumes];
+    return [{ [name.split('.')[0] ?? '']: { extraVolumes: sampleByName['extraVolumes'] } }];
   }
   return [];
 }
 
 function others(schema: Schema, name: string): readonly unknown[] {
   const [last = ''] = name.split('.').slice(-1);
-  if (name in samples) return [samples[name]];
+  const sample = [name, name.slice(name.indexOf('.') + 1)].find((path) => path in samples);
+  if (sample !== undefined) return [samples[sample]];
   if (last in sampleByName && schema.enum === undefined && schema.type !== 'boolean') return [sampleByName[last]];
   if (schema.enum !== undefined) return schema.enum.filter((value) => value !== schema.default);
   const types = new Set([schema.type ?? []].flat());
@@ -244,7 +250,7 @@ export const pairs: readonly Case[] = [
   },
   {
     name: 'variables from elsewhere',
-    values: withValues({ secrets: { DATABASE_URL: { name: '' } }, extraEnvFrom: [{ secretRef: { name: 'all' } }] }),
+    values: withValues({ secrets: { DATABASE_URL: { name: '' } }, defaults: { extraEnvFrom: [{ secretRef: { name: 'all' } }] } }),
   },
 ];
 
@@ -277,9 +283,10 @@ export async function batches(): Promise<readonly Case[]> {
   return [...pairs, ...single, ...groups.map(({ names, values }) => ({ name: names.join(' '), values }))];
 }
 
-/** ServiceMonitors and PodMonitors are one or the other. */
+/** ServiceMonitors and PodMonitors are one or the other; and what a role sets covers the default, or has the same volume twice with it. */
 const compatible = (names: readonly string[], name: string): boolean => {
-  const kinds = ['metrics.serviceMonitor', 'metrics.podMonitor'];
-  const other = kinds.find((kind) => name.startsWith(kinds.find((own) => own !== kind) ?? ''));
-  return other === undefined || names.every((present) => !present.startsWith(other));
+  const sides = [['metrics.serviceMonitor.'], ['metrics.podMonitor.'], ['defaults.'], roles.map((role) => `${role}.`)];
+  const sideOf = (path: string): number => sides.findIndex((prefixes) => prefixes.some((prefix) => path.startsWith(prefix)));
+  const own = sideOf(name);
+  return own === -1 || names.every((present) => sideOf(present) !== (own ^ 1));
 };

@@ -132,25 +132,25 @@ describe('network policies', () => {
       portsOf(await rulesOf('voice', { config: { PARLEY_SMTP_SERVERS: 'a.example=smtp://relay.example:2525,*=smtps://b.example' } })),
     ).toContain(2525);
     const livekit = { config: { LIVEKIT_URL: '' } };
-    expect(portsOf(await rulesOf('voice', { ...livekit, extraEnv: [{ name: 'LIVEKIT_URL', value: 'ws://livekit:7890' }] }))).toContain(
-      7890,
-    );
-    expect(portsOf(await rulesOf('voice', { ...livekit, extraEnv: [hidden('LIVEKIT_URL')] }))).toContain(7880);
+    expect(
+      portsOf(await rulesOf('voice', { ...livekit, defaults: { extraEnv: [{ name: 'LIVEKIT_URL', value: 'ws://livekit:7890' }] } })),
+    ).toContain(7890);
+    expect(portsOf(await rulesOf('voice', { ...livekit, defaults: { extraEnv: [hidden('LIVEKIT_URL')] } }))).toContain(7880);
     expect(portsOf(await rulesOf('voice', { ...livekit, secrets: { LIVEKIT_URL: { name: 'all', key: 'url' } } }))).toContain(7880);
     // What extraEnvFrom brings shows nowhere: its ports have to be said.
     expect(
       portsOf(
         await rulesOf('voice', {
           ...livekit,
-          extraEnvFrom: [{ secretRef: { name: 'all' } }],
+          defaults: { extraEnvFrom: [{ secretRef: { name: 'all' } }] },
           networkPolicy: { livekit: { ports: [7777] } },
         }),
       ),
     ).toContain(7777);
     const named = { networkPolicy: { livekit: { ports: [7777] }, temporal: { ports: [7234] } } };
     expect(portsOf(await rulesOf('voice', named))).toEqual(expect.arrayContaining([7777, 7234]));
-    expect(portsOf(await rulesOf('voice', { extraEnv: [hidden('VECTOR_STORE_URL')] }))).toContain(19_530);
-    expect(portsOf(await rulesOf('voice', { extraEnv: [hidden('OTEL_EXPORTER_OTLP_ENDPOINT')] }))).toContain(4318);
+    expect(portsOf(await rulesOf('voice', { defaults: { extraEnv: [hidden('VECTOR_STORE_URL')] } }))).toContain(19_530);
+    expect(portsOf(await rulesOf('voice', { defaults: { extraEnv: [hidden('OTEL_EXPORTER_OTLP_ENDPOINT')] } }))).toContain(4318);
   });
 
   it('let the roles that call out ask the configured DNS servers', async () => {

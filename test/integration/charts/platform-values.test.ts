@@ -26,7 +26,7 @@ describe('every container', () => {
     await expect(message({ voice: { spool: { sizeLimit: '20Gi' } } })).resolves.toContain(
       'voice.resources.limits.ephemeral-storage is 5376Mi, and its volumes may hold 21504 MiB',
     );
-    await expect(message({ temporaryVolume: { sizeLimit: '2G' } })).resolves.toContain('Raise it to at least 2163Mi');
+    await expect(message({ defaults: { temporaryVolume: { sizeLimit: '2G' } } })).resolves.toContain('Raise it to at least 2163Mi');
     const limits = { 'ephemeral-storage': '22Gi' };
     await expect(message({ voice: { spool: { sizeLimit: '20Gi' }, resources: { limits } } })).resolves.toBe('');
     await expect(message({ voice: { spool: { sizeLimit: '20Gi', medium: 'Memory' } } })).resolves.toBe('');
@@ -90,9 +90,11 @@ it('fields of pods and Deployments are where Kubernetes has them', async () => {
   const manifests = await render(
     withValues({
       organizations,
-      ...fields,
-      revisionHistoryLimit: 3,
-      podSpecExtra: { shareProcessNamespace: true, setHostnameAsFQDN: true, os: { name: 'linux' } },
+      defaults: {
+        ...fields,
+        revisionHistoryLimit: 3,
+        podSpecExtra: { shareProcessNamespace: true, setHostnameAsFQDN: true, os: { name: 'linux' } },
+      },
       operator: { podSpecExtra: { os: { name: 'windows' } } },
       voice: { podSpecExtra: { hostNetwork: true, setHostnameAsFQDN: false } },
     }),

@@ -189,8 +189,9 @@ describe('what can not work', () => {
     [{ organizations: [NAMESPACE] }, `organizations names ${NAMESPACE}, which is the namespace of the release`],
     [{ fullnameOverride: '2nd' }, 'set fullnameOverride'],
     [{ crds: { keeep: true } }, "additional properties 'keeep' not allowed"],
-    [{ extraEnv: [{ value: 'yes' }] }, "missing property 'name'"],
-    [{ api: { extraEnv: [{ name: 'PORT', value: 80 }] } }, '/api/extraEnv/0/value'],
+    [{ defaults: { extraEnv: [{ value: 'yes' }] } }, "missing property 'name'"],
+    [{ api: { extraEnv: [{ name: 'PORT', value: 80 }] } }, '/extraEnv/0/value'],
+    [{ api: { extraEnw: [] } }, "additional properties 'extraEnw' not allowed"],
   ])('%j says what to do', async (values, cure) => {
     await expect(refusal(withValues(values))).resolves.toContain(cure);
   });
@@ -206,30 +207,76 @@ describe('what the chart can not see', () => {
   const secret = (name: string) => ({ name, valueFrom: { secretKeyRef: { name: 'all', key: name } } });
   it.each([
     ['a Secret', { secrets: { TEMPORAL_ADDRESS: { name: 'all', key: 'temporal' }, STORAGE_URL: { name: 'all', key: 'storage' } } }],
-    ['extraEnv', { extraEnv: [secret('TEMPORAL_ADDRESS'), secret('STORAGE_URL')] }],
+    ['extraEnv', { defaults: { extraEnv: [secret('TEMPORAL_ADDRESS'), secret('STORAGE_URL')] } }],
     [
       'extraEnv, in the open',
       {
-        extraEnv: [
-          { name: 'TEMPORAL_ADDRESS', value: 'temporal:7233' },
-          { name: 'STORAGE_URL', value: 's3://bucket' },
-        ],
+        defaults: {
+          extraEnv: [
+            { name: 'TEMPORAL_ADDRESS', value: 'temporal:7233' },
+            { name: 'STORAGE_URL', value: 's3://bucket' },
+          ],
+        },
       },
     ],
-    ['extraEnvFrom', { extraEnvFrom: [{ secretRef: { name: 'all' } }] }],
+    ['extraEnvFrom', { defaults: { extraEnvFrom: [{ secretRef: { name: 'all' } }] } }],
   ])('may come from %s', async (_name, values) => {
     const manifests = await render(withValues({ config: { TEMPORAL_ADDRESS: '', STORAGE_URL: '' } }, values));
     expect(find(manifests, 'Deployment', 'parley-api')['spec'].template.spec.volumes).toEqual([expect.objectContaining({ name: 'tmp' })]);
   });
 
   it('is no folder, unless a volume is given for it', async () => {
-    const values = { config: { STORAGE_URL: '' }, extraEnvFrom: [{ secretRef: { name: 'all' } }] };
+    const values = { config: { STORAGE_URL: '' }, defaults: { extraEnvFrom: [{ secretRef: { name: 'all' } }] } };
     const manifests = await render(withValues(values, { storage: { persistentVolumeClaim: { create: true } } }));
     expect(containerOf(manifests, 'api').volumeMounts?.map(({ mountPath }) => mountPath)).toContain('/var/lib/parley/files');
   });
 });
 
 describe('the pods', () => {
+  it('have the values of their role over the defaults, and its tolerations, environment and volumes in addition', async () => {
+    const toleration = (key: string) => ({ key, operator: 'Exists' });
+    const spread = { maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' };
+    const manifests = await render(
+      withValues({
+        defaults: {
+          replicas: 3,
+          nodeSelector: { pool: 'all' },
+          tolerations: [toleration('all')],
+          extraEnv: [
+            { name: 'BOTH', value: 'all' },
+            { name: 'ALL', value: 'yes' },
+          ],
+          podSecurityContext: { runAsUser: 1000 },
+          topologySpreadConstraints: [spread],
+        },
+        worker: {
+          replicas: 4,
+          nodeSelector: { pool: 'work', disk: 'fast' },
+          tolerations: [toleration('own')],
+          extraEnv: [{ name: 'BOTH', value: 'own' }],
+          podSecurityContext: { fsGroup: 2000 },
+          topologySpreadConstraints: [],
+        },
+      }),
+    );
+    const [worker, api] = ['worker', 'api'].map((role) => podOf(manifests, role).spec);
+    expect(worker).toMatchObject({
+      nodeSelector: { pool: 'work', disk: 'fast' },
+      tolerations: [toleration('all'), toleration('own')],
+      securityContext: { runAsUser: 1000, fsGroup: 2000, runAsNonRoot: true },
+    });
+    expect(worker?.['topologySpreadConstraints']).toBeUndefined();
+    expect(api).toMatchObject({
+      nodeSelector: { pool: 'all' },
+      tolerations: [toleration('all')],
+      securityContext: { runAsUser: 1000, fsGroup: 65_532 },
+      topologySpreadConstraints: [spread],
+    });
+    expect(envOf(containerOf(manifests, 'worker'))).toMatchObject({ BOTH: 'own', ALL: 'yes' });
+    const replicas = (role: string): number => find(manifests, 'Deployment', `${RELEASE}-${role}`)['spec'].replicas as number;
+    expect([replicas('worker'), replicas('operator')]).toEqual([4, 3]);
+  });
+
   it('gives voice the time of its longest call and a minute more', async () => {
     const usual = await render(withValues());
     expect(podOf(usual, 'voice').spec.terminationGracePeriodSeconds).toBe(7325);
