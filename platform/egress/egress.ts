@@ -7,7 +7,7 @@
  * covers all of it.
  */
 import type { Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 
 import { Counter, type Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
@@ -26,7 +26,7 @@ import { createNameResolver, type NameResolver } from './name-resolver.ts';
 import { openSocket, type SocketOpening } from './open-socket.ts';
 import { DEFAULT_PORTS, parseDeniedPorts, parsePorts } from './ports.ts';
 import { checkHeaders, redirected } from './request-head.ts';
-import { readTarget, type Target, type UrlProblem } from './target.ts';
+import { readTarget, type Target, type TargetRules, type UrlProblem } from './target.ts';
 import { VettedNames } from './vetted-names.ts';
 
 /** Connect timeout of connections for other HTTP clients, in milliseconds. */
@@ -130,51 +130,136 @@ export const INSTALLATION = '';
 
 /** @throws RangeError for invalid networks, ports or names */
 export function createEgress(options: EgressOptions = {}): EgressGuard {
-  const clock = options.clock ?? systemClock;
-  const policy = createAddressPolicy({
-    allow: (options.allowCidrs ?? []).map(parseCidr),
-    denyPorts: parseDeniedPorts(options.denyPorts ?? ''),
-  });
-  const rules = { policy, ports: parsePorts(options.allowedPorts ?? DEFAULT_PORTS), hosts: parseHosts(options.hosts ?? []) };
-  const resolver = options.resolver ?? createNameResolver({ clock, ...(options.dnsServers && { servers: options.dnsServers }) });
-  const names = new VettedNames({ resolver, policy, clock });
-  const pool = new ConnectionPool();
-  const secureContext = createSecureContext(options.ca === undefined ? {} : { ca: options.ca });
-  const running = new Set<Run>();
-  let closed = false;
+  return new Guard(options);
+}
 
-  const outcomes =
-    options.registry &&
-    new Counter({
-      name: 'parley_egress_requests_total',
-      help: 'Requests to addresses that users chose, by outcome: answered, or the kind of failure.',
-      labelNames: ['outcome'],
-      registers: [options.registry],
+class Guard implements EgressGuard {
+  readonly #clock: Clock;
+  readonly #logger: Logger | undefined;
+  readonly #rules: TargetRules;
+  readonly #resolver: NameResolver;
+  readonly #names: VettedNames;
+  readonly #pool = new ConnectionPool();
+  readonly #dispatchers = new Dispatchers((origin) => this.#connect(origin));
+  readonly #secureContext: SecureContext;
+  readonly #running = new Set<EgressRun>();
+  readonly #outcomes: Counter<'outcome'> | undefined;
+  #closed = false;
+
+  constructor(options: EgressOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#logger = options.logger;
+    const policy = createAddressPolicy({
+      allow: (options.allowCidrs ?? []).map(parseCidr),
+      denyPorts: parseDeniedPorts(options.denyPorts ?? ''),
     });
+    this.#rules = { policy, ports: parsePorts(options.allowedPorts ?? DEFAULT_PORTS), hosts: parseHosts(options.hosts ?? []) };
+    this.#resolver =
+      options.resolver ?? createNameResolver({ clock: this.#clock, ...(options.dnsServers && { servers: options.dnsServers }) });
+    this.#names = new VettedNames({ resolver: this.#resolver, policy, clock: this.#clock });
+    this.#secureContext = createSecureContext(options.ca === undefined ? {} : { ca: options.ca });
+    this.#outcomes =
+      options.registry &&
+      new Counter({
+        name: 'parley_egress_requests_total',
+        help: 'Requests to addresses that users chose, by outcome: answered, or the kind of failure.',
+        labelNames: ['outcome'],
+        registers: [options.registry],
+      });
+  }
 
-  const readOrThrow = (url: string): Target => {
-    const target = readTarget(url, rules);
-    if ('kind' in target) throw new EgressError({ ...target, phase: 'check', host: URL.parse(url)?.host ?? '' });
-    return target;
-  };
+  for(owner: string): Egress {
+    const dispatchers = this.#dispatchers;
+    return {
+      check: (url) => {
+        const target = readTarget(url, this.#rules);
+        return 'kind' in target ? target : undefined;
+      },
+      request: (request) => this.#request(owner, request),
+      connect: (origin) => this.#connect(origin),
+      get dispatcher() {
+        return dispatchers.of(owner);
+      },
+    };
+  }
 
-  const open = async (run: Run, target: Target, addresses: readonly Address[]): Promise<Connection> => {
-    run.phase = 'connect';
-    const opening = openSocket({ target, addresses, policy, secureContext, clock, onTls: () => (run.phase = 'tls') });
-    run.cleanUp = () => opening.cancel();
-    const { socket, address } = await opening.opened;
-    run.throwIfStopped();
-    const { origin, host } = target;
-    const connection = new Connection({ owner: run.owner, origin, host, socket, address, onClose: (one) => pool.remove(one) });
-    pool.add(connection);
-    return connection;
-  };
+  async dnsAnswered(since: number): Promise<boolean> {
+    return (await this.#resolver.answeredSince?.(since)) ?? true;
+  }
 
-  const exchange = async (run: Run, target: Target, request: EgressRequest): Promise<ExchangeResponse & { address: string }> => {
+  close(): void {
+    this.#closed = true;
+    for (const run of this.#running) run.close();
+    this.#pool.close();
+    this.#dispatchers.close();
+  }
+
+  async #request(owner: string, request: EgressRequest): Promise<EgressResponse> {
+    request.signal?.throwIfAborted();
+    const run = new EgressRun(owner);
+    this.#running.add(run);
+    if (this.#closed) run.close();
+    const timer = this.#clock.after(request.timeoutMs, () => run.timeOut(request.timeoutMs));
+    const onAbort = (): void => run.stop(request.signal?.reason);
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const response = await this.#answerTo(run, request);
+      this.#outcomes?.inc({ outcome: 'answered' });
+      return response;
+    } catch (error) {
+      this.#outcomes?.inc({ outcome: error instanceof EgressError ? error.kind : 'aborted' });
+      this.#logForbidden(error);
+      throw error;
+    } finally {
+      run.done = true;
+      timer.cancel();
+      request.signal?.removeEventListener('abort', onAbort);
+      this.#running.delete(run);
+    }
+  }
+
+  async #answerTo(run: EgressRun, request: EgressRequest): Promise<EgressResponse> {
+    try {
+      return await Promise.race([run.failed, this.#follow(run, request)]);
+    } catch (error) {
+      if (run.answer === undefined) throw error;
+      return run.answer;
+    }
+  }
+
+  /** Sends the request, and again to each address that it is redirected to. */
+  async #follow(run: EgressRun, first: EgressRequest): Promise<EgressResponse> {
+    let request = first.decompress === true ? withCodings(first) : first;
+    let target = this.#readTarget(request.url);
+    run.target = target;
+    checkHeaders(request.headers ?? {}, target.host);
+    for (let hops = 0; ; hops += 1) {
+      const response = await this.#exchange(run, target, request);
+      const next = (first.maxRedirects ?? 0) === 0 ? undefined : redirected(request, target, response);
+      if (next === undefined) {
+        const coding = request.decompress === true ? response.headers['content-encoding'] : undefined;
+        const coded = coding === undefined ? response.body : await decodeBody(response.body, String(coding), limits(request, target));
+        return { ...response, body: coded, url: target.url.href };
+      }
+      if (hops >= (first.maxRedirects ?? 0)) {
+        throw new EgressError({
+          kind: 'redirect',
+          phase: 'head',
+          host: target.host,
+          message: `${target.host} redirects again after ${hops} redirects: use the final address`,
+        });
+      }
+      request = next;
+      target = this.#readTarget(next.url);
+    }
+  }
+
+  /** One request and its answer, on a kept connection where there is one and the request may be sent twice. */
+  async #exchange(run: EgressRun, target: Target, request: EgressRequest): Promise<ExchangeResponse & { address: string }> {
     run.target = target;
     run.answer = undefined;
     run.phase = 'dns';
-    const addresses = names.known(target) ?? (await names.ask(target));
+    const addresses = await this.#resolve(target);
     run.throwIfStopped();
     const method = request.method ?? 'GET';
     const wire = {
@@ -192,14 +277,14 @@ export function createEgress(options: EgressOptions = {}): EgressGuard {
     const repeatable = request.repeatable ?? (method === 'GET' || method === 'HEAD');
     for (let stale = false; ; stale = true) {
       // After one stale connection open a new one: at most two requests are sent in all.
-      const kept = stale || !repeatable ? undefined : pool.take(run.owner, target.origin, addresses);
-      const connection = kept ?? (await open(run, target, addresses));
+      const kept = stale || !repeatable ? undefined : this.#pool.take(run.owner, target.origin, addresses);
+      const connection = kept ?? (await this.#open(run, target, addresses));
       run.cleanUp = () => connection.destroy();
       run.throwIfStopped();
       run.phase = 'head';
       try {
         const response = await connection.exchange({ ...wire, onHead: (head) => onHead(head, connection) });
-        pool.give(connection);
+        this.#pool.give(connection);
         run.cleanUp = undefined;
         return { ...response, address: connection.address };
       } catch (error) {
@@ -207,50 +292,35 @@ export function createEgress(options: EgressOptions = {}): EgressGuard {
         request.onRepeat?.();
       }
     }
-  };
+  }
 
-  const follow = async (run: Run, first: EgressRequest): Promise<EgressResponse> => {
-    let request = first.decompress === true ? withCodings(first) : first;
-    let target = readOrThrow(request.url);
-    run.target = target;
-    checkHeaders(request.headers ?? {}, target.host);
-    for (let hops = 0; ; hops += 1) {
-      const response = await exchange(run, target, request);
-      const next = (first.maxRedirects ?? 0) === 0 ? undefined : redirected(request, target, response);
-      if (next === undefined) {
-        const coding = request.decompress === true ? response.headers['content-encoding'] : undefined;
-        const coded = coding === undefined ? response.body : await decodeBody(response.body, String(coding), limits(request, target));
-        return { ...response, body: coded, url: target.url.href };
-      }
-      if (hops >= (first.maxRedirects ?? 0)) {
-        throw new EgressError({
-          kind: 'redirect',
-          phase: 'head',
-          host: target.host,
-          message: `${target.host} redirects again after ${hops} redirects: use the final address`,
-        });
-      }
-      request = next;
-      target = readOrThrow(next.url);
-    }
-  };
+  async #open(run: EgressRun, target: Target, addresses: readonly Address[]): Promise<Connection> {
+    run.phase = 'connect';
+    const opening = this.#openSocket(target, addresses, () => (run.phase = 'tls'));
+    run.cleanUp = () => opening.cancel();
+    const { socket, address } = await opening.opened;
+    run.throwIfStopped();
+    const { origin, host } = target;
+    const connection = new Connection({ owner: run.owner, origin, host, socket, address, onClose: (one) => this.#pool.remove(one) });
+    this.#pool.add(connection);
+    return connection;
+  }
 
   /** Opens a connection for another HTTP client. */
-  const connectFor = async (origin: string): Promise<Socket> => {
-    const target = readOrThrow(origin);
-    if (closed) throw closedError('connect', target.host);
+  async #connect(origin: string): Promise<Socket> {
+    const target = this.#readTarget(origin);
+    if (this.#closed) throw closedError('connect', target.host);
     let opening: SocketOpening | undefined;
     let late = false;
     const { promise: timedOut, reject } = Promise.withResolvers<never>();
-    const timer = clock.after(CONNECT_MS, () => {
+    const timer = this.#clock.after(CONNECT_MS, () => {
       late = true;
       opening?.cancel();
       const message = `${target.host} took longer than ${CONNECT_MS} ms to accept the connection: is a server listening there?`;
       reject(new EgressError({ kind: 'timeout', phase: 'connect', host: target.host, message }));
     });
     const connect = async (): Promise<Socket> => {
-      const addresses = names.known(target) ?? (await names.ask(target));
-      opening = openSocket({ target, addresses, policy, secureContext, clock, onTls: () => undefined });
+      opening = this.#openSocket(target, await this.#resolve(target), () => undefined);
       if (late) opening.cancel();
       return (await opening.opened).socket;
     };
@@ -260,77 +330,34 @@ export function createEgress(options: EgressOptions = {}): EgressGuard {
       connecting.catch(() => undefined);
       return await Promise.race([connecting, timedOut]);
     } catch (error) {
-      if (error instanceof EgressError && error.kind === 'forbidden_address') {
-        options.logger?.info({ egress: { host: error.host, phase: error.phase } }, error.message);
-      }
+      this.#logForbidden(error);
       throw error;
     } finally {
       timer.cancel();
       timedOut.catch(() => undefined);
     }
-  };
+  }
 
-  const dispatchers = new Dispatchers(connectFor);
+  /** @throws EgressError for an address that can be refused without the network */
+  #readTarget(url: string): Target {
+    const target = readTarget(url, this.#rules);
+    if ('kind' in target) throw new EgressError({ ...target, phase: 'check', host: URL.parse(url)?.host ?? '' });
+    return target;
+  }
 
-  const answerTo = async (run: Run, request: EgressRequest): Promise<EgressResponse> => {
-    try {
-      return await Promise.race([run.failed, follow(run, request)]);
-    } catch (error) {
-      if (run.answer === undefined) throw error;
-      return run.answer;
-    }
-  };
+  async #resolve(target: Target): Promise<readonly Address[]> {
+    return this.#names.known(target) ?? (await this.#names.ask(target));
+  }
 
-  const requestFor = async (owner: string, request: EgressRequest): Promise<EgressResponse> => {
-    request.signal?.throwIfAborted();
-    const run = new Run(owner);
-    running.add(run);
-    if (closed) run.close();
-    const timer = clock.after(request.timeoutMs, () => run.timeOut(request.timeoutMs));
-    const onAbort = (): void => run.stop(request.signal?.reason);
-    request.signal?.addEventListener('abort', onAbort, { once: true });
-    try {
-      const response = await answerTo(run, request);
-      outcomes?.inc({ outcome: 'answered' });
-      return response;
-    } catch (error) {
-      outcomes?.inc({ outcome: error instanceof EgressError ? error.kind : 'aborted' });
-      if (error instanceof EgressError && error.kind === 'forbidden_address') {
-        options.logger?.info({ egress: { host: error.host, phase: error.phase } }, error.message);
-      }
-      throw error;
-    } finally {
-      run.done = true;
-      timer.cancel();
-      request.signal?.removeEventListener('abort', onAbort);
-      running.delete(run);
-    }
-  };
+  #openSocket(target: Target, addresses: readonly Address[], onTls: () => void): SocketOpening {
+    const { policy } = this.#rules;
+    return openSocket({ target, addresses, policy, secureContext: this.#secureContext, clock: this.#clock, onTls });
+  }
 
-  const check = (url: string): UrlProblem | undefined => {
-    const target = readTarget(url, rules);
-    return 'kind' in target ? target : undefined;
-  };
-
-  return {
-    for: (owner) => ({
-      check,
-      request: (request) => requestFor(owner, request),
-      connect: connectFor,
-      get dispatcher() {
-        return dispatchers.of(owner);
-      },
-    }),
-
-    dnsAnswered: async (since) => (await resolver.answeredSince?.(since)) ?? true,
-
-    close() {
-      closed = true;
-      for (const run of running) run.close();
-      pool.close();
-      dispatchers.close();
-    },
-  };
+  #logForbidden(error: unknown): void {
+    if (!(error instanceof EgressError) || error.kind !== 'forbidden_address') return;
+    this.#logger?.info({ egress: { host: error.host, phase: error.phase } }, error.message);
+  }
 }
 
 const limits = (request: EgressRequest, target: Target): { maxBytes: number; host: string } => ({
@@ -347,7 +374,7 @@ const closedError = (phase: EgressPhase, host: string): EgressError =>
   new EgressError({ kind: 'closed', phase, host, message: 'Parley is stopping: the request was aborted' });
 
 /** The state of one request: its phase, and how to stop it at any point. */
-class Run {
+class EgressRun {
   phase: EgressPhase = 'check';
   target: Target | undefined;
   /** Aborts the step under way. */

@@ -6,5 +6,9 @@ export type TestEgress = Egress & EgressGuard;
 /** Pass it on as it is: a copy keeps the dispatcher that it had. */
 export function openEgress(options: EgressOptions = {}): TestEgress {
   const guard = createEgress(options);
-  return Object.assign(guard.for('test'), guard);
+  return Object.assign(guard.for('test'), {
+    for: (owner: string) => guard.for(owner),
+    dnsAnswered: (since: number) => guard.dnsAnswered(since),
+    close: () => guard.close(),
+  });
 }

@@ -11,7 +11,7 @@ import type { AttemptOutcome } from './outcome.ts';
 /** Every organisation's requests are answered so. */
 function egressWith(request: Egress['request']): Pick<EgressGuard, 'for' | 'dnsAnswered'> {
   const guard = createEgress();
-  return { ...guard, for: (owner) => ({ ...guard.for(owner), request }) };
+  return { dnsAnswered: (since) => guard.dnsAnswered(since), for: (owner) => ({ ...guard.for(owner), request }) };
 }
 
 /** What becomes of an error that no server can be made to cause at will. */
