@@ -69,11 +69,33 @@ export function binariesOf(databaseUrl: string | undefined): readonly BinaryName
 }
 
 export function describeStack(options: StackOptions): Stack {
-  const { layout, ports, binary } = options;
-  const credentials = ensureCredentials(layout.secrets);
-  const server = `https://127.0.0.1:${ports['kube-apiserver']}`;
-  const kubeconfigOf = (user: UserKey): string => (user === 'admin' ? layout.kubeconfig : join(layout.secrets, `${user}.kubeconfig`));
+  const parts = prepareParts(options);
+  const { databaseUrl, storageUrl, speechUrl, mediaServer, telephones, tokens, temporal } = parts;
+  const { ports } = options;
+  return {
+    components: [...describeServers(options, parts), ...describeRoles(options, parts), describeReceiver(options, parts)],
+    databaseUrl,
+    storageUrl,
+    mediaServerUrl: mediaServer.url,
+    ...(telephones && { sipAddress: telephones.address }),
+    speechUrl,
+    receiverUrl: receiverUrl(ports.receiver, tokens.receiver),
+    metricsToken: tokens.metrics,
+    temporal: { ...temporal, TEMPORAL_UI: `http://${UI_USER}:${tokens.temporalUi}@127.0.0.1:${ports['temporal-ui']}` },
+  };
+}
 
+type Parts = ReturnType<typeof prepareParts>;
+
+/** Addresses and credentials that several components share; what is missing of the latter is made. */
+function prepareParts({ layout, ports, binary, ...options }: StackOptions) {
+  const tokenOf = (name: string): string => ensureSecret(layout.secrets, `${name}-token`);
+  const tokens = {
+    receiver: tokenOf('receiver'),
+    speech: tokenOf('dev-speech'),
+    metrics: tokenOf('metrics'),
+    temporalUi: tokenOf('temporal-ui'),
+  };
   const ownPostgres =
     options.databaseUrl === undefined
       ? {
@@ -82,42 +104,51 @@ export function describeStack(options: StackOptions): Stack {
           passwordFile: join(layout.secrets, 'postgres-password'),
         }
       : undefined;
-  const databaseUrl = options.databaseUrl ?? postgresUrl(ownPostgres!);
-
-  const storageUrl = storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href;
-
-  const tokenOf = (name: string): string => ensureSecret(layout.secrets, `${name}-token`);
-  const [receiverToken, speechToken, metricsToken] = [tokenOf('receiver'), tokenOf('dev-speech'), tokenOf('metrics')];
-  const uiPassword = tokenOf('temporal-ui');
-  const speechUrl = devSpeechUrl(ports['dev-speech'], speechToken);
-  const etcd = { port: ports.etcd, tls: ensureMutualTls(layout.secrets, 'etcd') };
   const temporalTls = ensureMutualTls(layout.secrets, 'temporal');
-  const temporal = {
-    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
-    TEMPORAL_TLS_CLIENT_CERT_PATH: temporalTls.client.cert,
-    TEMPORAL_TLS_CLIENT_KEY_PATH: temporalTls.client.key,
-    TEMPORAL_TLS_SERVER_CA_CERT_PATH: temporalTls.server.cert,
-    TEMPORAL_TLS_SERVER_NAME: 'localhost',
-  };
-
   const redis = options.redisBinary === undefined ? undefined : { binary: options.redisBinary, port: ports.redis, folder: layout.secrets };
   const mediaServer = livekitAddress({ folder: layout.secrets, port: ports.livekit });
-  const telephones =
-    redis === undefined || options.sipBinary === undefined
-      ? undefined
-      : {
-          component: livekitSipComponent({
-            binary: options.sipBinary,
-            folder: layout.secrets,
-            mediaServer,
-            redis: redisAddress(redis),
-            port: ports['livekit-sip'],
-            rtpPort: ports['livekit-sip-sound'],
-          }),
-          address: `127.0.0.1:${ports['livekit-sip']}`,
-        };
+  return {
+    credentials: ensureCredentials(layout.secrets),
+    tokens,
+    ownPostgres,
+    databaseUrl: options.databaseUrl ?? postgresUrl(ownPostgres!),
+    storageUrl: storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href,
+    speechUrl: devSpeechUrl(ports['dev-speech'], tokens.speech),
+    etcd: { port: ports.etcd, tls: ensureMutualTls(layout.secrets, 'etcd') },
+    temporalTls,
+    temporal: {
+      TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+      TEMPORAL_TLS_CLIENT_CERT_PATH: temporalTls.client.cert,
+      TEMPORAL_TLS_CLIENT_KEY_PATH: temporalTls.client.key,
+      TEMPORAL_TLS_SERVER_CA_CERT_PATH: temporalTls.server.cert,
+      TEMPORAL_TLS_SERVER_NAME: 'localhost',
+    },
+    redis,
+    mediaServer,
+    telephones:
+      redis === undefined || options.sipBinary === undefined
+        ? undefined
+        : {
+            component: livekitSipComponent({
+              binary: options.sipBinary,
+              folder: layout.secrets,
+              mediaServer,
+              redis: redisAddress(redis),
+              port: ports['livekit-sip'],
+              rtpPort: ports['livekit-sip-sound'],
+            }),
+            address: `127.0.0.1:${ports['livekit-sip']}`,
+          },
+  };
+}
 
-  const servers: Component[] = [
+const kubeconfigOf = ({ kubeconfig, secrets }: Layout, user: UserKey): string =>
+  user === 'admin' ? kubeconfig : join(secrets, `${user}.kubeconfig`);
+
+function describeServers(options: StackOptions, parts: Parts): readonly Component[] {
+  const { layout, ports, binary } = options;
+  const { credentials, etcd, redis, telephones } = parts;
+  return [
     etcdComponent({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), ...etcd, peerPort: ports['etcd-peer'] }),
     kubeApiserverComponent({
       binary: binary('kube-apiserver'),
@@ -125,23 +156,13 @@ export function describeStack(options: StackOptions): Stack {
       etcd,
       port: ports['kube-apiserver'],
       afterReady: async (signal) => {
-        const ca = apiserverCa(credentials);
-        for (const user of Object.keys(USERS) as UserKey[]) {
-          writeKubeconfig({
-            file: kubeconfigOf(user),
-            server,
-            ca,
-            user: USERS[user].name,
-            token: credentials.tokens[user],
-            ...(user === 'admin' ? { namespace: options.org } : {}),
-          });
-        }
+        writeKubeconfigs(options, parts);
         await options.installDefinitions(signal);
       },
     }),
     kubeControllerManagerComponent({
       binary: binary('kube-controller-manager'),
-      kubeconfig: kubeconfigOf('controllerManager'),
+      kubeconfig: kubeconfigOf(layout, 'controllerManager'),
       port: ports['kube-controller-manager'],
     }),
     guardedTemporalComponent({
@@ -150,8 +171,8 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.temporal,
       uiPort: ports['temporal-ui'],
       inner: { port: ports['temporal-server'], uiPort: ports['temporal-server-ui'] },
-      tls: temporalTls,
-      uiPassword,
+      tls: parts.temporalTls,
+      uiPassword: parts.tokens.temporalUi,
       parley: options.parley,
       runDir: layout.run,
       isolation: options.isolation,
@@ -167,80 +188,101 @@ export function describeStack(options: StackOptions): Stack {
       roomsByJoining: telephones !== undefined,
     }),
     ...(telephones === undefined ? [] : [telephones.component]),
+    ...(parts.ownPostgres === undefined ? [] : [migratedPostgres(options, postgresComponent(parts.ownPostgres), parts.databaseUrl)]),
+    devSpeechComponent({
+      command: options.parley,
+      port: ports['dev-speech'],
+      token: parts.tokens.speech,
+      env: withoutStackVariables(options.env),
+    }),
   ];
-  if (ownPostgres !== undefined) {
-    const component = postgresComponent(ownPostgres);
-    servers.push({
-      ...component,
-      afterReady: async (signal) => {
-        await component.afterReady?.(signal);
-        await options.migrate(databaseUrl, signal);
-      },
+}
+
+function writeKubeconfigs({ layout, ports, org }: StackOptions, { credentials }: Parts): void {
+  const ca = apiserverCa(credentials);
+  for (const user of Object.keys(USERS) as UserKey[]) {
+    writeKubeconfig({
+      file: kubeconfigOf(layout, user),
+      server: `https://127.0.0.1:${ports['kube-apiserver']}`,
+      ca,
+      user: USERS[user].name,
+      token: credentials.tokens[user],
+      ...(user === 'admin' ? { namespace: org } : {}),
     });
   }
+}
 
-  const database = ownPostgres === undefined ? [] : ['postgres'];
-  const roleEnv = (role: RoleName): NodeJS.ProcessEnv => ({
-    ...withoutStackVariables(options.env),
-    DATABASE_URL: databaseUrl,
-    STORAGE_URL: storageUrl,
+function migratedPostgres({ migrate }: StackOptions, component: Component, databaseUrl: string): Component {
+  return {
+    ...component,
+    afterReady: async (signal) => {
+      await component.afterReady?.(signal);
+      await migrate(databaseUrl, signal);
+    },
+  };
+}
+
+function describeRoles(options: StackOptions, parts: Parts): readonly Component[] {
+  const database = parts.ownPostgres === undefined ? [] : ['postgres'];
+  const role = (name: RoleName, ...dependsOn: readonly string[]): Component =>
+    roleComponent({
+      role: name,
+      dependsOn: [...dependsOn, ...database],
+      command: options.parley,
+      port: options.ports[name],
+      env: roleEnv(name, options, parts),
+    });
+  return [
+    role('operator', 'kube-apiserver'),
+    role('api', 'kube-apiserver'),
+    role('worker', 'kube-apiserver', 'temporal'),
+    role('dispatcher', 'kube-apiserver', 'temporal'),
+    role('voice', 'livekit', 'kube-apiserver'),
+  ];
+}
+
+function roleEnv(role: RoleName, options: StackOptions, parts: Parts): NodeJS.ProcessEnv {
+  const { env, layout, ports } = options;
+  return {
+    ...withoutStackVariables(env),
+    DATABASE_URL: parts.databaseUrl,
+    STORAGE_URL: parts.storageUrl,
     // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
-    PARLEY_EGRESS_ALLOW_CIDRS: options.env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
+    PARLEY_EGRESS_ALLOW_CIDRS: env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
     // But not the servers of the stack: a tool must not read every Secret in etcd.
-    PARLEY_EGRESS_DENY_PORTS: [...listOf(options.env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, databaseUrl)].join(','),
-    PARLEY_EGRESS_HOSTS: [
-      ...listOf(options.env['PARLEY_EGRESS_HOSTS']),
-      receiverHost(ports.receiver),
-      exampleOrdersHost(ports['dev-speech']),
-    ].join(','),
-    ...temporal,
-    PARLEY_METRICS_TOKEN: metricsToken,
+    PARLEY_EGRESS_DENY_PORTS: [...listOf(env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, parts.databaseUrl)].join(','),
+    PARLEY_EGRESS_HOSTS: [...listOf(env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver), exampleOrdersHost(ports['dev-speech'])].join(
+      ',',
+    ),
+    ...parts.temporal,
+    PARLEY_METRICS_TOKEN: parts.tokens.metrics,
     PARLEY_HOST: '127.0.0.1',
     PARLEY_API_PORT: String(ports.api),
-    PARLEY_PUBLIC_URL: options.env['PARLEY_PUBLIC_URL'] || `http://127.0.0.1:${ports.api}`,
-    PARLEY_CALL_PAGE: options.env['PARLEY_CALL_PAGE'] || 'true',
+    PARLEY_PUBLIC_URL: env['PARLEY_PUBLIC_URL'] || `http://127.0.0.1:${ports.api}`,
+    PARLEY_CALL_PAGE: env['PARLEY_CALL_PAGE'] || 'true',
     PARLEY_OPERATOR_PORT: String(ports.operator),
     PARLEY_WORKER_PORT: String(ports.worker),
     PARLEY_DISPATCHER_PORT: String(ports.dispatcher),
     // A single operator: waiting for the Lease of one that was killed would only cost time.
     PARLEY_LEADER_ELECTION: 'false',
     PARLEY_VOICE_PORT: String(ports.voice),
-    PARLEY_VOICE_SPOOL: options.env['PARLEY_VOICE_SPOOL'] || join(layout.data, 'spool'),
-    KUBECONFIG: kubeconfigOf(role),
-    PARLEY_PROVIDERS: devProviders(speechUrl, options.env['PARLEY_PROVIDERS']),
-    LIVEKIT_URL: mediaServer.url,
-    LIVEKIT_API_KEY: mediaServer.apiKey,
-    LIVEKIT_API_SECRET: mediaServer.apiSecret,
-  });
-  const command = options.parley;
-  const role = (name: RoleName, dependsOn: readonly string[]): Component =>
-    roleComponent({ role: name, dependsOn: [...dependsOn, ...database], command, port: ports[name], env: roleEnv(name) });
-  const roles: Component[] = [
-    role('operator', ['kube-apiserver']),
-    role('api', ['kube-apiserver']),
-    role('worker', ['kube-apiserver', 'temporal']),
-    role('dispatcher', ['kube-apiserver', 'temporal']),
-    role('voice', ['livekit', 'kube-apiserver']),
-  ];
-  const receiver = receiverComponent({
-    command,
-    port: ports.receiver,
-    token: receiverToken,
-    env: { ...withoutStackVariables(options.env), KUBECONFIG: kubeconfigOf('admin') },
-    onDelivery: options.onDelivery,
-  });
-  const devSpeech = devSpeechComponent({ command, port: ports['dev-speech'], token: speechToken, env: withoutStackVariables(options.env) });
-  return {
-    components: [...servers, devSpeech, ...roles, receiver],
-    databaseUrl,
-    storageUrl,
-    mediaServerUrl: mediaServer.url,
-    ...(telephones && { sipAddress: telephones.address }),
-    speechUrl,
-    receiverUrl: receiverUrl(ports.receiver, receiverToken),
-    metricsToken,
-    temporal: { ...temporal, TEMPORAL_UI: `http://${UI_USER}:${uiPassword}@127.0.0.1:${ports['temporal-ui']}` },
+    PARLEY_VOICE_SPOOL: env['PARLEY_VOICE_SPOOL'] || join(layout.data, 'spool'),
+    KUBECONFIG: kubeconfigOf(layout, role),
+    PARLEY_PROVIDERS: devProviders(parts.speechUrl, env['PARLEY_PROVIDERS']),
+    LIVEKIT_URL: parts.mediaServer.url,
+    LIVEKIT_API_KEY: parts.mediaServer.apiKey,
+    LIVEKIT_API_SECRET: parts.mediaServer.apiSecret,
   };
+}
+
+function describeReceiver({ layout, ports, env, parley, onDelivery }: StackOptions, { tokens }: Parts): Component {
+  return receiverComponent({
+    command: parley,
+    port: ports.receiver,
+    token: tokens.receiver,
+    env: { ...withoutStackVariables(env), KUBECONFIG: kubeconfigOf(layout, 'admin') },
+    onDelivery,
+  });
 }
 
 /** What asks for credentials as part of the address that is called may be called: deliveries and speech are what it is for. */
