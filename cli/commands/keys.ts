@@ -8,7 +8,12 @@ import { orgOption, wholeNumber } from '../options.ts';
 
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('create, list and revoke API keys of an organisation');
+  addCreate(keys);
+  addList(keys);
+  addRevoke(keys);
+}
 
+function addCreate(keys: Command): void {
   keys
     .command('create')
     .description('create an API key and print it once, alone on standard output')
@@ -60,7 +65,9 @@ export function registerKeys(program: Command): void {
         );
       },
     );
+}
 
+function addList(keys: Command): void {
   keys
     .command('list')
     .description('list the API keys of an organisation, newest first')
@@ -105,7 +112,9 @@ export function registerKeys(program: Command): void {
         ),
       );
     });
+}
 
+function addRevoke(keys: Command): void {
   keys
     .command('revoke')
     .description('revoke an API key for good; every process refuses it within 5 s')

@@ -24,7 +24,14 @@ interface RetentionFlags extends OutputFlags {
 
 export function registerOrg(program: Command): void {
   const org = program.command('org').description('create, list, limit and delete organisations, and set what is kept of their calls');
+  addCreate(org);
+  addDelete(org);
+  addLimit(org);
+  addRetention(org);
+  addList(org);
+}
 
+function addCreate(org: Command): void {
   org
     .command('create')
     .description('create organisations: for each a namespace with the label, and a row; safe to repeat')
@@ -61,7 +68,9 @@ export function registerOrg(program: Command): void {
         if (wantsData(options)) await printData(options, made.length === 1 ? made[0] : made);
       });
     });
+}
 
+function addDelete(org: Command): void {
   org
     .command('delete')
     .description('delete an organisation with all its resources, keys, calls, recordings, documents and events; safe to repeat')
@@ -76,7 +85,9 @@ export function registerOrg(program: Command): void {
       const { runDelete } = await import('../organization/run-delete.ts');
       await runDelete(name, options);
     });
+}
 
+function addLimit(org: Command): void {
   org
     .command('limit')
     .description('limit the live calls of an organisation from now on; live calls continue')
@@ -93,7 +104,9 @@ export function registerOrg(program: Command): void {
         else process.stdout.write(`organisation ${name} may have ${liveCallLimit} live calls\n`);
       });
     });
+}
 
+function addRetention(org: Command): void {
   org
     .command('retention')
     .description('show what is kept of the calls of an organisation, or change it')
@@ -137,7 +150,9 @@ export function registerOrg(program: Command): void {
           );
       });
     });
+}
 
+function addList(org: Command): void {
   org
     .command('list')
     .description('list the organisations and whether each has its namespace')

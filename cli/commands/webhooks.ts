@@ -11,7 +11,16 @@ export function registerWebhooks(program: Command): void {
   const webhooks = program
     .command('webhooks')
     .description('list webhook subscriptions and their deliveries, send deliveries again, run a test receiver');
+  addList(webhooks);
+  addDeliveries(webhooks);
+  addAttempts(webhooks);
+  addRedeliver(webhooks);
+  addRecover(webhooks);
+  addTest(webhooks);
+  addReceive(webhooks);
+}
 
+function addList(webhooks: Command): void {
   webhooks
     .command('list')
     .description(`list the subscriptions of the organisation ${ENVIRONMENT}`)
@@ -24,7 +33,9 @@ export function registerWebhooks(program: Command): void {
       if (wantsData(options)) await printData(options, all);
       else process.stdout.write(tables.subscriptionTable(all));
     });
+}
 
+function addDeliveries(webhooks: Command): void {
   webhooks
     .command('deliveries')
     .description(`list the deliveries of a subscription, newest first ${ENVIRONMENT}`)
@@ -52,7 +63,9 @@ export function registerWebhooks(program: Command): void {
       if (wantsData(options)) await printData(options, found);
       else process.stdout.write(tables.deliveryTable(found, Date.now()));
     });
+}
 
+function addAttempts(webhooks: Command): void {
   webhooks
     .command('attempts')
     .description(`list the attempts of a delivery, with the reason of each failure ${ENVIRONMENT}`)
@@ -66,7 +79,9 @@ export function registerWebhooks(program: Command): void {
       if (wantsData(options)) await printData(options, found);
       else process.stdout.write(tables.attemptTable(found));
     });
+}
 
+function addRedeliver(webhooks: Command): void {
   webhooks
     .command('redeliver')
     .description(`send deliveries again, with the same body and the same webhook-id ${ENVIRONMENT}`)
@@ -87,7 +102,9 @@ export function registerWebhooks(program: Command): void {
         if (wantsData(options)) await printData(options, sent);
       }
     });
+}
 
+function addRecover(webhooks: Command): void {
   webhooks
     .command('recover')
     .description(`send the deliveries of a period that failed or were skipped again, oldest first ${ENVIRONMENT}`)
@@ -114,7 +131,9 @@ export function registerWebhooks(program: Command): void {
         else process.stdout.write(`${recovered} ${recovered === 1 ? 'delivery is' : 'deliveries are'} sent again\n`);
       },
     );
+}
 
+function addTest(webhooks: Command): void {
   webhooks
     .command('test')
     .description(`send a Webhook.Test to a subscription and print the result ${ENVIRONMENT}`)
@@ -143,7 +162,9 @@ export function registerWebhooks(program: Command): void {
         });
       }
     });
+}
 
+function addReceive(webhooks: Command): void {
   webhooks
     .command('receive')
     .description(
