@@ -14,7 +14,7 @@ import { registerExplanations } from './explain/routes.ts';
 import { createServer } from './http/server.ts';
 import { knowledgeBaseResource } from './knowledge-bases/knowledge-base-service.ts';
 import { registerKnowledgeBases } from './knowledge-bases/routes.ts';
-import { registerMcp } from './mcp/routes.ts';
+import { registerMcp } from './mcp-server/routes.ts';
 import { registerMediaEvents } from './media-events/routes.ts';
 import { registerOpenApi } from './openapi/routes.ts';
 import { phoneNumberResource, phoneNumbersOfAgent } from './phone-numbers/phone-number-service.ts';

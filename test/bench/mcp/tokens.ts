@@ -1,7 +1,7 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { z } from 'zod';
 
-import { toolsOf, type RouteTool } from '../../../api/mcp/tools.ts';
+import { toolsOf, type RouteTool } from '../../../api/mcp-server/tools.ts';
 import type { RouteDescription } from '../../../api/http/route.ts';
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { figure, type Table } from '../harness/table.ts';

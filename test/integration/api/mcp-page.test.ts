@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, it } from 'vitest';
 
-import { toolsOf } from '../../../api/mcp/tools.ts';
+import { toolsOf } from '../../../api/mcp-server/tools.ts';
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { anAgent } from '../../support/builders.ts';
