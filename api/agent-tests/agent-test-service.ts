@@ -3,9 +3,8 @@ import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import { agentTestKind, type AgentTest, type AgentTestSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { masked } from '../codec/secrets.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
-import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import { ApiError, requireNoIssues, ValidationError } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { agentTestAddressProblems } from '../../calls/address-problems.ts';
@@ -51,24 +50,25 @@ export class AgentTestService {
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = agentTestFromRest(body, undefined, { secrets, loc: ['body'], found });
-    await this.#check(org, body, spec, undefined, found);
+    await this.#requireSound(org, body, spec, undefined, found);
     return this.#writer.exclusively(org, name, async () => {
       if ((await this.#writer.find(org, name)) !== undefined)
         throw new ApiError('conflict', `there is an agent test ${JSON.stringify(name)} already: leave test_id out or use another one`);
-      return this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, { ...mode, onlyNew: wanted !== undefined });
+      const onlyNew = wanted !== undefined;
+      return (await this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, { ...mode, onlyNew })).object;
     });
   }
 
   /** @returns undefined when there is no such test */
-  update(caller: Caller, name: string, body: AgentTestUpdate, mode: WriteMode): Promise<Stored<AgentTest> | undefined> {
+  async update(caller: Caller, name: string, body: AgentTestUpdate, mode: WriteMode): Promise<Stored<AgentTest> | undefined> {
     const change = async (stored: Stored<AgentTest>) => {
       const secrets = await this.#writer.secretWriter(caller, name, agentTestBringsSecrets(body) ? stored : undefined);
       const found: ValidationIssue[] = [];
       const spec = agentTestFromRest(body, stored.spec, { secrets, loc: ['body'], found });
-      await this.#check(caller.org, body, spec, stored.spec, found);
+      await this.#requireSound(caller.org, body, spec, stored.spec, found);
       return { spec, companions: { Secret: secrets } };
     };
-    return this.#writer.update(caller.org, name, change, mode);
+    return (await this.#writer.update(caller.org, name, change, mode))?.object;
   }
 
   /** @returns false when there is no such test */
@@ -77,26 +77,23 @@ export class AgentTestService {
   }
 
   async view(caller: Caller, test: Stored<AgentTest>): Promise<Readonly<Record<string, unknown>>> {
-    const refs = agentTestSecretRefs(test.spec);
-    const secrets = mayReadSecrets(caller) && refs.length > 0 ? await this.#context.companions.secretsToShow(caller.org, refs) : masked;
+    const secrets = await this.#context.companions.secretsToShow(caller, agentTestSecretRefs(test.spec));
     return agentTestToRest(test, { secrets, state: this.#context.states.agentTest(test) });
   }
 
-  /** @throws ValidationError with `found` and everything that only shows in the whole */
-  async #check(
+  /** @throws ValidationError with what was `found`, and with everything that only shows in the whole */
+  async #requireSound(
     org: string,
     { ai_agent_ids: ids }: AgentTestCreate | AgentTestUpdate,
     spec: Draft<AgentTestSpec>,
     previous: AgentTestSpec | undefined,
-    found: ValidationIssue[],
+    found: readonly ValidationIssue[],
   ): Promise<void> {
-    const known = found.map(({ loc }) => loc);
     const check = (test: AgentTestSpec) => [...agentTestProblems(test), ...agentTestAddressProblems(test, this.#context.addresses)];
     const problems = specIssues(agentTestResource, check, spec, previous);
-    found.push(...problems.filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
+    const further = problems.filter(({ loc }) => !found.some((other) => sameJson(other.loc, loc)));
     const before = (previous?.agentRefs ?? []).map(({ name }) => name);
     const named = (ids ?? []).map((id, index) => ({ loc: ['body', 'ai_agent_ids', index], id, before }));
-    found.push(...(await unknownReferences(this.#context.views.agents, org, 'AI agent', named)));
-    if (found.length > 0) throw new ValidationError(found);
+    requireNoIssues([...found, ...further, ...(await unknownReferences(this.#context.views.agents, org, 'AI agent', named))]);
   }
 }

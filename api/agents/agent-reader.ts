@@ -1,14 +1,14 @@
 import type { Agent, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { masked, type SecretValues } from '../codec/secrets.ts';
-import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/fields.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './fields.ts';
 
 /** What a dry run or a write knows and the server doesn't yet. */
-export interface KnownParts {
+interface Unwritten {
   readonly longPrompt?: string | null;
   readonly tools?: readonly unknown[];
 }
@@ -25,19 +25,17 @@ export class AgentReader {
     this.#tools = tools;
   }
 
-  async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentView> {
+  async view(caller: Caller, agent: Stored<Agent>, unwritten: Unwritten = {}): Promise<AgentView> {
     const { companions } = this.#context;
     const { org } = caller;
     const prompt = agent.spec.llm.systemPromptFrom?.configMapKeyRef;
-    const attached = known.tools === undefined ? await this.#tools.attachedTo(org, agent.metadata.name) : [];
+    const attached = unwritten.tools === undefined ? await this.#tools.attachedTo(org, agent.metadata.name) : [];
     const [longPrompt, secrets, state] = await Promise.all([
-      known.longPrompt !== undefined || prompt === undefined ? (known.longPrompt ?? null) : companions.readText(org, prompt),
-      mayReadSecrets(caller)
-        ? companions.secretsToShow(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))])
-        : masked,
+      unwritten.longPrompt !== undefined || prompt === undefined ? (unwritten.longPrompt ?? null) : companions.readText(org, prompt),
+      companions.secretsToShow(caller, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))]),
       this.#context.states.agent(agent),
     ]);
-    const tools = known.tools ?? attached.map((tool) => this.#show(tool, secrets));
+    const tools = unwritten.tools ?? attached.map((tool) => this.#show(tool, secrets));
     return agentToRest(agent, { secrets, state, longPrompt, tools });
   }
 

@@ -5,8 +5,8 @@ import { agentProblems } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
 import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
 import type { Draft } from '../codec/present.ts';
-import { companionName, type KeyRef } from '../codec/secrets.ts';
-import { ValidationError } from '../http/api-error.ts';
+import { companionName, masked, type KeyRef } from '../codec/secrets.ts';
+import { requireNoIssues } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { releaseFrom, usersAmong, type FindUsers } from '../references/users.ts';
@@ -14,9 +14,10 @@ import type { KindContext } from '../kinds/context.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { randomId, readableName } from '../resources/names.ts';
 import { warnOf } from '../resources/remarks.ts';
-import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
-import { AgentTools } from '../tools/agent-tools.ts';
-import { toolFieldNames } from '../tools/fields.ts';
+import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode, type Written } from '../resources/resource-writer.ts';
+import type { Step } from '../resources/write-steps.ts';
+import { AgentTools, type ToolSteps } from '../tools/agent-tools.ts';
+import { attachedToolToRest, toolFieldNames } from '../tools/fields.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import {
@@ -51,13 +52,16 @@ export interface AgentAnswer {
   readonly resourceVersion: string;
 }
 
-/** What a request knows and the server doesn't yet. */
-interface Known {
-  longPrompt?: string | undefined;
-  /** As it was before. */
-  previous?: AgentSpec | undefined;
-  /** As they would be listed. */
-  tools?: readonly unknown[] | undefined;
+interface AgentChange extends ResourceChange {
+  readonly longPrompt: string | undefined;
+  /** Absent where the request changes none. */
+  readonly tools: ToolSteps | undefined;
+}
+
+interface WrittenAgent extends Written<Agent> {
+  readonly change: AgentChange;
+  /** Absent of a new one. */
+  readonly previous?: Stored<Agent>;
 }
 
 export class AgentService {
@@ -78,19 +82,22 @@ export class AgentService {
 
   async create(caller: Caller, body: AgentUpdate, mode: Omit<WriteMode, 'requireState'>): Promise<AgentAnswer> {
     const name = readableName('agent', body.agent_name);
-    const known: Known = {};
-    const change = await this.#change(caller, name, body, undefined, mode, known);
-    return this.#answer(caller, await this.#writer.create(caller, name, change, mode), known, mode);
+    const change = await this.#change(caller, name, body, undefined, mode);
+    const { tools } = change;
+    // Tools first: an agent that is there has its tools.
+    const before = tools && [tools.arrive];
+    const after = (agent: Step<Stored<Agent>>) => (tools === undefined ? [] : [tools.settle(agent)]);
+    const written = await this.#writer.create(caller, name, { ...change, before, after }, mode);
+    return this.#answer(caller, { ...written, change }, mode);
   }
 
   /** @returns undefined when there is no such agent */
   async update(caller: Caller, name: string, body: AgentUpdate, mode: WriteMode): Promise<AgentAnswer | undefined> {
-    const known: Known = {};
-    const change = (stored: Stored<Agent>) => this.#change(caller, name, body, stored, mode, known);
+    const change = (stored: Stored<Agent>) => this.#change(caller, name, body, stored, mode);
     // Writes of several objects are not begun on a guess.
     const tryCached = !mode.dryRun && !mode.force && !touchesOthers(body);
-    const agent = await this.#writer.update(caller.org, name, change, mode, { tryCached });
-    return agent && this.#answer(caller, agent, known, mode);
+    const written = await this.#writer.update(caller.org, name, change, mode, { tryCached });
+    return written && this.#answer(caller, written, mode);
   }
 
   /**
@@ -115,9 +122,8 @@ export class AgentService {
     name: string,
     body: AgentUpdate,
     stored: Stored<Agent> | undefined,
-    { force }: Pick<WriteMode, 'force'>,
-    known: Known,
-  ): Promise<ResourceChange> {
+    mode: Pick<WriteMode, 'force'>,
+  ): Promise<AgentChange> {
     const { org } = caller;
     const { companions } = this.#context;
     const previous = stored?.spec;
@@ -147,22 +153,27 @@ export class AgentService {
     found.push(...(await unknownReferences(this.#context.views.knowledgeBases, org, 'knowledge base', [base])));
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
-    const plan = wantsTools ? await this.#tools.plan(caller, name, items ?? [], found) : undefined;
-    if (found.length > 0) throw new ValidationError(found);
-    const [longPrompt] = prompts.values();
-    known.longPrompt = longPrompt;
-    known.previous = previous;
-    known.tools = undefined;
-    const onDryRun = (tools: readonly unknown[]): void => void (known.tools = tools);
+    const plan = wantsTools ? await this.#tools.plan(caller, name, items ?? []) : undefined;
+    requireNoIssues([...found, ...(plan?.issues ?? [])]);
+    const changesTools = plan !== undefined && plan.arrivals.length + plan.departures.length > 0;
+    const tools = changesTools ? this.#tools.stepsOf(plan, { caller, agentName: name, agent: stored }, mode) : undefined;
     return {
       spec: desired,
       companions: { Secret: secrets, ConfigMap: { name: promptName, pending: prompts } },
-      ...(plan !== undefined && plan.steps.length > 0 && { parts: this.#tools.partsOf(caller, plan, force, onDryRun) }),
+      // What comes before what goes: a process that dies in between leaves the agent with a tool too many, never with one too few.
+      ...(tools && { after: [tools.arrive, tools.depart] }),
+      longPrompt: prompts.values().next().value,
+      tools,
     };
   }
 
   /** Of what the request has changed. */
-  async #warn(org: string, { metadata: { name }, spec }: Stored<Agent>, { longPrompt, previous }: Known): Promise<void> {
+  async #warn(
+    org: string,
+    { metadata: { name }, spec }: Stored<Agent>,
+    previous: AgentSpec | undefined,
+    longPrompt: string | undefined,
+  ): Promise<void> {
     warnOf(agentFieldNames, agentRemarks(spec, longPrompt), previous && agentRemarks(previous));
     for (const tool of await this.#tools.attachedTo(org, name)) {
       const before = previous && toolDataRemarks(tool.spec, previous);
@@ -170,13 +181,17 @@ export class AgentService {
     }
   }
 
-  async #answer(caller: Caller, agent: Stored<Agent>, known: Known, { dryRun }: Pick<WriteMode, 'dryRun'>): Promise<AgentAnswer> {
-    await this.#warn(caller.org, agent, known);
-    const parts = {
-      ...(known.longPrompt !== undefined && { longPrompt: known.longPrompt }),
-      ...(dryRun && known.tools && { tools: known.tools }),
+  async #answer(
+    caller: Caller,
+    { object: agent, previous, change: { longPrompt, tools }, resultOf }: WrittenAgent,
+    { dryRun }: Pick<WriteMode, 'dryRun'>,
+  ): Promise<AgentAnswer> {
+    await this.#warn(caller.org, agent, previous?.spec, longPrompt);
+    const unwritten = {
+      ...(longPrompt !== undefined && { longPrompt }),
+      ...(dryRun && tools && { tools: resultOf(tools.arrive).map((tool) => attachedToolToRest(tool, masked)) }),
     };
-    return { view: await this.reader.view(caller, agent, parts), resourceVersion: agent.metadata.resourceVersion };
+    return { view: await this.reader.view(caller, agent, unwritten), resourceVersion: agent.metadata.resourceVersion };
   }
 }
 

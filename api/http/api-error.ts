@@ -80,3 +80,8 @@ export class ValidationError extends Error {
     this.issues = answerable(issues);
   }
 }
+
+/** @throws ValidationError where there are any */
+export function requireNoIssues(issues: readonly ValidationIssue[]): void {
+  if (issues.length > 0) throw new ValidationError(issues);
+}

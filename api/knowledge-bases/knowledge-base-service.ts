@@ -7,14 +7,14 @@ import type { KnowledgeStore } from '../../store/index.ts';
 import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ApiError, requireNoIssues } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { releaseFrom, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { readableName } from '../resources/names.ts';
-import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { ResourceWriter, type ResourceKind, type WriteMode, type Written } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import type { View } from '../resources/view.ts';
 import { knowledgeBaseFieldNames, knowledgeBaseFromRest, nameOf, type KnowledgeBaseCreate, type KnowledgeBaseUpdate } from './fields.ts';
@@ -55,20 +55,16 @@ export class KnowledgeBaseService {
     const spec = this.#soundSpec(body, undefined);
     const claims = [this.#claim(caller.org, body.name)];
     await requireFree(claims);
-    const confirm = (created: Stored<KnowledgeBase>): Promise<void> => requireFirst(created, claims);
-    return this.#writer.create(
-      caller,
-      readableName('kb', body.name),
-      { spec: { ...spec, deletionPolicy: 'Delete' } },
-      { ...mode, confirm },
-    );
+    const confirm = ({ object }: Written<KnowledgeBase>): Promise<void> => requireFirst(object, claims);
+    const creation = { spec: { ...spec, deletionPolicy: 'Delete' } };
+    return (await this.#writer.create(caller, readableName('kb', body.name), creation, { ...mode, confirm })).object;
   }
 
   /**
    * @returns undefined when there is no such knowledge base
    * @throws ApiError `conflict` when the name is taken
    */
-  update(org: string, name: string, body: KnowledgeBaseUpdate, options: WriteMode): Promise<Stored<KnowledgeBase> | undefined> {
+  async update(org: string, name: string, body: KnowledgeBaseUpdate, options: WriteMode): Promise<Stored<KnowledgeBase> | undefined> {
     const claims = (to: string) => [this.#claim(org, to, name)];
     const change = async (stored: Stored<KnowledgeBase>) => {
       const spec = this.#soundSpec(body, stored.spec);
@@ -78,7 +74,7 @@ export class KnowledgeBaseService {
     const writer = this.#writer;
     const update = (mode: WriteMode) => writer.update(org, name, change, mode);
     const withName = (spec: KnowledgeBaseSpec, displayName: string) => ({ ...spec, displayName });
-    return updateNamed({ writer, org, name, to: body.name, nameOf, withName, claims, update }, options);
+    return (await updateNamed({ writer, org, name, to: body.name, nameOf, withName, claims, update }, options))?.object;
   }
 
   /**
@@ -121,8 +117,7 @@ export class KnowledgeBaseService {
       ...knowledgeBaseProblems(base),
       ...unknownRerankProfile(base, this.#options.rerankProfiles),
     ];
-    const found = specIssues(knowledgeBaseResource, check, spec, previous);
-    if (found.length > 0) throw new ValidationError(found);
+    requireNoIssues(specIssues(knowledgeBaseResource, check, spec, previous));
     return spec;
   }
 

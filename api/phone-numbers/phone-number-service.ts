@@ -2,14 +2,13 @@
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { masked } from '../codec/secrets.ts';
-import { ValidationError } from '../http/api-error.ts';
-import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import { requireNoIssues } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
 import { readableName } from '../resources/names.ts';
-import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { ResourceWriter, type ResourceKind, type WriteMode, type Written } from '../resources/resource-writer.ts';
 import { sameJson } from '../../platform/json.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
@@ -66,10 +65,10 @@ export class PhoneNumberService {
       found.push(
         issues.value(['body', 'phone_number'], 'this deployment has no such number of its own; use one of its pool, or another provider'),
       );
-    await this.#check(caller, body, spec, undefined, found);
+    await this.#requireSound(caller, body, spec, undefined, found);
     const contest = await this.#ownership.requireFree(caller.org, body.phone_number);
-    const confirm = (created: Stored<PhoneNumber>) => this.#ownership.claim(created, contest);
-    return this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, { ...mode, confirm });
+    const confirm = ({ object }: Written<PhoneNumber>) => this.#ownership.claim(object, contest);
+    return (await this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, { ...mode, confirm })).object;
   }
 
   /** @returns undefined when there is no such phone number */
@@ -79,10 +78,10 @@ export class PhoneNumberService {
       const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
       const spec = phoneNumberFromRest(body, stored.spec, { secrets, loc: ['body'], found });
-      await this.#check(caller, body, spec, stored.spec, found);
+      await this.#requireSound(caller, body, spec, stored.spec, found);
       return { spec, companions: { Secret: secrets } };
     };
-    return this.#writer.update(caller.org, name, change, mode);
+    return (await this.#writer.update(caller.org, name, change, mode))?.object;
   }
 
   /** @returns false when there is no such phone number */
@@ -91,32 +90,26 @@ export class PhoneNumberService {
   }
 
   async view(caller: Caller, phoneNumber: Stored<PhoneNumber>): Promise<Readonly<Record<string, unknown>>> {
-    const secrets = mayReadSecrets(caller)
-      ? await this.#context.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
-      : masked;
+    const secrets = await this.#context.companions.secretsToShow(caller, phoneNumberSecretRefs(phoneNumber.spec));
     return phoneNumberToRest(phoneNumber, { secrets, state: this.#context.states.phoneNumber(phoneNumber) });
   }
 
-  /** @throws ValidationError with `found` and everything that only shows against what is stored */
-  async #check(
+  /** @throws ValidationError with what was `found`, and with everything that only shows against what is stored */
+  async #requireSound(
     { org }: Caller,
     body: PhoneNumberCreate | PhoneNumberUpdate,
     spec: Draft<PhoneNumberSpec>,
     previous: PhoneNumberSpec | undefined,
-    found: ValidationIssue[],
+    found: readonly ValidationIssue[],
   ): Promise<void> {
     const uri = spec.sip?.terminationURI;
     const loc = ['body', 'sip_termination_uri'];
-    if (uri !== undefined && uri !== previous?.sip?.terminationURI && !found.some((other) => sameJson(other.loc, loc))) {
-      const forbidden = this.#context.addresses.sip(uri);
-      if (forbidden !== undefined) found.push(issues.value(loc, forbidden));
-    }
-    found.push(
-      ...(await unknownReferences(this.#context.views.agents, org, 'AI agent', [
-        { loc: ['body', 'inbound_agent_id'], id: body.inbound_agent_id, before: [previous?.inboundAgentRef?.name] },
-        { loc: ['body', 'outbound_agent_id'], id: body.outbound_agent_id, before: [previous?.outboundAgentRef?.name] },
-      ])),
-    );
-    if (found.length > 0) throw new ValidationError(found);
+    const isChecked = uri === undefined || uri === previous?.sip?.terminationURI || found.some((other) => sameJson(other.loc, loc));
+    const forbidden = isChecked ? undefined : this.#context.addresses.sip(uri);
+    const unknown = await unknownReferences(this.#context.views.agents, org, 'AI agent', [
+      { loc: ['body', 'inbound_agent_id'], id: body.inbound_agent_id, before: [previous?.inboundAgentRef?.name] },
+      { loc: ['body', 'outbound_agent_id'], id: body.outbound_agent_id, before: [previous?.outboundAgentRef?.name] },
+    ]);
+    requireNoIssues([...found, ...(forbidden === undefined ? [] : [issues.value(loc, forbidden)]), ...unknown]);
   }
 }

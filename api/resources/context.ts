@@ -33,7 +33,7 @@ export function createResourceContext(dependencies: ResourceDependencies): Resou
     clients,
     transport,
     availability,
-    companions: new Companions({ clients, transport, clock, availability }),
+    companions: new Companions(clients, availability),
     mutex: new KeyedMutex(),
     pageTokens: new PageTokens(dependencies.signing),
     addresses,

@@ -33,3 +33,9 @@ export function createCoreClients(transport: Transport): CoreClients {
     namespaces: createClient<KubeObject>(transport, { ...core('Namespace', 'namespaces'), namespaced: false }),
   };
 }
+
+export type CompanionKind = 'Secret' | 'ConfigMap';
+
+export function companionClient({ secrets, configMaps }: CoreClients, kind: CompanionKind): ResourceClient<Secret & ConfigMap> {
+  return kind === 'Secret' ? secrets : configMaps;
+}

@@ -1,4 +1,4 @@
-/** Writes of single objects with the secrets, texts and other objects that belong to them, so that a crash leaves nothing half. For every kind alike. */
+/** Writes of single objects with the secrets, texts and other objects that belong to them, as lists of steps. For every kind alike. */
 import type { KindDefinition } from '../../crds/kind.ts';
 import { traceAnnotation } from '../../crds/trace-annotation.ts';
 import { wellKnown } from '../../crds/index.ts';
@@ -12,11 +12,15 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restName, type FieldNames } from '../partial/field-names.ts';
 import { updatePartially, type Specified } from '../partial/partial-update.ts';
 import { shapeOf, type Shape } from '../partial/shape.ts';
-import { companionWrites, isStale, orUndefined, type CompanionKind, type NewValues, type StagedValues } from './companions.ts';
+import { isAway } from './api-server-availability.ts';
+import { orUndefined } from './companions.ts';
 import type { ResourceContext } from './context.ts';
+import type { CompanionKind } from './core-clients.ts';
 import { inRestWords } from './kube-failures.ts';
 import { randomId } from './names.ts';
+import { commitValues, isStale, stageValues, valueWrites, type NewValues } from './staged-values.ts';
 import type { View } from './view.ts';
+import { dryRunSteps, runSteps, type ResultOf, type Step } from './write-steps.ts';
 
 /** How often a write is tried on what this process knows before the server is asked. */
 const CACHED_ATTEMPTS = 2;
@@ -37,8 +41,6 @@ export interface WriteMode {
   readonly force: boolean;
   /** @throws ApiError `precondition_failed` when the request was made for another state. */
   readonly requireState?: (resourceVersion: string) => void;
-  /** Called with the resource version of the object's own Secret, where the write went there too. */
-  readonly wroteSecret?: (resourceVersion: string) => void;
 }
 
 /** New values for a Secret or ConfigMap of this name, by key. */
@@ -48,35 +50,53 @@ export interface Companion {
   readonly expected?: NewValues['expected'];
 }
 
-/** Other objects that are written with this one. */
-export interface Parts {
-  /** Checks with the server that they could be written, and writes nothing. */
-  dryRun(): Promise<void>;
-  /** Before a new object (`owner` is absent then), or after a changed one. */
-  write(owner?: Stored<KubeObject>): Promise<void>;
-  /** The new object exists. */
-  settle(owner: Stored<KubeObject>): Promise<void>;
-  /** The new object could not be made. */
-  takeBack(): Promise<void>;
-}
-
 /** What a request makes of an object. */
 export interface ResourceChange {
   /** The whole spec as it should be. */
   readonly spec: unknown;
   readonly companions?: Partial<Readonly<Record<CompanionKind, Companion>>>;
-  readonly parts?: Parts | undefined;
+  /** Writes of other objects that follow this one. */
+  readonly after?: readonly Step[];
 }
 
-export interface Creation extends ResourceChange {
+export interface Creation<T extends KubeObject> extends Omit<ResourceChange, 'after'> {
   readonly metadata?: Partial<KubeObject['metadata']>;
+  /** Writes of other objects that the new one must not be without. */
+  readonly before?: readonly Step[] | undefined;
+  /** What makes them its own. @param object the step that makes it */
+  readonly after?: (object: Step<Stored<T>>) => readonly Step[];
 }
 
-export interface CreationMode<T extends KubeObject> extends Pick<WriteMode, 'dryRun' | 'wroteSecret'> {
+/** What a write came to. */
+export interface Written<T extends KubeObject> {
+  /** As the API server answered it. */
+  readonly object: Stored<T>;
+  /** Resource version of the object's own Secret, where the write went there too. */
+  readonly secretVersion?: string | undefined;
+  readonly resultOf: ResultOf;
+}
+
+/** What a write of an object that was there came to. */
+export interface Updated<T extends KubeObject, C extends ResourceChange> extends Written<T> {
+  readonly change: C;
+  readonly previous: Stored<T>;
+}
+
+export interface CreationMode<T extends KubeObject> extends Pick<WriteMode, 'dryRun'> {
   /** A client chose the name: throws KubeError `staleConflict` where an object has it. Absent: the name is random. */
   readonly onlyNew?: boolean | undefined;
   /** Runs once the object is there, which is taken back when it throws. */
-  readonly confirm?: (created: Stored<T>) => Promise<void>;
+  readonly confirm?: ((created: Written<T>) => Promise<void>) | undefined;
+}
+
+/** A write, in the order in which it is carried out. */
+interface Write<T extends KubeObject> extends Pick<CreationMode<T>, 'dryRun' | 'confirm'> {
+  /** Asks for all of it first, so that what is refused leaves no trace. */
+  readonly rehearses: boolean;
+  readonly values: readonly NewValues[];
+  readonly before?: readonly Step[];
+  readonly apply: Step<Stored<T>>;
+  readonly after: readonly Step[];
 }
 
 export class ResourceWriter<T extends Specified> {
@@ -118,11 +138,10 @@ export class ResourceWriter<T extends Specified> {
   async create(
     { org, userId }: Caller,
     name: string,
-    { metadata, ...change }: Creation,
-    { dryRun, wroteSecret, confirm, onlyNew = false }: CreationMode<T>,
-  ): Promise<Stored<T>> {
+    { metadata, before = [], after = () => [], ...change }: Creation<T>,
+    { dryRun, confirm, onlyNew = false }: CreationMode<T>,
+  ): Promise<Written<T>> {
     const { client } = this.#view;
-    const { parts } = change;
     const annotations = { ...(userId !== null && { [wellKnown.createdBy]: userId }), ...metadata?.annotations };
     const object = {
       apiVersion: apiVersionOf(client.descriptor),
@@ -130,60 +149,39 @@ export class ResourceWriter<T extends Specified> {
       metadata: { namespace: org, name, ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) },
       spec: change.spec,
     } as KubeObject as T;
-    const apply = (made: T, asDryRun = false): Promise<Stored<T>> =>
+    const write = (made: T, asDryRun: boolean): Promise<Stored<T>> =>
       onlyNew ? client.applyNew(made, { dryRun: asDryRun }) : client.apply(made, { dryRun: asDryRun });
-    return inRestWords(this.#kind.fieldNames, async () => {
-      const writes = this.#companionWrites(org, name, change, undefined);
-      if (dryRun || parts !== undefined) {
-        const checked = await apply(object, true);
-        await this.#dryRunParts(writes, parts);
-        if (dryRun) return checked;
-      }
-      const staged = await this.#stage(writes);
-      const created = await discardOnFailure(staged, async () => {
-        try {
-          // Parts first: an object that is there has its parts.
-          await parts?.write();
-          return await apply(inTrace(object));
-        } catch (error) {
-          if (!isUncertain(error)) await parts?.takeBack();
-          throw error;
-        }
-      });
-      this.#view.wrote(created);
-      await commit(staged, created, wroteSecret);
-      await parts?.settle(created);
-      try {
-        await confirm?.(created);
-      } catch (error) {
-        await this.#takeBack(created);
-        throw error;
-      }
-      return created;
-    });
+    const apply: Step<Stored<T>> = {
+      dryRun: () => write(object, true),
+      run: async () => this.#wrote(await write(inTrace(object), false)),
+      undo: async (created) => created && this.#takeBack(created),
+    };
+    const values = this.#valueWrites(org, name, change, undefined);
+    const steps = { values, before, apply, after: after(apply), confirm };
+    return inRestWords(this.#kind.fieldNames, () => this.#carryOut({ ...steps, dryRun, rehearses: before.length > 0 }));
   }
 
   /**
-   * Changes one object; `change` gets its present state, again where another write comes in between.
+   * Changes one object; `change` gets its present state, again where another write comes in between, and answers undefined where it is to stay.
    * @param options.tryCached spares the reading where this process knows the newest state, as it does mostly. The apply carries that state's
    * resourceVersion, so that a success is as good as one after reading; anything else is found out from the server.
-   * @returns undefined when the object is gone
+   * @returns undefined when the object is gone, or stays
    */
-  async update(
+  async update<C extends ResourceChange>(
     org: string,
     name: string,
-    change: (stored: Stored<T>) => Promise<ResourceChange>,
+    change: (stored: Stored<T>) => Promise<C | undefined>,
     mode: WriteMode,
     { tryCached = false }: { readonly tryCached?: boolean } = {},
-  ): Promise<Stored<T> | undefined> {
+  ): Promise<Updated<T, C> | undefined> {
     return this.#locked(org, name, async () => {
       const cached = tryCached ? await this.#updateCached(org, name, change, mode) : undefined;
-      if (cached?.changed) return cached.object;
+      // Where nothing was written, only the server knows whether its state is still this one.
+      if (cached !== undefined && cached.object.metadata.resourceVersion !== cached.previous.metadata.resourceVersion) return cached;
       return this.#retryStale(async () => {
         const stored = await this.find(org, name);
         if (stored === undefined) return undefined;
-        // There was nothing to write, and the state that said so is the server's.
-        if (cached?.object.metadata.resourceVersion === stored.metadata.resourceVersion) return cached.object;
+        if (cached?.object.metadata.resourceVersion === stored.metadata.resourceVersion) return cached;
         return this.#updateOnce(stored, change, mode);
       });
     });
@@ -221,13 +219,6 @@ export class ResourceWriter<T extends Specified> {
     return this.#locked(org, name, () => this.#retryStale(task));
   }
 
-  /** Takes back an object that this request has made, whatever the operator has said about it meanwhile. */
-  async #takeBack(created: Stored<T>): Promise<void> {
-    const { namespace = '', name, uid } = created.metadata;
-    await orUndefined(this.#view.client.delete({ namespace, name }, { uid, propagationPolicy: 'Background' }));
-    this.#view.deleted(created);
-  }
-
   get #kindName(): string {
     return this.#kind.definition.descriptor.kind;
   }
@@ -250,12 +241,12 @@ export class ResourceWriter<T extends Specified> {
     });
   }
 
-  async #updateCached(
+  async #updateCached<C extends ResourceChange>(
     org: string,
     name: string,
-    change: (stored: Stored<T>) => Promise<ResourceChange>,
+    change: (stored: Stored<T>) => Promise<C | undefined>,
     mode: WriteMode,
-  ): Promise<{ readonly object: Stored<T>; readonly changed: boolean } | undefined> {
+  ): Promise<Updated<T, C> | undefined> {
     let tried: string | undefined;
     for (let round = 0; round < CACHED_ATTEMPTS; round += 1) {
       const known = this.#view.newest(org, name);
@@ -263,11 +254,9 @@ export class ResourceWriter<T extends Specified> {
         return undefined;
       tried = known.metadata.resourceVersion;
       try {
-        const object = await this.#updateOnce(known, change, mode);
-        // Where nothing was written, only the server knows whether its state is still this one.
-        return { object, changed: object.metadata.resourceVersion !== tried };
+        return await this.#updateOnce(known, change, mode);
       } catch (error) {
-        if (isUncertain(error)) throw error;
+        if (isAway(error)) throw error;
         // What came in between, a status mostly, is known here by now more often than not.
         if (!isStale(error)) return undefined;
       }
@@ -275,39 +264,66 @@ export class ResourceWriter<T extends Specified> {
     return undefined;
   }
 
-  async #updateOnce(stored: Stored<T>, change: (stored: Stored<T>) => Promise<ResourceChange>, mode: WriteMode): Promise<Stored<T>> {
+  async #updateOnce<C extends ResourceChange>(
+    stored: Stored<T>,
+    change: (stored: Stored<T>) => Promise<C | undefined>,
+    mode: WriteMode,
+  ): Promise<Updated<T, C> | undefined> {
     const { namespace: org = '', name, resourceVersion } = stored.metadata;
     const { force, dryRun } = mode;
     mode.requireState?.(resourceVersion);
     const wanted = await change(stored);
-    const { spec: desired, parts } = wanted;
+    if (wanted === undefined) return undefined;
+    const { spec: desired, after = [] } = wanted;
     const nameOf = (path: string): string => restName(this.#kind.fieldNames, path);
-    const apply = (asDryRun: boolean): Promise<Stored<T>> =>
+    const write = (asDryRun: boolean): Promise<Stored<T>> =>
       updatePartially({ client: this.#view.client, stored, desired, shape: this.#shape, force, dryRun: asDryRun, nameOf });
-    const writes = this.#companionWrites(org, name, wanted, stored);
-    if (dryRun || writes.length > 0 || parts !== undefined) {
-      const checked = await apply(true);
-      await this.#dryRunParts(writes, parts);
-      if (dryRun) return checked;
-    }
-    const staged = await this.#stage(writes);
-    const written = await discardOnFailure(staged, () => apply(false));
-    this.#view.wrote(written);
-    await commit(staged, written, mode.wroteSecret);
-    await parts?.write(written);
-    return written;
+    const apply: Step<Stored<T>> = { dryRun: () => write(true), run: async () => this.#wrote(await write(false)), isFinal: true };
+    const values = this.#valueWrites(org, name, wanted, stored);
+    const written = await this.#carryOut({ dryRun, rehearses: values.length + after.length > 0, values, apply, after });
+    return { ...written, change: wanted, previous: stored };
   }
 
-  #companionWrites(
+  async #carryOut({ dryRun, rehearses, values, before = [], apply, after, confirm }: Write<T>): Promise<Written<T>> {
+    const stages = values.map((each) => stageValues(this.#context, each));
+    const commits = stages.map((stage, index) => commitValues(this.#context, values[index]!, stage, apply));
+    const secrets = commits.filter((_, index) => values[index]?.kind === 'Secret');
+    const writtenBy = (resultOf: ResultOf): Written<T> => ({
+      object: resultOf(apply),
+      secretVersion: secrets.map(resultOf).findLast((version) => version !== undefined),
+      resultOf,
+    });
+    if (dryRun || rehearses) {
+      // The object first: its refusals say most.
+      const resultOf = await dryRunSteps([apply, ...stages, ...before, ...after]);
+      if (dryRun) return writtenBy(resultOf);
+    }
+    const confirmation: Step = { run: async (resultOf) => confirm?.(writtenBy(resultOf)), isCheck: true };
+    return writtenBy(await runSteps([...stages, ...before, apply, ...commits, ...after, confirmation]));
+  }
+
+  #wrote(object: Stored<T>): Stored<T> {
+    this.#view.wrote(object);
+    return object;
+  }
+
+  /** Takes back an object that this request has made, whatever the operator has said about it meanwhile. */
+  async #takeBack(created: Stored<T>): Promise<void> {
+    const { namespace = '', name, uid } = created.metadata;
+    await orUndefined(this.#view.client.delete({ namespace, name }, { uid, propagationPolicy: 'Background' }));
+    this.#view.deleted(created);
+  }
+
+  #valueWrites(
     org: string,
     name: string,
-    { spec, companions = {} }: ResourceChange,
+    { spec, companions = {} }: Pick<ResourceChange, 'spec' | 'companions'>,
     owner: Stored<T> | undefined,
   ): readonly NewValues[] {
     const before = owner === undefined ? {} : this.#kind.companionRefs(owner.spec, name);
     const after = this.#kind.companionRefs(spec, name);
     return (['Secret', 'ConfigMap'] as const).flatMap((kind) =>
-      companionWrites({
+      valueWrites({
         kind,
         namespace: org,
         for: { kind: this.#kindName, name },
@@ -320,37 +336,6 @@ export class ResourceWriter<T extends Specified> {
       }),
     );
   }
-
-  async #dryRunParts(writes: readonly NewValues[], parts: Parts | undefined): Promise<void> {
-    await Promise.all(writes.map((each) => this.#context.companions.dryRun(each)));
-    await parts?.dryRun();
-  }
-
-  async #stage(writes: readonly NewValues[]): Promise<readonly StagedValues[]> {
-    const staged: StagedValues[] = [];
-    for (const write of writes) staged.push(await discardOnFailure(staged, () => this.#context.companions.stage(write)));
-    return staged;
-  }
-}
-
-async function commit(staged: readonly StagedValues[], owner: Stored<KubeObject>, wroteSecret: WriteMode['wroteSecret']): Promise<void> {
-  for (const each of staged) {
-    const version = await each.commit(owner);
-    if (version !== undefined && each.kind === 'Secret') wroteSecret?.(version);
-  }
-}
-
-/**
- * What was staged for a write that is refused is taken back. Where it is uncertain whether the write happened, or taking back
- * fails too, the sweeper decides later.
- */
-async function discardOnFailure<T>(staged: readonly StagedValues[], write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!isUncertain(error)) await Promise.allSettled(staged.map((values) => values.discard()));
-    throw error;
-  }
 }
 
 /** A new object, with the trace that its first reconcile belongs to. */
@@ -359,6 +344,3 @@ function inTrace<T extends KubeObject>(object: T): T {
   if (trace === undefined) return object;
   return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...traceAnnotation(trace, 1) } } };
 }
-
-/** The write may have happened all the same: there was no answer, or one that doesn't say. */
-export const isUncertain = (error: unknown): boolean => error instanceof KubeError && (error.code === 0 || error.code >= 500);

@@ -6,6 +6,7 @@
  * mark that is old (sweeper.ts) knows from the object whether to finish or to clean up. A new value for an object that exists
  * is a new key next to the old one: the object's own update switches over, and then the old key goes.
  */
+import { wellKnown } from '../../crds/index.ts';
 import type { OwnerReference, Stored, KubeObject } from '../../kube/types.ts';
 
 /** Label, value `true`: a write is under way, or died. */
@@ -46,4 +47,20 @@ export function stageOf(object: KubeObject): Stage | undefined {
 export function ownerReferenceTo(object: Stored<KubeObject>): OwnerReference {
   const { apiVersion, kind, metadata } = object;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+}
+
+export function isStagedFor(companion: KubeObject, { kind, name }: Stage['for']): boolean {
+  const stage = stageOf(companion);
+  return stage?.for.kind === kind && stage.for.name === name;
+}
+
+/**
+ * Parley's, for `owner`: with its owner reference, still marked as staged for it, or with the label and no owner at all, as a restore leaves it
+ * until the operator has given it back.
+ */
+export function belongsTo(companion: KubeObject, { kind, metadata: { name, uid } }: Stored<KubeObject>): boolean {
+  if (stageOf(companion) !== undefined) return isStagedFor(companion, { kind, name });
+  const { ownerReferences = [], labels } = companion.metadata;
+  if (ownerReferences.length === 0) return labels?.[wellKnown.companionOf] === kind.toLowerCase();
+  return ownerReferences.some((owner) => owner.uid === uid);
 }

@@ -18,9 +18,10 @@ it('a change that is refused after the name is taken leaves the name as it was',
   const writer = {
     find: async () => stored,
     async update(_org: string, _name: string, change: (object: Stored<Named>) => Promise<{ spec: Named['spec'] }>) {
-      stored = { ...stored, ...(await change(stored)) };
+      const [previous, wanted] = [stored, await change(stored)];
+      stored = { ...stored, ...wanted };
       written.push(stored.spec.name);
-      return stored;
+      return { object: stored, previous, change: wanted };
     },
   } as unknown as ResourceWriter<Named>;
   const refusal = new ApiError('conflict', 'another field manager has taken a field');

@@ -3,7 +3,8 @@ import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { ApiError } from '../http/api-error.ts';
 import type { Specified } from '../partial/partial-update.ts';
 import { cameFirst, isTaken, type FirstCome } from './first-come.ts';
-import { isUncertain, type ResourceWriter, type WriteMode } from './resource-writer.ts';
+import type { ResourceChange, ResourceWriter, Updated, WriteMode } from './resource-writer.ts';
+import { runSteps, type Step } from './write-steps.ts';
 
 export interface NameClaim<T extends KubeObject> extends FirstCome<T> {
   /** For who comes second. */
@@ -37,51 +38,39 @@ export interface NamedUpdate<T extends Specified, R> {
   readonly update: (mode: WriteMode) => Promise<R | undefined>;
 }
 
+interface Renaming<T extends Specified> extends ResourceChange {
+  readonly claims: readonly NameClaim<T>[];
+}
+
 /** Gives an object its new name in a write of its own, which can be taken back whole, before it carries out the rest. */
 export async function updateNamed<T extends Specified, R>(request: NamedUpdate<T, R>, mode: WriteMode): Promise<R | undefined> {
-  const { writer, org, name, to, nameOf, update } = request;
+  const { writer, org, name, to, nameOf, withName, claims: claimsOf, update } = request;
   const stored = to === undefined || mode.dryRun ? undefined : await writer.find(org, name);
   if (to === undefined || stored === undefined || nameOf(stored) === to) return update(mode);
   // Whatever may be refused is, before the name is taken.
   if ((await update({ ...mode, dryRun: true })) === undefined) return undefined;
-  const takeBack = await rename(request, to, mode);
   const { requireState: _, ...again } = mode;
-  try {
-    return await update(again);
-  } catch (error) {
-    // Something was changed since the dry run.
-    if (!isUncertain(error)) await takeBack();
-    throw error;
-  }
-}
-
-/** @returns takes the new name back */
-async function rename<T extends Specified>(
-  { writer, org, name, nameOf, withName, claims: claimsOf }: NamedUpdate<T, unknown>,
-  to: string,
-  mode: WriteMode,
-): Promise<() => Promise<void>> {
-  let before: string | undefined;
-  let claims: readonly NameClaim<T>[] = [];
-  const change = async (stored: Stored<T>) => {
-    before = nameOf(stored);
-    claims = claimsOf(to, stored);
+  const rename = async (present: Stored<T>): Promise<Renaming<T>> => {
+    const claims = claimsOf(to, present);
     await requireFree(claims);
-    return { spec: withName(stored.spec, to) };
+    return { spec: withName(present.spec, to), claims };
   };
-  const renamed = await writer.update(org, name, change, mode);
-  const takeBack = async (): Promise<void> => {
-    const back = async (stored: Stored<T>) => ({
-      spec: nameOf(stored) === to && before !== undefined ? withName(stored.spec, before) : stored.spec,
-    });
-    const { requireState: _, ...again } = mode;
-    await writer.update(org, name, back, again);
+  const renamed: Step<Updated<T, Renaming<T>> | undefined> = {
+    run: () => writer.update(org, name, rename, mode),
+    undo: async (written) => {
+      const before = written && nameOf(written.previous);
+      if (before === undefined) return;
+      const back = async (present: Stored<T>) => (nameOf(present) === to ? { spec: withName(present.spec, before) } : undefined);
+      await writer.update(org, name, back, again);
+    },
   };
-  try {
-    if (renamed !== undefined) await requireFirst(renamed, claims);
-  } catch (error) {
-    await takeBack();
-    throw error;
-  }
-  return takeBack;
+  const claimed: Step = {
+    run: async (resultOf) => {
+      const written = resultOf(renamed);
+      if (written !== undefined) await requireFirst(written.object, written.change.claims);
+    },
+    isCheck: true,
+  };
+  const updated: Step<R | undefined> = { run: () => update(again) };
+  return (await runSteps([renamed, claimed, updated]))(updated);
 }

@@ -1,37 +1,56 @@
 /** `llm.tools` of an agent: tools attach themselves, so that this list is a set of changes to Tools and never touches the agent. */
-import type { Tool, ToolSpec } from '../../crds/index.ts';
-import type { KubeObject, Stored } from '../../kube/types.ts';
+import type { Agent, Tool, ToolSpec } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
-import { ApiError, ValidationError, type FieldConflict } from '../http/api-error.ts';
+import { companionName, SecretWriter } from '../codec/secrets.ts';
+import { ApiError, requireNoIssues, ValidationError, type FieldConflict } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';
-import type { Parts, WriteMode } from '../resources/resource-writer.ts';
+import type { WriteMode } from '../resources/resource-writer.ts';
 import { requireFree } from '../resources/unique-names.ts';
+import { together, type Step } from '../resources/write-steps.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
+import { functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
-import { TOOL_NAME_RULE, ToolWriter, withAgent } from './tool-writer.ts';
+import { isAttachedTo, TOOL_NAME_RULE, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
 
-type Step =
-  | {
-      readonly type: 'create';
-      readonly index: number;
-      readonly name: string;
-      readonly item: InlineTool;
-      readonly spec: Draft<ToolSpec>;
-      readonly secrets: SecretWriter;
-    }
-  | { readonly type: 'attach'; readonly index: number; readonly name: string; readonly item: InlineTool; readonly found: Stored<Tool> }
-  | { readonly type: 'detach'; readonly name: string };
+/** A tool that the agent gets, or has and may change. */
+interface Arrival {
+  readonly index: number;
+  readonly name: string;
+  readonly item: InlineTool;
+  /** Its function's name. */
+  readonly functionName: string | undefined;
+  /** Of a tool that isn't there yet. */
+  readonly made?: { readonly spec: Draft<ToolSpec>; readonly secrets: SecretWriter };
+}
 
+/** What has to be done so that exactly the tools of a list are attached. */
 export interface ToolPlan {
+  readonly arrivals: readonly Arrival[];
+  /** Names of the tools that the list no longer has. */
+  readonly departures: readonly string[];
+  /** Why the request can't be carried out. */
+  readonly issues: readonly ValidationIssue[];
+}
+
+export interface ToolSteps {
+  /** Answers the tools as they are listed. */
+  readonly arrive: Step<readonly Stored<Tool>[]>;
+  readonly depart: Step;
+  /** A new agent is there: the tools that were made before it are its own. */
+  settle(agent: Step<Stored<Agent>>): Step;
+}
+
+interface AgentWrite {
+  readonly caller: Caller;
   readonly agentName: string;
-  readonly steps: readonly Step[];
+  /** Absent while it isn't there yet. */
+  readonly agent: Stored<Agent> | undefined;
 }
 
 export class AgentTools {
@@ -49,68 +68,51 @@ export class AgentTools {
     return tools.toSorted((a, b) => (creationOrder(a) < creationOrder(b) ? -1 : 1));
   }
 
-  /** What has to be done so that exactly `items` are attached; failures of the request are added to `failures`. */
-  async plan(caller: Caller, agentName: string, items: readonly InlineTool[], failures: ValidationIssue[]): Promise<ToolPlan> {
-    const { org } = caller;
-    const attached = await this.attachedTo(org, agentName);
+  async plan(caller: Caller, agentName: string, items: readonly InlineTool[]): Promise<ToolPlan> {
+    const attached = await this.attachedTo(caller.org, agentName);
     const named = new Set(items.map(({ tool_id: id }) => id));
+    const unnamed = attached.filter(({ metadata }) => !named.has(metadata.name));
     // New tools are born in the same second: suffixes in ascending order keep them in the order of the request.
     const suffixes = items.map(() => newSuffix()).toSorted();
-    const newNames = items.map((item, index) => readableName('tool', item.function_tool?.name, suffixes[index]));
-    const foundByItem = items.map((): ValidationIssue[] => []);
-    const steps = await Promise.all(
-      items.map(async (item, index): Promise<Step | undefined> => {
-        const found = foundByItem[index] ?? [];
-        const namesake = item.tool_id
-          ? undefined
-          : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !named.has(tool.metadata.name));
+    const planned = await Promise.all(
+      items.map(async (item, index) => {
+        const namesake = unnamed.find(({ spec }) => spec.custom?.function.name === item.function_tool?.name);
         const id = item.tool_id ?? namesake?.metadata.name;
-        if (id === undefined) return this.#planCreation(caller, newNames[index] ?? '', agentName, item, index, found);
-        const isName = isObjectName(id);
-        const tool = isName ? await this.#writer.find(org, id) : undefined;
-        if (tool === undefined && isName && isDefined(item)) return this.#planCreation(caller, id, agentName, item, index, found);
-        if (tool === undefined) {
-          const message = isDefined(item)
-            ? TOOL_NAME_RULE
-            : `there is no tool ${JSON.stringify(id)}: give function_tool and additional_tool_info to make it`;
-          found.push(issues.value([...at, index, 'tool_id'], message));
-          return undefined;
-        }
-        const { spec, secrets } = await this.#change(caller, agentName, tool, item, index, found);
-        if (
-          !isOwn(tool, agentName) &&
-          found.length === 0 &&
-          ((secrets?.pending.size ?? 0) > 0 || !sameJson(spec, withAgent(tool.spec, agentName)))
-        )
-          throw notOwn(id);
-        if (found.length === 0 && functionNameOf(spec) !== functionNameOf(tool.spec)) {
-          const others = (tool.spec.agentRefs ?? []).map((ref) => ref.name).filter((other) => other !== agentName);
-          await requireFree(functionNameClaims(this.#context, org, others, functionNameOf(spec), named));
-        }
-        return { type: 'attach', index, name: id, item, found: tool };
+        const newName = readableName('tool', item.function_tool?.name, suffixes[index]);
+        return this.#planItem(caller, agentName, { item, index, id, newName, named });
       }),
     );
-    failures.push(...foundByItem.flat());
-    const kept = steps.filter((step) => step !== undefined);
-    requireDistinctFunctions(kept, failures);
-    const detached = attached.filter(({ metadata }) => !kept.some((step) => step.name === metadata.name));
-    return { agentName, steps: [...kept, ...detached.map(({ metadata }) => ({ type: 'detach', name: metadata.name }) as const)] };
+    const arrivals = planned.flatMap(({ arrival }) => arrival ?? []);
+    const kept = new Set(arrivals.map(({ name }) => name));
+    return {
+      arrivals,
+      departures: attached.map(({ metadata }) => metadata.name).filter((name) => !kept.has(name)),
+      issues: [...planned.flatMap((each) => each.issues), ...sameFunctionIssues(arrivals)],
+    };
   }
 
-  /** @param onDryRun gets the tools as they would be listed */
-  partsOf(caller: Caller, plan: ToolPlan, force: boolean, onDryRun: (tools: readonly unknown[]) => void): Parts {
-    const { org } = caller;
+  /** Of a tool that comes with a new agent the way back is to detach it; one that a former agent has may have been there before. */
+  stepsOf({ arrivals, departures }: ToolPlan, write: AgentWrite, { force }: Pick<WriteMode, 'force'>): ToolSteps {
+    const { agentName, agent } = write;
+    const { org } = write.caller;
+    const detach = (name: string, mode: WriteMode) => this.#writer.detach(org, name, agentName, mode);
+    const arriving = arrivals.map((arrival): Step<Stored<Tool>> => {
+      const arrive = (dryRun: boolean) => inAgentsWords(arrival, this.#arrive(write, arrival, { dryRun, force }));
+      return {
+        dryRun: () => arrive(true),
+        run: () => arrive(false),
+        ...(agent === undefined && { undo: () => detach(arrival.name, { dryRun: false, force: false }) }),
+      };
+    });
+    const departing = departures.map((name): Step => {
+      const depart = (dryRun: boolean) => inAgentsWords({ name }, detach(name, { dryRun, force }));
+      return { dryRun: () => depart(true), run: () => depart(false) };
+    });
+    const made = arrivals.filter((arrival) => arrival.made !== undefined);
     return {
-      dryRun: async () => onDryRun(await this.#run(plan, caller, { dryRun: true, force }, undefined)),
-      write: async (agent) => void (await this.#run(plan, caller, { dryRun: false, force }, agent)),
-      settle: async (agent) => {
-        const made = plan.steps.filter(({ type }) => type === 'create');
-        await Promise.all(made.map(({ name }) => this.#writer.settle(org, name, agent)));
-      },
-      takeBack: async () => {
-        const mode = { dryRun: false, force: false };
-        await Promise.allSettled(plan.steps.map((step) => this.#writer.detach(org, step.name, plan.agentName, mode)));
-      },
+      arrive: together(arriving),
+      depart: together(departing),
+      settle: (object) => together(made.map(({ name }) => ({ run: (resultOf) => this.#writer.settle(org, name, resultOf(object)) }))),
     };
   }
 
@@ -132,15 +134,46 @@ export class AgentTools {
     }
   }
 
-  #planCreation(caller: Caller, name: string, agentName: string, item: InlineTool, index: number, found: ValidationIssue[]): Step {
+  /** @param wanted.named the tools that the request names, which change along with this one */
+  async #planItem(
+    caller: Caller,
+    agentName: string,
+    { item, index, id, newName, named }: PlannedItem,
+  ): Promise<{ readonly arrival?: Arrival; readonly issues: readonly ValidationIssue[] }> {
+    if (id === undefined) return this.#planCreation(caller, newName, agentName, item, index);
+    const isName = isObjectName(id);
+    const tool = isName ? await this.#writer.find(caller.org, id) : undefined;
+    if (tool === undefined && isName && isDefined(item)) return this.#planCreation(caller, id, agentName, item, index);
+    if (tool === undefined) {
+      const absent = `there is no tool ${JSON.stringify(id)}: give function_tool and additional_tool_info to make it`;
+      return { issues: [issues.value([...at, index, 'tool_id'], isDefined(item) ? TOOL_NAME_RULE : absent)] };
+    }
+    const { spec, secrets, issues: found } = await this.#change(caller, agentName, tool, item, index);
+    if (found.length === 0) {
+      const changes = (secrets?.pending.size ?? 0) > 0 || !sameJson(spec, withAgent(tool.spec, agentName));
+      if (changes && !isAttachedTo(tool, agentName)) throw notOwn(id);
+      if (functionNameOf(spec) !== functionNameOf(tool.spec)) {
+        const others = (tool.spec.agentRefs ?? []).map((ref) => ref.name).filter((other) => other !== agentName);
+        await requireFree(functionNameClaims(this.#context, caller.org, others, functionNameOf(spec), named));
+      }
+    }
+    const functionName = item.function_tool?.name ?? functionNameOf(tool.spec);
+    return { arrival: { index, name: id, item, functionName }, issues: found };
+  }
+
+  #planCreation(caller: Caller, name: string, agentName: string, item: InlineTool, index: number) {
     const secrets = new SecretWriter({
       name: companionName('Tool', name),
       mayMove: mayReadSecrets(caller),
       randomId: () => randomId(8),
     });
+    const found: ValidationIssue[] = [];
     const spec = toolFromRest(item, undefined, { secrets, loc: [...at, index], found });
-    found.push(...this.#issuesOf(spec, undefined, index));
-    return { type: 'create', index, name, item, spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets };
+    const made = { spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets };
+    return {
+      arrival: { index, name, item, functionName: functionNameOf(spec), made },
+      issues: [...found, ...this.#issuesOf(spec, undefined, index)],
+    };
   }
 
   /** The tool as the item wants it: attached, and with the definition it brings. */
@@ -150,11 +183,11 @@ export class AgentTools {
     tool: Stored<Tool>,
     item: InlineTool,
     index: number,
-    found: ValidationIssue[],
-  ): Promise<{ readonly spec: Draft<ToolSpec>; readonly secrets?: SecretWriter }> {
+  ): Promise<{ readonly spec: Draft<ToolSpec>; readonly secrets?: SecretWriter; readonly issues: readonly ValidationIssue[] }> {
     const spec = withAgent(tool.spec, agentName);
     const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
-    if (!brings) return { spec };
+    if (!brings) return { spec, issues: [] };
+    const found: ValidationIssue[] = [];
     const isBuiltin = tool.spec.custom === undefined;
     if (isBuiltin) {
       for (const part of ['function_tool', 'additional_tool_info'] as const)
@@ -165,82 +198,37 @@ export class AgentTools {
     const changed = toolFromRest(item, spec, { secrets, loc: [...at, index], found });
     // What a built-in tool can't have is refused once.
     if (!isBuiltin || found.length === 0) found.push(...this.#issuesOf(changed, tool.spec, index));
-    return isBuiltin ? { spec: changed } : { spec: changed, secrets };
+    return { spec: changed, ...(!isBuiltin && { secrets }), issues: found };
   }
 
   #issuesOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {
     return this.#writer.issuesOf(spec, previous).map(({ type, loc, msg }) => ({ type, loc: inList(loc, index), msg }));
   }
 
-  async #run(
-    { agentName, steps }: ToolPlan,
-    caller: Caller,
-    mode: WriteMode,
-    agent: Stored<KubeObject> | undefined,
-  ): Promise<readonly unknown[]> {
-    const runAll = (some: readonly Step[]): Promise<readonly (readonly unknown[])[]> =>
-      Promise.all(
-        some.map(async (step) => {
-          try {
-            const tool = await this.#runStep(agentName, step, caller, mode, agent);
-            return tool === undefined ? [] : [attachedToolToRest(tool, masked)];
-          } catch (error) {
-            throw inAgentsWords(error, step);
-          }
-        }),
-      );
-    // What comes before what goes: a process that dies in between leaves the agent with a tool too many, never with one too few.
-    const listed = await runAll(steps.filter(({ type }) => type !== 'detach'));
-    await runAll(steps.filter(({ type }) => type === 'detach'));
-    return listed.flat();
+  async #arrive(write: AgentWrite, arrival: Arrival, mode: WriteMode): Promise<Stored<Tool>> {
+    const { caller, agentName } = write;
+    const made = await this.#make(write, arrival, mode);
+    if (made !== undefined) return made;
+    const change = async (stored: Stored<Tool>) => {
+      // Another request has made a tool of this name meanwhile.
+      if (arrival.made !== undefined && !isAttachedTo(stored, agentName)) throw notOwn(arrival.name);
+      // The tool may have another state than the plan was made for, with a secret that must not move.
+      const { spec, secrets, issues: found } = await this.#change(caller, agentName, stored, arrival.item, arrival.index);
+      requireNoIssues(found);
+      return { spec, ...(secrets && { companions: { Secret: secrets } }) };
+    };
+    const written = await this.#writer.update(caller.org, arrival.name, change, mode);
+    if (written === undefined)
+      throw new ValidationError([issues.value([...at, arrival.index, 'tool_id'], `there is no tool ${JSON.stringify(arrival.name)}`)]);
+    if (!mode.dryRun) await this.#writer.attached(written.object);
+    return written.object;
   }
 
-  async #runStep(
-    agentName: string,
-    step: Step,
-    caller: Caller,
-    mode: WriteMode,
-    agent: Stored<KubeObject> | undefined,
-  ): Promise<Stored<Tool> | undefined> {
-    const { org } = caller;
-    if (step.type === 'create') {
-      const made = await this.#make(agentName, step, caller, mode, agent);
-      if (made !== undefined) return made;
-    }
-    if (step.type === 'detach') {
-      await this.#writer.detach(org, step.name, agentName, mode);
-      return undefined;
-    }
-    const tool = await this.#writer.update(
-      org,
-      step.name,
-      async (stored) => {
-        // Another request has made a tool of this name meanwhile.
-        if (step.type === 'create' && !isOwn(stored, agentName)) throw notOwn(step.name);
-        // The tool may have another state than the plan was made for, with a secret that must not move.
-        const found: ValidationIssue[] = [];
-        const { spec, secrets } = await this.#change(caller, agentName, stored, step.item, step.index, found);
-        if (found.length > 0) throw new ValidationError(found);
-        return { spec, ...(secrets && { companions: { Secret: secrets } }) };
-      },
-      mode,
-    );
-    if (tool === undefined)
-      throw new ValidationError([issues.value([...at, step.index, 'tool_id'], `there is no tool ${JSON.stringify(step.name)}`)]);
-    if (!mode.dryRun) await this.#writer.attached(tool);
-    return tool;
-  }
-
-  /** @returns undefined where there is a tool of the chosen name by now */
-  #make(
-    agentName: string,
-    { name, spec, secrets, item }: Extract<Step, { readonly type: 'create' }>,
-    caller: Caller,
-    mode: WriteMode,
-    agent: Stored<KubeObject> | undefined,
-  ): Promise<Stored<Tool> | undefined> {
-    const make = (onlyNew: boolean) =>
-      this.#writer.make({ name, spec, secrets, caller, madeWith: { agentName, agent } }, { ...mode, onlyNew });
+  /** @returns undefined where there is a tool of the name already */
+  async #make({ caller, agentName, agent }: AgentWrite, { name, item, made }: Arrival, mode: WriteMode): Promise<Stored<Tool> | undefined> {
+    if (made === undefined) return undefined;
+    const make = async (onlyNew: boolean) =>
+      (await this.#writer.make({ name, ...made, caller, madeWith: { agentName, agent } }, { dryRun: mode.dryRun, onlyNew })).object;
     if (item.tool_id !== name) return make(false);
     return this.#writer.exclusively(caller.org, name, async () =>
       (await this.#writer.find(caller.org, name)) === undefined ? make(true) : undefined,
@@ -248,8 +236,11 @@ export class AgentTools {
   }
 }
 
-function isOwn({ spec }: Stored<Tool>, agentName: string): boolean {
-  return (spec.agentRefs ?? []).some(({ name }) => name === agentName);
+interface PlannedItem extends Pick<Arrival, 'item' | 'index'> {
+  /** Of a tool that the request names, or that has the function's name. */
+  readonly id: string | undefined;
+  readonly newName: string;
+  readonly named: ReadonlySet<string | null | undefined>;
 }
 
 function isDefined({ function_tool: fn, additional_tool_info: info }: InlineTool): boolean {
@@ -271,27 +262,31 @@ function inList(loc: Loc | undefined, index: number): Loc {
   return [...at, index, ...(loc?.slice(1) ?? [])];
 }
 
-function requireDistinctFunctions(steps: readonly Step[], found: ValidationIssue[]): void {
-  const seen = new Set<string>();
-  for (const step of steps) {
-    if (step.type === 'detach') continue;
-    const own = step.type === 'create' ? functionNameOf(step.spec) : (step.item.function_tool?.name ?? functionNameOf(step.found.spec));
-    if (own === undefined) continue;
-    if (seen.has(own))
-      found.push(
-        issues.value([...at, step.index], `two tools of an agent can't have one function name, and ${JSON.stringify(own)} is there twice`),
-      );
-    seen.add(own);
-  }
+function sameFunctionIssues(arrivals: readonly Arrival[]): readonly ValidationIssue[] {
+  return arrivals
+    .filter(
+      ({ functionName }, index) =>
+        functionName !== undefined && arrivals.slice(0, index).some((earlier) => earlier.functionName === functionName),
+    )
+    .map(({ index, functionName }) =>
+      issues.value(
+        [...at, index],
+        `two tools of an agent can't have one function name, and ${JSON.stringify(functionName)} is there twice`,
+      ),
+    );
 }
 
-/** A conflict or refusal of one tool, as a part of the agent's body. */
-function inAgentsWords(error: unknown, step: Step): unknown {
-  if (error instanceof ValidationError && step.type !== 'detach') {
-    const nested = error.issues.map(({ type, loc, msg }) => ({ type, loc: loc[1] === 'llm' ? loc : inList(loc, step.index), msg }));
-    return new ValidationError(nested);
+/** Refusals and conflicts of one tool come out as those of a part of the agent's body. */
+async function inAgentsWords<R>({ name, index }: Pick<Arrival, 'name'> & Partial<Arrival>, work: Promise<R>): Promise<R> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ValidationError && index !== undefined)
+      throw new ValidationError(
+        error.issues.map(({ type, loc, msg }) => ({ type, loc: loc[1] === 'llm' ? loc : inList(loc, index), msg })),
+      );
+    if (!(error instanceof ApiError) || error.conflicts === undefined) throw error;
+    const conflicts: FieldConflict[] = error.conflicts.map(({ manager }) => ({ field: 'llm.tools', manager }));
+    throw new ApiError('conflict', `llm.tools: tool ${name}: ${error.message}`, { conflicts, cause: error.cause });
   }
-  if (!(error instanceof ApiError) || error.conflicts === undefined) return error;
-  const conflicts: FieldConflict[] = error.conflicts.map(({ manager }) => ({ field: 'llm.tools', manager }));
-  return new ApiError('conflict', `llm.tools: tool ${step.name}: ${error.message}`, { conflicts, cause: error.cause });
 }

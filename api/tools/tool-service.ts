@@ -5,14 +5,14 @@ import type { SpecProblem } from '../../crds/limits.ts';
 import { toolRemarks } from '../../crds/tool-consistency.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { masked, type SecretWriter } from '../codec/secrets.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
-import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import type { SecretWriter } from '../codec/secrets.ts';
+import { ApiError, requireNoIssues, ValidationError } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { isObjectName, readableName } from '../resources/names.ts';
 import { warnOf } from '../resources/remarks.ts';
-import type { WriteMode } from '../resources/resource-writer.ts';
+import type { WriteMode, Written } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
@@ -31,7 +31,7 @@ import {
   type McpToolUpdate,
 } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
-import { isLastAgent, TOOL_NAME_RULE, ToolWriter } from './tool-writer.ts';
+import { isAttachedTo, isLastAgent, TOOL_NAME_RULE, ToolWriter } from './tool-writer.ts';
 
 type ToolCreate = CustomTool | BuiltinToolCreate | McpTool;
 type ToolUpdate = CustomToolUpdate | BuiltinToolUpdate | McpToolUpdate;
@@ -78,10 +78,10 @@ export class ToolService {
     const spec = { ...this.#encode(body, undefined, secrets), agentRefs: [{ name: agentName }] };
     const claims = functionNameClaims(this.#context, org, [agentName], functionNameOf(spec), new Set());
     await requireFree(claims);
-    const confirm = (created: Stored<Tool>): Promise<void> => requireFirst(created, claims);
+    const confirm = ({ object }: Written<Tool>): Promise<void> => requireFirst(object, claims);
     return this.#writer.exclusively(org, name, async () => {
       if (wanted !== undefined && (await this.#writer.find(org, name)) !== undefined) throw toolNameTaken(name);
-      const made = await this.#writer.make(
+      const { object: made } = await this.#writer.make(
         { name, spec, secrets, caller, madeWith: { agentName, agent } },
         { ...mode, confirm, onlyNew: wanted !== undefined },
       );
@@ -119,27 +119,19 @@ export class ToolService {
     { requireState, ...mode }: WriteMode,
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
-    let foreign = false;
-    let previous: ToolSpec | undefined;
-    const updated = await this.#writer.update(
-      org,
-      name,
-      async (stored) => {
-        foreign = !this.#belongs(stored, agentName);
-        if (foreign) return { spec: stored.spec };
-        requireState?.(stored.metadata.resourceVersion);
-        previous = stored.spec;
-        const secrets = await this.#writer.secretWriter(caller, name, toolBringsSecrets(body) ? stored : undefined);
-        const spec = this.#encode(body, stored.spec, secrets);
-        if (functionNameOf(spec) !== functionNameOf(stored.spec)) await requireFree(this.#claimsOf(org, stored, functionNameOf(spec)));
-        return { spec, companions: { Secret: secrets } };
-      },
-      mode,
-    );
-    if (foreign || updated === undefined) return undefined;
+    const change = async (stored: Stored<Tool>) => {
+      if (!this.#belongs(stored, agentName)) return undefined;
+      requireState?.(stored.metadata.resourceVersion);
+      const secrets = await this.#writer.secretWriter(caller, name, toolBringsSecrets(body) ? stored : undefined);
+      const spec = this.#encode(body, stored.spec, secrets);
+      if (functionNameOf(spec) !== functionNameOf(stored.spec)) await requireFree(this.#claimsOf(org, stored, functionNameOf(spec)));
+      return { spec, companions: { Secret: secrets } };
+    };
+    const updated = await this.#writer.update(org, name, change, mode);
+    if (updated === undefined) return undefined;
     const agent = await this.#context.views.agents.get(org, agentName);
-    warnOf(toolFieldNames, remarksOn(updated.spec, agent), previous && remarksOn(previous, agent));
-    return updated;
+    warnOf(toolFieldNames, remarksOn(updated.object.spec, agent), remarksOn(updated.previous.spec, agent));
+    return updated.object;
   }
 
   /**
@@ -148,25 +140,24 @@ export class ToolService {
    */
   async delete(org: string, agentName: string, name: string, { requireState, ...mode }: WriteMode): Promise<boolean> {
     if ((await this.#find(org, agentName, name, 'stored')) === undefined) return false;
-    let foreign = false;
     const mine = (tool: Stored<Tool>): boolean => {
-      foreign = !this.#belongs(tool, agentName);
-      if (!foreign) requireState?.(tool.metadata.resourceVersion);
-      return !foreign;
+      if (!this.#belongs(tool, agentName)) return false;
+      requireState?.(tool.metadata.resourceVersion);
+      return true;
     };
     const goes = (tool: Stored<Tool>): boolean => mine(tool) && isLastAgent(tool, agentName);
     if (await this.#writer.delete(org, name, mode, goes)) return true;
-    return !foreign && (await this.#writer.removeAgent(org, name, agentName, mode, mine)) !== undefined && !foreign;
+    return (await this.#writer.removeAgent(org, name, agentName, mode, mine)) !== undefined;
   }
 
   /** @param agentName of the agent that it is looked at from */
   async view(caller: Caller, agentName: string, tool: Stored<Tool>): Promise<Readonly<Record<string, unknown>>> {
-    const secrets = mayReadSecrets(caller) ? await this.#context.companions.secretsToShow(caller.org, toolSecretRefs(tool.spec)) : masked;
+    const secrets = await this.#context.companions.secretsToShow(caller, toolSecretRefs(tool.spec));
     return toolToRest(tool, { secrets, state: await this.#context.states.tool(tool, agentName) });
   }
 
-  #belongs({ spec }: Stored<Tool>, agentName: string): boolean {
-    return this.#includes(spec) && (spec.agentRefs ?? []).some((ref) => ref.name === agentName);
+  #belongs(tool: Stored<Tool>, agentName: string): boolean {
+    return this.#includes(tool.spec) && isAttachedTo(tool, agentName);
   }
 
   async #find(org: string, agentName: string, name: string, from: 'get' | 'stored'): Promise<Stored<Tool> | undefined> {
@@ -180,10 +171,8 @@ export class ToolService {
     const found: ValidationIssue[] = [];
     const spec = toolFromRest(body, previous, { secrets, loc: ['body'], found });
     // What is missing because it was refused is refused once.
-    const known = found.map(({ loc }) => loc);
     const problems = this.#writer.issuesOf(spec, previous);
-    found.push(...problems.filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
-    if (found.length > 0) throw new ValidationError(found);
+    requireNoIssues([...found, ...problems.filter(({ loc }) => !found.some((other) => sameJson(other.loc, loc)))]);
     return spec;
   }
 

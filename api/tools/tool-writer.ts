@@ -13,7 +13,7 @@ import { orUndefined } from '../resources/companions.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
-import { ResourceWriter, type CreationMode, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { ResourceWriter, type CreationMode, type ResourceKind, type WriteMode, type Written } from '../resources/resource-writer.ts';
 import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { toolFieldNames, toolSecretRefs } from './fields.ts';
@@ -64,7 +64,7 @@ export class ToolWriter extends ResourceWriter<Tool> {
   }
 
   /** Makes a tool as a part of an agent: see {@link NewTool.madeWith}. */
-  make({ name, spec, secrets, caller, madeWith: { agent, agentName } }: NewTool, mode: CreationMode<Tool>): Promise<Stored<Tool>> {
+  make({ name, spec, secrets, caller, madeWith: { agent, agentName } }: NewTool, mode: CreationMode<Tool>): Promise<Written<Tool>> {
     const made = { [WITH_AGENT_ANNOTATION]: 'true' };
     const at = new Date(this.#context.clock.now()).toISOString();
     const marks = stageMarks({ for: { kind: 'Agent', name: agentName }, at, keys: [] });
@@ -103,7 +103,7 @@ export class ToolWriter extends ResourceWriter<Tool> {
     if (!(await this.delete(org, name, mode, goes))) await this.removeAgent(org, name, agentName, mode);
   }
 
-  /** Takes `agentName` out of the tool's agents while `decide` says so. @returns undefined where there is no such tool */
+  /** Takes `agentName` out of the tool's agents while `decide` says so. @returns undefined where it isn't, or doesn't */
   async removeAgent(
     org: string,
     name: string,
@@ -111,13 +111,10 @@ export class ToolWriter extends ResourceWriter<Tool> {
     mode: WriteMode,
     decide: (stored: Stored<Tool>) => boolean = () => true,
   ): Promise<Stored<Tool> | undefined> {
-    let removes = false;
-    const change = async (stored: Stored<Tool>) => {
-      removes = decide(stored) && (stored.spec.agentRefs ?? []).some((ref) => ref.name === agentName);
-      return { spec: removes ? withoutAgent(stored.spec, agentName) : stored.spec };
-    };
-    const left = await this.update(org, name, change, mode);
-    if (left !== undefined && removes && !mode.dryRun) await this.#disown(left);
+    const change = async (stored: Stored<Tool>) =>
+      decide(stored) && isAttachedTo(stored, agentName) ? { spec: withoutAgent(stored.spec, agentName) } : undefined;
+    const left = (await this.update(org, name, change, mode))?.object;
+    if (left !== undefined && !mode.dryRun) await this.#disown(left);
     return left;
   }
 
@@ -129,6 +126,10 @@ export class ToolWriter extends ResourceWriter<Tool> {
     const tool = await orUndefined(mergePatch<Tool>(transport, target, { metadata: { ownerReferences: null } }));
     if (tool !== undefined) views.tools.wrote(tool);
   }
+}
+
+export function isAttachedTo({ spec }: Stored<Tool>, agentName: string): boolean {
+  return (spec.agentRefs ?? []).some(({ name }) => name === agentName);
 }
 
 /** Whether no other agent has the tool. */

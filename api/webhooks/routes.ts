@@ -23,7 +23,7 @@ import {
   updateSubscription,
 } from './descriptions.ts';
 import { SigningService } from './signing-service.ts';
-import { SubscriptionService, type Written } from './subscription-service.ts';
+import { SubscriptionService, type WrittenSubscription } from './subscription-service.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -39,7 +39,7 @@ export function registerWebhooks(
   const stateOf = context.states.subscription.bind(context.states);
   registerDeliveries(app, { subscriptions, deliveries, context });
 
-  const view = async (caller: Caller, { subscription, unwritten }: Written): Promise<Readonly<Record<string, unknown>>> => {
+  const view = async (caller: Caller, { subscription, unwritten }: WrittenSubscription): Promise<Readonly<Record<string, unknown>>> => {
     const [disabled, headers] = await Promise.all([
       deliveries.disabled(caller.org, [subscription]),
       subscriptions.headers(caller, subscription, unwritten),
@@ -47,7 +47,7 @@ export function registerWebhooks(
     return subscriptionToRest(subscription, { disabled: disabled.has(subscription.metadata.uid), state: stateOf(subscription), headers });
   };
 
-  const answer = async (caller: Caller, written: Written, reply: FastifyReply): Promise<Readonly<Record<string, unknown>>> => {
+  const answer = async (caller: Caller, written: WrittenSubscription, reply: FastifyReply): Promise<Readonly<Record<string, unknown>>> => {
     const { subscription, secret } = written;
     sendEtag(reply, subscription.metadata.resourceVersion);
     const shown = await view(caller, written);

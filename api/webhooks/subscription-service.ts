@@ -6,7 +6,7 @@ import type { WebhookStore } from '../../store/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { CURRENT_KEY_NAME } from '../../webhooks/signing/signing-secret.ts';
-import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
+import { ApiError, notFound, requireNoIssues } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { currentRequest } from '../http/request-state.ts';
 import type { Draft } from '../codec/present.ts';
@@ -16,7 +16,7 @@ import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { readableName } from '../resources/names.ts';
-import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode, type Written } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { answersOnly } from '../validation/request.ts';
@@ -46,12 +46,14 @@ export function subscriptionsOfAgent(context: KindContext): FindUsers {
 }
 
 /** A subscription that was written, and its signing secret where this request made it. */
-export interface Written {
+export interface WrittenSubscription {
   readonly subscription: Stored<WebhookSubscription>;
   readonly secret?: string | undefined;
   /** Of a dry run: the values that would be in its Secret, by `refId`. */
   readonly unwritten?: ReadonlyMap<string, string> | undefined;
 }
+
+interface SubscriptionChange extends ResourceChange, Pick<WrittenSubscription, 'secret' | 'unwritten'> {}
 
 export interface SubscriptionServiceOptions {
   readonly context: KindContext;
@@ -88,38 +90,37 @@ export class SubscriptionService {
     return found;
   }
 
-  async create(caller: Caller, body: SubscriptionCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Written> {
+  async create(caller: Caller, body: SubscriptionCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<WrittenSubscription> {
     const { org } = caller;
     const name = readableName('whs', body.name);
     const secrets = await this.writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
     found.push(...textIssues(spec), ...this.#addressIssues(body.url), ...(await this.#unknownAgents(org, body, undefined)));
-    if (found.length > 0) throw new ValidationError(found);
+    requireNoIssues(found);
     const claims = [this.#claim(org, body.name)];
     await requireFree(claims);
     const secret = body.enable_signed_webhooks && !mode.dryRun ? generateSigningKey() : undefined;
     if (secret !== undefined) secrets.pending.set(CURRENT_KEY_NAME, secret);
-    const versions = new Versions();
-    const confirm = async (created: Stored<WebhookSubscription>): Promise<void> => {
-      await requireFirst(created, claims);
-      await this.#store.raiseWatermark(org, versions.with(created));
+    const confirm = async (created: Written<WebhookSubscription>): Promise<void> => {
+      await requireFirst(created.object, claims);
+      await this.#store.raiseWatermark(org, versionsOf(created));
     };
-    const change = { spec, companions: { Secret: secrets } };
-    const subscription = await this.writer.create(caller, name, change, { ...mode, wroteSecret: versions.wroteSecret, confirm });
+    const { object: subscription } = await this.writer.create(
+      caller,
+      name,
+      { spec, companions: { Secret: secrets } },
+      { ...mode, confirm },
+    );
     return mode.dryRun ? { subscription, unwritten: secrets.unwritten } : { subscription, secret };
   }
 
   /** @throws ApiError `not_found` when there is no such subscription */
-  async update(caller: Caller, name: string, body: SubscriptionUpdate, options: WriteMode): Promise<Written> {
+  async update(caller: Caller, name: string, body: SubscriptionUpdate, options: WriteMode): Promise<WrittenSubscription> {
     const { org } = caller;
     const bringsSecrets = body.headers !== undefined && body.headers !== null;
-    const versions = new Versions();
     const claims = (to: string) => [this.#claim(org, to, name)];
-    let secret: string | undefined;
-    let unwritten: Written['unwritten'];
-    const change = async (stored: Stored<WebhookSubscription>): Promise<ResourceChange> => {
-      secret = undefined;
+    const change = async (stored: Stored<WebhookSubscription>): Promise<SubscriptionChange> => {
       const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
       const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
@@ -128,29 +129,26 @@ export class SubscriptionService {
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
       found.push(...(await this.#unknownAgents(org, body, stored)));
       found.push(...misnamedSigning(body.enable_signed_webhooks ?? stored.spec.signing !== undefined));
-      if (found.length > 0) throw new ValidationError(found);
+      requireNoIssues(found);
       if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
-      if (body.enable_signed_webhooks === true && stored.spec.signing === undefined) {
-        const expected = { key: CURRENT_KEY_NAME, version: await this.#ownSecretVersion(stored) };
-        secret = generateSigningKey();
-        secrets.pending.set(CURRENT_KEY_NAME, secret);
-        return { spec, companions: { Secret: { name: secrets.name, pending: secrets.pending, expected } } };
-      }
-      unwritten = secrets.unwritten;
-      return { spec, companions: { Secret: secrets } };
+      const { unwritten } = secrets;
+      if (body.enable_signed_webhooks !== true || stored.spec.signing !== undefined)
+        return { spec, companions: { Secret: secrets }, unwritten };
+      const expected = { key: CURRENT_KEY_NAME, version: await this.#ownSecretVersion(stored) };
+      const secret = generateSigningKey();
+      secrets.pending.set(CURRENT_KEY_NAME, secret);
+      return { spec, companions: { Secret: { name: secrets.name, pending: secrets.pending, expected } }, secret, unwritten };
     };
     const { writer } = this;
     const update = (mode: WriteMode) => writer.update(org, name, change, mode);
     const withName = (spec: WebhookSubscriptionSpec, displayName: string) => ({ ...spec, displayName });
-    const written = await updateNamed(
-      { writer, org, name, to: body.name, nameOf: subscriptionNameOf, withName, claims, update },
-      { ...options, wroteSecret: versions.wroteSecret },
-    );
+    const written = await updateNamed({ writer, org, name, to: body.name, nameOf: subscriptionNameOf, withName, claims, update }, options);
     if (written === undefined) throw notFound('Webhook subscription');
-    if (options.dryRun) return { subscription: written, unwritten };
-    if (body.active === true) await this.#store.enable({ org, subscriptionUid: written.metadata.uid });
-    await this.#store.raiseWatermark(org, versions.with(written));
-    return { subscription: written, secret };
+    const { object: subscription, change: wanted } = written;
+    if (options.dryRun) return { subscription, unwritten: wanted.unwritten };
+    if (body.active === true) await this.#store.enable({ org, subscriptionUid: subscription.metadata.uid });
+    await this.#store.raiseWatermark(org, versionsOf(written));
+    return { subscription, secret: wanted.secret };
   }
 
   /** @throws ApiError `not_found` when there is no such subscription */
@@ -167,7 +165,7 @@ export class SubscriptionService {
   async headers(
     caller: Caller,
     subscription: Stored<WebhookSubscription>,
-    unwritten: Written['unwritten'] = new Map(),
+    unwritten: WrittenSubscription['unwritten'] = new Map(),
   ): Promise<Readonly<Record<string, string>>> {
     const refs = headerRefs(subscription.spec);
     const stored = refs.length === 0 ? new Map<string, string>() : await this.#context.companions.secretsIfReadable(caller.org, refs);
@@ -222,17 +220,8 @@ function textIssues(spec: Draft<WebhookSubscription['spec']>): readonly Validati
   return unstorable(spec, 'spec').map(({ path, message }) => issues.value(restLoc(webhookFieldNames, path) ?? ['body'], message));
 }
 
-/** The resource versions that a write came to. */
-class Versions {
-  #secrets: string | undefined;
-
-  readonly wroteSecret = (resourceVersion: string): void => {
-    this.#secrets = resourceVersion;
-  };
-
-  with({ metadata }: Stored<WebhookSubscription>): { readonly subscriptions: string; readonly secrets: string | undefined } {
-    return { subscriptions: metadata.resourceVersion, secrets: this.#secrets };
-  }
+function versionsOf({ object, secretVersion }: Written<WebhookSubscription>) {
+  return { subscriptions: object.metadata.resourceVersion, secrets: secretVersion };
 }
 
 function nameTaken(name: string): ApiError {
