@@ -6,7 +6,7 @@ import { KubeError } from '../../kube/error.ts';
 import { apiVersionOf, type KubeObject, type Stored } from '../../kube/types.ts';
 import { retry } from '../../platform/retry.ts';
 import { currentSampledTrace } from '../../platform/telemetry/tracing.ts';
-import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
+import { companionName, SecretWriter } from '../codec/secrets.ts';
 import { ApiError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restName, type FieldNames } from '../partial/field-names.ts';
@@ -15,12 +15,11 @@ import { shapeOf, type Shape } from '../partial/shape.ts';
 import { isAway } from './api-server-availability.ts';
 import { orUndefined } from './companions.ts';
 import type { ResourceContext } from './context.ts';
-import type { CompanionKind } from './core-clients.ts';
 import { inRestWords } from './kube-failures.ts';
 import { randomId } from './names.ts';
-import { commitValues, isStale, stageValues, valueWrites, type NewValues } from './staged-values.ts';
+import { isStale, planValueWrites, StagedValues, type CompanionRefs, type ValueChange } from './staged-values.ts';
 import type { View } from './view.ts';
-import { dryRunSteps, runSteps, type ResultOf, type Step } from './write-steps.ts';
+import { runSteps, type ResultOf, type Step } from './write-steps.ts';
 
 /** How often a write is tried on what this process knows before the server is asked. */
 const CACHED_ATTEMPTS = 2;
@@ -32,7 +31,7 @@ export interface ResourceKind<T extends Specified> {
   readonly definition: Pick<KindDefinition, 'descriptor' | 'spec'>;
   readonly fieldNames: FieldNames;
   /** Every key of Secrets and ConfigMaps that a spec, or the draft of one, refers to. */
-  readonly companionRefs: (spec: T['spec'], name: string) => Readonly<Partial<Record<CompanionKind, readonly KeyRef[]>>>;
+  readonly companionRefs: (spec: T['spec'], name: string) => CompanionRefs;
 }
 
 export interface WriteMode {
@@ -43,18 +42,11 @@ export interface WriteMode {
   readonly requireState?: (resourceVersion: string) => void;
 }
 
-/** New values for a Secret or ConfigMap of this name, by key. */
-export interface Companion {
-  readonly name: string;
-  readonly pending: ReadonlyMap<string, string>;
-  readonly expected?: NewValues['expected'];
-}
-
 /** What a request makes of an object. */
 export interface ResourceChange {
   /** The whole spec as it should be. */
   readonly spec: unknown;
-  readonly companions?: Partial<Readonly<Record<CompanionKind, Companion>>>;
+  readonly companions?: ValueChange['companions'];
   /** Writes of other objects that follow this one. */
   readonly after?: readonly Step[];
 }
@@ -93,7 +85,7 @@ export interface CreationMode<T extends KubeObject> extends Pick<WriteMode, 'dry
 interface Write<T extends KubeObject> extends Pick<CreationMode<T>, 'dryRun' | 'confirm'> {
   /** Asks for all of it first, so that what is refused leaves no trace. */
   readonly rehearses: boolean;
-  readonly values: readonly NewValues[];
+  readonly values: ReturnType<typeof planValueWrites>;
   readonly before?: readonly Step[];
   readonly apply: Step<Stored<T>>;
   readonly after: readonly Step[];
@@ -149,16 +141,13 @@ export class ResourceWriter<T extends Specified> {
       metadata: { namespace: org, name, ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) },
       spec: change.spec,
     } as KubeObject as T;
-    const write = (made: T, asDryRun: boolean): Promise<Stored<T>> =>
-      onlyNew ? client.applyNew(made, { dryRun: asDryRun }) : client.apply(made, { dryRun: asDryRun });
     const apply: Step<Stored<T>> = {
-      dryRun: () => write(object, true),
-      run: async () => this.#wrote(await write(inTrace(object), false)),
+      run: (_, asDryRun) => client[onlyNew ? 'applyNew' : 'apply'](asDryRun ? object : inTrace(object), { dryRun: asDryRun }),
       undo: async (created) => created && this.#takeBack(created),
     };
-    const values = this.#valueWrites(org, name, change, undefined);
-    const steps = { values, before, apply, after: after(apply), confirm };
-    return inRestWords(this.#kind.fieldNames, () => this.#carryOut({ ...steps, dryRun, rehearses: before.length > 0 }));
+    const values = this.#valueWrites(org, name, change);
+    const write = { dryRun, rehearses: before.length > 0, values, before, apply, after: after(apply), confirm };
+    return inRestWords(this.#kind.fieldNames, () => this.#carryOut(write));
   }
 
   /**
@@ -276,35 +265,30 @@ export class ResourceWriter<T extends Specified> {
     if (wanted === undefined) return undefined;
     const { spec: desired, after = [] } = wanted;
     const nameOf = (path: string): string => restName(this.#kind.fieldNames, path);
-    const write = (asDryRun: boolean): Promise<Stored<T>> =>
-      updatePartially({ client: this.#view.client, stored, desired, shape: this.#shape, force, dryRun: asDryRun, nameOf });
-    const apply: Step<Stored<T>> = { dryRun: () => write(true), run: async () => this.#wrote(await write(false)), isFinal: true };
+    const update = { client: this.#view.client, stored, desired, shape: this.#shape, force, nameOf };
+    const apply: Step<Stored<T>> = { run: (_, asDryRun) => updatePartially({ ...update, dryRun: asDryRun }), isFinal: true };
     const values = this.#valueWrites(org, name, wanted, stored);
     const written = await this.#carryOut({ dryRun, rehearses: values.length + after.length > 0, values, apply, after });
     return { ...written, change: wanted, previous: stored };
   }
 
   async #carryOut({ dryRun, rehearses, values, before = [], apply, after, confirm }: Write<T>): Promise<Written<T>> {
-    const stages = values.map((each) => stageValues(this.#context, each));
-    const commits = stages.map((stage, index) => commitValues(this.#context, values[index]!, stage, apply));
-    const secrets = commits.filter((_, index) => values[index]?.kind === 'Secret');
+    const staged = values.map((write) => new StagedValues(this.#context, write, apply));
+    const [stages, commits] = [staged.map(({ stage }) => stage), staged.map(({ commit }) => commit)];
+    const secrets = staged.filter(({ kind }) => kind === 'Secret');
     const writtenBy = (resultOf: ResultOf): Written<T> => ({
       object: resultOf(apply),
-      secretVersion: secrets.map(resultOf).findLast((version) => version !== undefined),
+      secretVersion: secrets.map(({ commit }) => resultOf(commit)).findLast((version) => version !== undefined),
       resultOf,
     });
     if (dryRun || rehearses) {
       // The object first: its refusals say most.
-      const resultOf = await dryRunSteps([apply, ...stages, ...before, ...after]);
+      const resultOf = await runSteps([apply, ...stages, ...before, ...after], { dryRun: true });
       if (dryRun) return writtenBy(resultOf);
     }
+    const note: Step = { run: async (resultOf) => this.#view.wrote(resultOf(apply)) };
     const confirmation: Step = { run: async (resultOf) => confirm?.(writtenBy(resultOf)), isCheck: true };
-    return writtenBy(await runSteps([...stages, ...before, apply, ...commits, ...after, confirmation]));
-  }
-
-  #wrote(object: Stored<T>): Stored<T> {
-    this.#view.wrote(object);
-    return object;
+    return writtenBy(await runSteps([...stages, ...before, apply, note, ...commits, ...after, confirmation]));
   }
 
   /** Takes back an object that this request has made, whatever the operator has said about it meanwhile. */
@@ -318,23 +302,11 @@ export class ResourceWriter<T extends Specified> {
     org: string,
     name: string,
     { spec, companions = {} }: Pick<ResourceChange, 'spec' | 'companions'>,
-    owner: Stored<T> | undefined,
-  ): readonly NewValues[] {
+    owner?: Stored<T>,
+  ): Write<T>['values'] {
     const before = owner === undefined ? {} : this.#kind.companionRefs(owner.spec, name);
     const after = this.#kind.companionRefs(spec, name);
-    return (['Secret', 'ConfigMap'] as const).flatMap((kind) =>
-      valueWrites({
-        kind,
-        namespace: org,
-        for: { kind: this.#kindName, name },
-        owner,
-        name: companions[kind]?.name ?? companionName(this.#kindName, name),
-        values: companions[kind]?.pending ?? new Map<string, string>(),
-        expected: companions[kind]?.expected,
-        before: before[kind] ?? [],
-        after: after[kind] ?? [],
-      }),
-    );
+    return planValueWrites({ namespace: org, for: { kind: this.#kindName, name }, owner, companions, before, after });
   }
 }
 

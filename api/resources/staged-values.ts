@@ -1,27 +1,26 @@
 /** New values of an object in its Secret or ConfigMap: written next to those in use, and in use once the object refers to them. */
 import { wellKnown } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
+import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
 import { isAway } from './api-server-availability.ts';
 import { orUndefined } from './companions.ts';
 import type { ResourceContext } from './context.ts';
-import { companionClient, type CompanionKind } from './core-clients.ts';
-import { mergePatch, type MergePatchTarget } from './merge-patch.ts';
+import { companionClient, type CompanionKind, type ConfigMap, type Secret } from './core-clients.ts';
+import { mergePatch } from './merge-patch.ts';
 import { belongsTo, isStagedFor, ownerReferenceTo, stageMarks, stageOf, withoutMarks, type Stage } from './staging.ts';
 import type { Step } from './write-steps.ts';
 
+type OfEach<V> = Readonly<Partial<Record<CompanionKind, V>>>;
+
+/** The keys of Secrets and ConfigMaps that a spec refers to. */
+export type CompanionRefs = OfEach<readonly KeyRef[]>;
+
+/** New values for a Secret or ConfigMap of this name, by key. */
 export interface NewValues {
-  readonly kind: CompanionKind;
-  readonly namespace: string;
-  /** Of the Secret or ConfigMap. */
   readonly name: string;
-  readonly values: ReadonlyMap<string, string>;
-  /** Keys that the object refers to now and won't any more. */
-  readonly replaced: readonly string[];
-  readonly for: Stage['for'];
-  /** Absent while the object itself isn't there yet. */
-  readonly owner?: Stored<KubeObject> | undefined;
+  readonly pending: ReadonlyMap<string, string>;
   /**
    * For a key that every request names alike: the resource version in which the Secret or ConfigMap must still be, null where there must be none.
    * Read before the state of the object is checked, it keeps who is late from writing over a value that is in use.
@@ -29,27 +28,37 @@ export interface NewValues {
   readonly expected?: { readonly key: string; readonly version: string | null } | undefined;
 }
 
-/** What a new state of an object means for the Secrets (or ConfigMaps) it refers to. */
-export interface Replacement extends Omit<NewValues, 'replaced'> {
-  readonly before: readonly KeyRef[];
-  readonly after: readonly KeyRef[];
+/** One write of a Secret or ConfigMap. */
+interface ValueWrite extends NewValues {
+  readonly kind: CompanionKind;
+  readonly namespace: string;
+  /** Keys that the object refers to now and won't any more. */
+  readonly replaced: readonly string[];
+  readonly for: Stage['for'];
+  /** Absent while the object itself isn't there yet. */
+  readonly owner: Stored<KubeObject> | undefined;
 }
 
-/** The writes that `replacement` takes: new values in one place, and each place rid of the keys that nothing refers to any more. */
-export function valueWrites({ before, after, name, values, expected, ...common }: Replacement): readonly NewValues[] {
-  if (values.size === 0 && before.length === 0) return [];
+export interface ValueChange extends Pick<ValueWrite, 'namespace' | 'for' | 'owner'> {
+  readonly companions: OfEach<NewValues>;
+  readonly before: CompanionRefs;
+  readonly after: CompanionRefs;
+}
+
+/** New values in one place, and each place rid of the keys that nothing refers to any more. */
+export function planValueWrites({ companions, before, after, ...common }: ValueChange): readonly ValueWrite[] {
   const { for: whose, owner } = common;
   const usual = companionName(whose.kind, whose.name);
   const places = owner === undefined ? [usual] : [usual, ownCompanionName(whose.kind, whose.name, owner.metadata.uid)];
-  const used = new Set(after.map(refId));
-  const writes: NewValues[] = [];
-  for (const place of places) {
-    const arriving = place === name ? values : new Map<string, string>();
-    const replaced = before.filter((ref) => ref.name === place && !used.has(refId(ref))).map(({ key }) => key);
-    if (arriving.size > 0 || replaced.length > 0)
-      writes.push({ ...common, name: place, values: arriving, replaced, ...(arriving.size > 0 && { expected }) });
-  }
-  return writes;
+  return (['Secret', 'ConfigMap'] as const).flatMap((kind) => {
+    const { name: destination = usual, pending = new Map<string, string>(), expected } = companions[kind] ?? {};
+    const used = new Set(after[kind]?.map(refId));
+    return places.flatMap((name): ValueWrite[] => {
+      const replaced = (before[kind] ?? []).filter((ref) => ref.name === name && !used.has(refId(ref))).map(({ key }) => key);
+      const arriving = name === destination ? { pending, expected } : { pending: new Map<string, string>() };
+      return arriving.pending.size + replaced.length > 0 ? [{ ...common, kind, name, replaced, ...arriving }] : [];
+    });
+  });
 }
 
 interface Staged {
@@ -58,129 +67,114 @@ interface Staged {
   readonly origin: 'created' | 'shared' | 'existing';
 }
 
-/** Undefined where there is nothing to write, and nothing to mark either. */
-export type StageStep = Step<Staged | undefined>;
+/** The values of one write, before the object refers to them and after it. */
+export class StagedValues {
+  readonly kind: CompanionKind;
+  /** Writes them, marked as staged. Undefined where there is nothing to write, and nothing to mark either. */
+  readonly stage: Step<Staged | undefined>;
+  /** Takes the marks off, and the replaced keys away. The resource version of the Secret or ConfigMap, where there was something to write. */
+  readonly commit: Step<string | undefined>;
+  readonly #context: Pick<ResourceContext, 'transport' | 'clock'>;
+  readonly #client: ResourceClient<Secret & ConfigMap>;
+  readonly #write: ValueWrite;
+  /** As the API has them: of a Secret in base64. */
+  readonly #data: Readonly<Record<string, string>>;
 
-type StagingContext = Pick<ResourceContext, 'clients' | 'transport' | 'clock'>;
-
-/** Before the object refers to the values: writes them, marked as staged. */
-export function stageValues(context: StagingContext, values: NewValues): StageStep {
-  return {
-    dryRun: () => stage(context, values, true),
-    run: () => stage(context, values, false),
-    undo: async (staged) => staged && discard(context, values, staged),
-  };
-}
-
-/**
- * Once the object refers to them: takes the marks off, and the replaced keys away.
- * @returns the resource version of the Secret or ConfigMap, where there was something to write
- */
-export function commitValues(
-  context: StagingContext,
-  values: NewValues,
-  staging: StageStep,
-  object: Step<Stored<KubeObject>>,
-): Step<string | undefined> {
-  return {
-    run: async (resultOf) => {
-      const staged = resultOf(staging);
-      if (staged === undefined) return undefined;
-      const metadata = staged.origin === 'existing' ? {} : { ownerReferences: [ownerReferenceTo(resultOf(object))] };
-      // What others have staged over this value they will never use: the object refers to it.
-      const own = Object.entries(encoded(values)).filter(([key]) => key === values.expected?.key);
-      const dataOf = (now: Stored<KubeObject>): object => ({
-        ...Object.fromEntries(own.filter(([key]) => stageOf(now)?.keys.includes(key))),
-        ...withoutKeys(values.replaced),
-      });
-      try {
-        return (await unmark(context, values, staged, dataOf, metadata)).metadata.resourceVersion;
-      } catch (error) {
-        // A new object is there with its values, and who tries again would make a second one: the sweeper does the rest.
-        if (values.owner !== undefined || !isAway(error)) throw error;
-        return staged.object.metadata.resourceVersion;
-      }
-    },
-  };
-}
-
-async function stage(context: StagingContext, values: NewValues, dryRun: boolean): Promise<Staged | undefined> {
-  const { kind, namespace, name, owner } = values;
-  const expected = values.expected?.version;
-  const client = companionClient(context.clients, kind);
-  const data = encoded(values);
-  const marks = stageMarks({
-    for: values.for,
-    at: new Date(context.clock.now()).toISOString(),
-    keys: [...values.values.keys(), ...values.replaced],
-  });
-  if (owner !== undefined && values.values.size === 0) {
-    const existing = await orUndefined(client.get({ namespace, name }));
-    if (existing === undefined || !belongsTo(existing, owner)) return undefined;
+  /** @param object the step that makes the object refer to them */
+  constructor(context: ResourceContext, write: ValueWrite, object: Step<Stored<KubeObject>>) {
+    const { kind, pending } = write;
+    this.kind = kind;
+    this.stage = { run: (_, dryRun) => this.#stage(dryRun), undo: async (staged) => staged && this.#discard(staged) };
+    this.commit = {
+      run: async (resultOf) => {
+        const staged = resultOf(this.stage);
+        return staged && this.#commit(staged, resultOf(object));
+      },
+    };
+    this.#context = context;
+    this.#client = companionClient(context.clients, kind);
+    this.#write = write;
+    const text = (value: string): string => (kind === 'Secret' ? Buffer.from(value).toString('base64') : value);
+    this.#data = Object.fromEntries([...pending].map(([key, value]) => [key, text(value)]));
   }
-  const state = typeof expected === 'string' ? { resourceVersion: expected } : {};
-  const patch = (): Promise<Stored<KubeObject>> =>
-    mergePatch(context.transport, targetOf(context, values), { data, metadata: { ...marks, ...state } }, { dryRun });
-  const patched = owner === undefined || expected === null ? undefined : await orUndefined(patch());
-  if (patched !== undefined) return { object: patched, origin: 'existing' };
-  if (values.values.size === 0) return undefined;
-  const labels = { ...marks.labels, [wellKnown.companionOf]: values.for.kind.toLowerCase() };
-  const metadata = { namespace, name, ...marks, labels, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
-  try {
-    return { object: await client.create({ apiVersion: 'v1', kind, metadata, data }, { dryRun }), origin: 'created' };
-  } catch (error) {
-    if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
-    if (expected !== undefined) throw new KubeError({ code: 409, reason: 'Conflict', message: error.message, cause: error });
-    const isShared = owner === undefined && isStagedFor(await client.get({ namespace, name }), values.for);
-    return { object: await patch(), origin: isShared ? 'shared' : 'existing' };
-  }
-}
 
-/** This request will never use what it has staged. */
-async function discard(context: StagingContext, values: NewValues, staged: Staged): Promise<void> {
-  const { namespace, name, expected } = values;
-  const { uid, resourceVersion } = staged.object.metadata;
-  // Of the key that others name alike the sweeper asks the object whether it is in use.
-  const data = withoutKeys([...values.values.keys()].filter((key) => key !== expected?.key));
-  if (expected !== undefined && Object.keys(data).length === 0) return;
-  if (expected === undefined && staged.origin === 'existing') return void (await unmark(context, values, staged, () => data));
-  try {
-    if (expected === undefined && staged.origin === 'created')
-      return await companionClient(context.clients, values.kind).delete({ namespace, name }, { uid, resourceVersion });
-  } catch (error) {
-    if (!isStale(error)) throw error;
-  }
-  // Other requests make an object of this name as well: one of them takes the mark off, or the sweeper all that is left.
-  await mergePatch(context.transport, targetOf(context, values), { data });
-}
-
-/** Takes the marks off, along with a change of the data. Where another request has staged values here meanwhile they are its own, and stay. */
-async function unmark(
-  context: StagingContext,
-  values: NewValues,
-  { object }: Staged,
-  dataOf: (now: Stored<KubeObject>) => object,
-  metadata: object = {},
-): Promise<Stored<KubeObject>> {
-  const { namespace, name } = values;
-  for (let now = object; ; now = await companionClient(context.clients, values.kind).get({ namespace, name })) {
-    const marks = now === object ? withoutMarks : {};
-    const patch = { data: dataOf(now), metadata: { ...metadata, ...marks, resourceVersion: now.metadata.resourceVersion } };
+  async #stage(dryRun: boolean): Promise<Staged | undefined> {
+    const { kind, namespace, name, owner, pending, replaced, for: whose, expected } = this.#write;
+    const marks = stageMarks({ for: whose, at: new Date(this.#context.clock.now()).toISOString(), keys: [...pending.keys(), ...replaced] });
+    if (owner !== undefined && pending.size === 0) {
+      const existing = await orUndefined(this.#client.get({ namespace, name }));
+      if (existing === undefined || !belongsTo(existing, owner)) return undefined;
+    }
+    const state = typeof expected?.version === 'string' ? { resourceVersion: expected.version } : {};
+    const patch = () => this.#patch({ data: this.#data, metadata: { ...marks, ...state } }, dryRun);
+    const patched = owner === undefined || expected?.version === null ? undefined : await orUndefined(patch());
+    if (patched !== undefined) return { object: patched, origin: 'existing' };
+    if (pending.size === 0) return undefined;
+    const labels = { ...marks.labels, [wellKnown.companionOf]: whose.kind.toLowerCase() };
+    const metadata = { namespace, name, ...marks, labels, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
     try {
-      return await mergePatch(context.transport, targetOf(context, values), patch);
+      return { object: await this.#client.create({ apiVersion: 'v1', kind, metadata, data: this.#data }, { dryRun }), origin: 'created' };
     } catch (error) {
-      if (!isStale(error)) throw error;
+      if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
+      if (expected !== undefined) throw new KubeError({ code: 409, reason: 'Conflict', message: error.message, cause: error });
+      const isShared = owner === undefined && isStagedFor(await this.#client.get({ namespace, name }), whose);
+      return { object: await patch(), origin: isShared ? 'shared' : 'existing' };
     }
   }
-}
 
-function targetOf({ clients }: StagingContext, { kind, namespace, name }: NewValues): MergePatchTarget {
-  return { descriptor: companionClient(clients, kind).descriptor, namespace, name };
-}
+  async #commit(staged: Staged, object: Stored<KubeObject>): Promise<string> {
+    const { replaced, expected, owner } = this.#write;
+    const metadata = staged.origin === 'existing' ? {} : { ownerReferences: [ownerReferenceTo(object)] };
+    // What others have staged over this value they will never use: the object refers to it.
+    const own = Object.entries(this.#data).filter(([key]) => key === expected?.key);
+    const dataOf = (now: Stored<KubeObject>): object => ({
+      ...Object.fromEntries(own.filter(([key]) => stageOf(now)?.keys.includes(key))),
+      ...withoutKeys(replaced),
+    });
+    try {
+      return (await this.#unmark(staged, dataOf, metadata)).metadata.resourceVersion;
+    } catch (error) {
+      // A new object is there with its values, and who tries again would make a second one: the sweeper does the rest.
+      if (owner !== undefined || !isAway(error)) throw error;
+      return staged.object.metadata.resourceVersion;
+    }
+  }
 
-/** As the API has them: of a Secret in base64. */
-function encoded({ kind, values }: NewValues): Readonly<Record<string, string>> {
-  return Object.fromEntries([...values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]));
+  /** This request will never use what it has staged. */
+  async #discard(staged: Staged): Promise<void> {
+    const { namespace, name, pending, expected } = this.#write;
+    const { uid, resourceVersion } = staged.object.metadata;
+    // Of the key that others name alike the sweeper asks the object whether it is in use.
+    const data = withoutKeys([...pending.keys()].filter((key) => key !== expected?.key));
+    if (expected === undefined && staged.origin === 'existing') return void (await this.#unmark(staged, () => data));
+    if (expected === undefined && staged.origin === 'created')
+      try {
+        return await this.#client.delete({ namespace, name }, { uid, resourceVersion });
+      } catch (error) {
+        if (!isStale(error)) throw error;
+      }
+    // Other requests make an object of this name as well: one of them takes the mark off, or the sweeper all that is left.
+    if (Object.keys(data).length > 0) await this.#patch({ data });
+  }
+
+  /** Takes the marks off, along with a change of the data. Where another request has staged values here meanwhile, they are its own and stay. */
+  async #unmark({ object }: Staged, dataOf: (now: Stored<KubeObject>) => object, change: object = {}): Promise<Stored<KubeObject>> {
+    const { namespace, name } = this.#write;
+    for (let now = object; ; now = await this.#client.get({ namespace, name })) {
+      const marks = now === object ? withoutMarks : {};
+      const metadata = { ...change, ...marks, resourceVersion: now.metadata.resourceVersion };
+      try {
+        return await this.#patch({ data: dataOf(now), metadata });
+      } catch (error) {
+        if (!isStale(error)) throw error;
+      }
+    }
+  }
+
+  #patch(patch: object, dryRun = false): Promise<Stored<KubeObject>> {
+    const { namespace, name } = this.#write;
+    return mergePatch(this.#context.transport, { descriptor: this.#client.descriptor, namespace, name }, patch, { dryRun });
+  }
 }
 
 /** The object changed since it was read, or there is one where none was expected. */

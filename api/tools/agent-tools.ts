@@ -10,7 +10,7 @@ import type { KindContext } from '../kinds/context.ts';
 import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { requireFree } from '../resources/unique-names.ts';
-import { together, type Step } from '../resources/write-steps.ts';
+import { together, type ResultOf, type Step } from '../resources/write-steps.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
@@ -96,23 +96,21 @@ export class AgentTools {
     const { agentName, agent } = write;
     const { org } = write.caller;
     const detach = (name: string, mode: WriteMode) => this.#writer.detach(org, name, agentName, mode);
-    const arriving = arrivals.map((arrival): Step<Stored<Tool>> => {
-      const arrive = (dryRun: boolean) => inAgentsWords(arrival, this.#arrive(write, arrival, { dryRun, force }));
-      return {
-        dryRun: () => arrive(true),
-        run: () => arrive(false),
-        ...(agent === undefined && { undo: () => detach(arrival.name, { dryRun: false, force: false }) }),
-      };
-    });
-    const departing = departures.map((name): Step => {
-      const depart = (dryRun: boolean) => inAgentsWords({ name }, detach(name, { dryRun, force }));
-      return { dryRun: () => depart(true), run: () => depart(false) };
-    });
-    const made = arrivals.filter((arrival) => arrival.made !== undefined);
+    const arriving = arrivals.map((arrival) => ({
+      run: (_: ResultOf, dryRun: boolean) => inAgentsWords(arrival, this.#arrive(write, arrival, { dryRun, force })),
+      ...(agent === undefined && { undo: () => detach(arrival.name, { dryRun: false, force: false }) }),
+    }));
+    const departing = departures.map((name) => ({
+      run: (_: ResultOf, dryRun: boolean) => inAgentsWords({ name }, detach(name, { dryRun, force })),
+    }));
+    const settling = arrivals.filter(({ made }) => made !== undefined);
     return {
       arrive: together(arriving),
       depart: together(departing),
-      settle: (object) => together(made.map(({ name }) => ({ run: (resultOf) => this.#writer.settle(org, name, resultOf(object)) }))),
+      settle: (object) =>
+        together(
+          settling.map(({ name }) => ({ run: async (resultOf, dryRun) => dryRun || this.#writer.settle(org, name, resultOf(object)) })),
+        ),
     };
   }
 
