@@ -14,7 +14,7 @@ import { together, type ResultOf, type Step } from '../resources/write-steps.ts'
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
-import { isAttachedTo, TOOL_NAME_RULE, ToolWriter, withAgent } from './tool-writer.ts';
+import { isAttachedTo, isLastAgent, TOOL_NAME_RULE, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
 
@@ -117,7 +117,7 @@ export class AgentTools {
   /** To be called before the agent is deleted: tools that others use as well don't go with it. */
   async beforeDeletion(org: string, agentName: string): Promise<void> {
     const attached = await this.attachedTo(org, agentName);
-    await Promise.all(attached.map((tool) => this.#writer.beforeDeletionOf(agentName, tool)));
+    await Promise.all(attached.filter((tool) => !isLastAgent(tool, agentName)).map((tool) => this.#writer.disown(tool)));
   }
 
   /** The agent is gone: nothing refers to it any more that this facade attached. */
@@ -218,7 +218,8 @@ export class AgentTools {
     const written = await this.#writer.update(caller.org, arrival.name, change, mode);
     if (written === undefined)
       throw new ValidationError([issues.value([...at, arrival.index, 'tool_id'], `there is no tool ${JSON.stringify(arrival.name)}`)]);
-    if (!mode.dryRun) await this.#writer.attached(written.object);
+    // Made with the body of one agent, it doesn't go with that one any more.
+    if (!mode.dryRun && !isLastAgent(written.object, agentName)) await this.#writer.disown(written.object);
     return written.object;
   }
 

@@ -76,21 +76,13 @@ export class ToolWriter extends ResourceWriter<Tool> {
   }
 
   /** The agent for which the tool was made is there: takes the marks off. */
-  async settle(org: string, name: string, agent: Stored<KubeObject>): Promise<void> {
-    const { transport, views } = this.#context;
-    const target = { descriptor: toolKind.descriptor, namespace: org, name };
-    const patch = { metadata: { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] } };
-    views.tools.wrote(await mergePatch<Tool>(transport, target, patch));
+  settle(org: string, name: string, agent: Stored<KubeObject>): Promise<void> {
+    return this.#patch(org, name, { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] });
   }
 
-  /** To be called when an agent was added: a tool made with the body of one agent doesn't go with it any more. */
-  async attached(tool: Stored<Tool>): Promise<void> {
-    if ((tool.spec.agentRefs ?? []).length > 1) await this.#disown(tool);
-  }
-
-  /** To be called before an agent goes: what others use as well stays, whoever attached it to them. */
-  async beforeDeletionOf(agentName: string, tool: Stored<Tool>): Promise<void> {
-    if (!isLastAgent(tool, agentName)) await this.#disown(tool);
+  /** The garbage collector takes a tool that several agents use away with none of them. */
+  async disown({ metadata: { namespace = '', name, ownerReferences = [] } }: Stored<Tool>): Promise<void> {
+    if (ownerReferences.length > 0) await orUndefined(this.#patch(namespace, name, { ownerReferences: null }));
   }
 
   /**
@@ -114,17 +106,13 @@ export class ToolWriter extends ResourceWriter<Tool> {
     const change = async (stored: Stored<Tool>) =>
       decide(stored) && isAttachedTo(stored, agentName) ? { spec: withoutAgent(stored.spec, agentName) } : undefined;
     const left = (await this.update(org, name, change, mode))?.object;
-    if (left !== undefined && !mode.dryRun) await this.#disown(left);
+    if (left !== undefined && !mode.dryRun) await this.disown(left);
     return left;
   }
 
-  /** The garbage collector takes it away with no agent any more. */
-  async #disown({ metadata: { namespace = '', name, ownerReferences = [] } }: Stored<Tool>): Promise<void> {
-    if (ownerReferences.length === 0) return;
+  async #patch(namespace: string, name: string, metadata: object): Promise<void> {
     const { transport, views } = this.#context;
-    const target = { descriptor: toolKind.descriptor, namespace, name };
-    const tool = await orUndefined(mergePatch<Tool>(transport, target, { metadata: { ownerReferences: null } }));
-    if (tool !== undefined) views.tools.wrote(tool);
+    views.tools.wrote(await mergePatch<Tool>(transport, { descriptor: toolKind.descriptor, namespace, name }, { metadata }));
   }
 }
 
