@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
+const folders = new Set(readdirSync(root).filter((name) => !['build', 'coverage', 'dist', 'node_modules'].includes(name)));
 const pages = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', 'CHANGELOG.md', ...list('docs'), ...list('examples')];
 
 it.each(pages)('%s', (page) => {
@@ -24,17 +25,26 @@ it('no page of docs/ is one that nothing leads to', () => {
   expect(alone).toEqual([]);
 });
 
-it('the files that CONTRIBUTING.md names exist', () => {
-  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-  const named = [...text.matchAll(/`([a-z-]+\/[\w./-]+\.(?:ts|sql))`/g)].map(([, path = '']) => path);
-  expect(named.length).toBeGreaterThan(50);
-  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+it.each(pages.filter((page) => page !== 'CHANGELOG.md'))('%s names files and folders that exist', (page) => {
+  expect(namedPaths(page).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+it('finds the files that pages name', () => {
+  expect(namedPaths('CONTRIBUTING.md').length).toBeGreaterThan(50);
 });
 
 function list(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => join(folder, file));
+}
+
+/** Names in backticks of sources, and of whatever is in a folder of the repository. */
+function namedPaths(page: string): readonly string[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  return [...text.matchAll(/`(([a-z-]+)\/[\w./-]+)`/g)].flatMap(([, path = '', folder = '']) =>
+    folders.has(folder) || /\.(ts|sql)$/.test(path) ? [path] : [],
+  );
 }
 
 /** Its lines without blocks of code. */
