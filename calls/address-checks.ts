@@ -7,11 +7,11 @@ import { parseDeniedPorts, parsePorts } from '../platform/egress/ports.ts';
 import { readTarget } from '../platform/egress/target.ts';
 import { createSipGuard, type SipGuardSettings } from './sip/sip-guard.ts';
 
-/** Each @returns the problem with an address and its cure; undefined where it may be called */
+/** Each check returns the problem with an address and its cure, or undefined where the address may be called. */
 export interface AddressChecks {
-  /** Of a webhook. */
+  /** Checks an HTTP address, such as that of a webhook. */
   readonly web: (url: string) => string | undefined;
-  /** Of a trunk, or of a transfer target. */
+  /** Checks the SIP address of a trunk or of a transfer target. */
   readonly sip: (uri: string) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Addresses of a spec that may not be called: known when it is written, at the facade, and in its status for whoever writes it elsewhere. */
+/** Finds addresses of a spec that may not be called: the REST API refuses them, and the status reports those that are written elsewhere. */
 import { filledAddress, hasOpenHost, httpAddress, originOf } from '../crds/address.ts';
 import type { AgentSpec, AgentTestSpec, ToolSpec } from '../crds/index.ts';
 import type { SpecProblem } from '../crds/limits.ts';
@@ -7,7 +7,7 @@ import { isSip } from './sip/termination.ts';
 
 type Addresses = readonly (readonly [path: string, address: string | undefined])[];
 
-/** Without these an agent neither hears, thinks nor speaks. */
+/** Checks the addresses without which an agent neither hears, thinks nor speaks. */
 export function providerAddressProblems({ llm, speechToText, textToSpeech }: AgentSpec, { web }: AddressChecks): readonly SpecProblem[] {
   return Object.entries({ llm, speechToText, textToSpeech }).flatMap(([part, { baseURL, fallbacks = [] }]) => {
     const addresses = fallbacks.map((fallback, index) => [`spec.${part}.fallbacks[${index}].baseURL`, fallback.baseURL] as const);
@@ -15,7 +15,7 @@ export function providerAddressProblems({ llm, speechToText, textToSpeech }: Age
   });
 }
 
-/** Calls take place without these. */
+/** Checks the addresses that a call can do without. */
 export function companionAddressProblems({ webhookURL, dynamicData = [] }: AgentSpec, { web }: AddressChecks): readonly SpecProblem[] {
   const lookups = dynamicData.map(({ url }, index) => [`spec.dynamicData[${index}].url`, url] as const);
   return [...forbidden([['spec.webhookURL', webhookURL]], web), ...forbidden(lookups, originCheck(web))];
@@ -47,7 +47,7 @@ export function agentTestAddressProblems({ judge, simulatedUser }: AgentTestSpec
 
 type Check = AddressChecks['web'];
 
-/** What is no address at all is a problem already, and where a placeholder decides the host, the call decides. */
+/** Leaves out what other checks refuse as no address, and addresses whose host a placeholder decides: the call checks those. */
 function forbidden(addresses: Addresses, check: Check): readonly SpecProblem[] {
   return addresses.flatMap(([path, address]) => {
     if (address === undefined || httpAddress(address, path).length > 0 || hasOpenHost(address)) return [];
@@ -56,7 +56,7 @@ function forbidden(addresses: Addresses, check: Check): readonly SpecProblem[] {
   });
 }
 
-/** Of addresses whose path is encoded before they are called. */
+/** Checks the origin alone, because the path is encoded before the address is called. */
 const originCheck =
   (web: Check): Check =>
   (address) =>

@@ -12,7 +12,7 @@ export interface AgentRedispatcherOptions {
   readonly store: Pick<CallStore, 'unserved' | 'withoutCall'> & { readonly calls: Pick<CallStore['calls'], 'claimDispatch'> };
   readonly rooms: Pick<Rooms, 'inbound' | 'waiting' | 'callAgent'>;
   readonly clock: Clock;
-  /** 0 ≤ x < 1 */
+  /** Returns x with 0 ≤ x < 1. */
   readonly random: () => number;
   readonly logger: Logger;
 }
@@ -25,8 +25,8 @@ export class AgentRedispatcher {
   }
 
   /**
-   * Safe to run on several replicas: each registered call is claimed by one, and of two agents for a caller by phone, whose call the first
-   * one registers, the second one leaves. Where no agent comes for a minute, the stale-call sweeper ends the call.
+   * Several replicas may run it: one of them claims each registered call, and of two agents for a caller by phone, whose call the first one
+   * registers, the second one leaves. Where no agent comes for a minute, the stale-call sweeper ends the call.
    * @returns for how many calls it dispatched an agent
    */
   async once(): Promise<number> {

@@ -8,7 +8,7 @@ import { recordingKey } from './names.ts';
 const ref = { org: 'acme', id: 'call_1' };
 const key = recordingKey(ref.org, ref.id);
 
-/** A call, its file, and what was done to them. */
+/** Makes a deletion with a call, its file, and a list of what was done to them. */
 function deletionOf(world: { status?: CallRecord['status'] | undefined; key?: string | null; broken?: boolean; savedMeanwhile?: boolean }) {
   const done: string[] = [];
   const deletion = new CallDeletion({

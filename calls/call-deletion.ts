@@ -9,7 +9,7 @@ export interface CallDeletionOptions {
   readonly files: Pick<FileStorage, 'delete'>;
 }
 
-/** Of one organisation, `limit` at most. @returns how many there were. @throws StorageError, StoreError */
+/** Deletes at most `limit` for one organisation. @returns how many were due. @throws StorageError, StoreError */
 type DeleteBatch = (batch: { readonly org: string; readonly limit: number }) => Promise<number>;
 
 /** Files go first: whatever fails or dies in between, a row still says what there is to delete. */
@@ -51,7 +51,7 @@ export class CallDeletion {
     return due.length;
   };
 
-  /** Once more what an upload may have left that ran while its call was deleted, and whose spool is lost. */
+  /** Deletes again what an upload may have left that ran while its call was deleted, and whose spool is lost. */
   readonly settledDeletions: DeleteBatch = async ({ org, limit }) => {
     const settled = await this.#store.deletions.settled({ org, limit });
     for (const id of settled) {

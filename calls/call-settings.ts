@@ -1,4 +1,4 @@
-/** What the registration of a call reads from the agent's revision. */
+/** Reads from an agent's revision what the registration of a call needs. */
 import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
 import type { AgentSpec } from '../crds/index.ts';
 import { millisecondsOf } from '../crds/duration.ts';
@@ -7,13 +7,13 @@ export interface CallSettings {
   readonly displayName: string;
   readonly maxDurationMs: number;
   readonly recordingEnabled: boolean;
-  /** Undefined: as long as the organisation keeps recordings. */
+  /** Undefined: recordings are kept as long as the organisation keeps them. */
   readonly recordingRetentionDays: number | undefined;
   /** Names that the call must bring, without those that the agent looks up itself when the call begins. */
   readonly requiredDynamicData: readonly string[];
 }
 
-/** @param config of a revision, as it was stored */
+/** @param config the config of a revision, as it was stored */
 export function callSettingsOf(config: unknown): CallSettings {
   const { displayName, agent } = config as AgentRevisionConfig;
   return {
@@ -25,13 +25,13 @@ export function callSettingsOf(config: unknown): CallSettings {
   };
 }
 
-/** The required names that no lookup of the agent supplies. */
+/** Returns the required names that no lookup of the agent supplies. */
 export function dynamicDataToBring({ llm, dynamicData }: Pick<AgentSpec, 'llm' | 'dynamicData'>): readonly string[] {
   const lookedUp = new Set((dynamicData ?? []).flatMap(({ response = [] }) => response.map(({ name }) => name)));
   return (llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name));
 }
 
-/** The required names that a call doesn't bring; `null` counts as missing. */
+/** Returns the required names that a call doesn't bring; `null` counts as missing. */
 export function missingDynamicData(
   { requiredDynamicData }: Pick<CallSettings, 'requiredDynamicData'>,
   given: Readonly<Record<string, unknown>>,

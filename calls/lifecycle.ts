@@ -1,4 +1,4 @@
-/** The state changes of calls, each with its event in one transaction; those of tests have none. */
+/** Commits the state changes of calls, each with its event in one transaction; calls of tests have no events. */
 import type { Clock } from '../platform/clock.ts';
 import { currentTrace } from '../platform/telemetry/tracing.ts';
 import {
@@ -47,13 +47,13 @@ export class CallLifecycle {
     return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: unlessTest((record) => [this.#ended(record, [])]) });
   }
 
-  /** The first media of a call. @throws StoreError `not_found` */
+  /** Records the first media of a call. @throws StoreError `not_found` */
   start(call: Omit<Parameters<CallStore['calls']['start']>[0], 'events'>): Promise<Transition> {
     return this.#calls.start({ ...call, events: unlessTest((record) => [this.#started(record)]) });
   }
 
   /**
-   * The end of a call; the first reason counts. The analysis follows by the trigger `calls_are_analysed` (store/migrations/0001_schema.sql).
+   * Records the end of a call; the first reason counts. The trigger `calls_are_analysed` (store/migrations/0001_schema.sql) requests the analysis.
    * @param call - `transferredTo`: the target of a transfer
    * @throws StoreError `not_found`
    */
@@ -71,7 +71,7 @@ export class CallLifecycle {
     });
   }
 
-  /** The recording is in the storage: it can be downloaded once the call is over. @returns false when the call had one */
+  /** Records that the recording is in the storage: it can be downloaded once the call is over. @returns false when the call had one */
   addRecording(recording: Omit<Parameters<Calls['addRecording']>[0], 'events'>): Promise<boolean> {
     return this.#calls.addRecording({
       ...recording,

@@ -10,7 +10,7 @@ export const SEGMENT_ATTRIBUTE = 'lk.segment_id';
 export const FINAL_ATTRIBUTE = 'lk.transcription_final';
 
 export interface SpokenLine {
-  /** Of one utterance; a later line with the same id replaces it. */
+  /** Identifies one utterance; a later line with the same id replaces it. */
   readonly id: string;
   readonly role: 'agent' | 'user';
   readonly text: string;
@@ -18,7 +18,7 @@ export interface SpokenLine {
   readonly final: boolean;
 }
 
-/** As in LiveKit's client libraries. */
+/** A text stream as LiveKit's client libraries have it. */
 export interface TextStream extends AsyncIterable<string> {
   readonly info: { readonly attributes?: Readonly<Record<string, string>> };
 }
@@ -28,7 +28,7 @@ export interface TranscriptSource {
 }
 
 export interface FollowOptions {
-  /** Whose words are the user's; everybody else's are the agent's. */
+  /** Identity of the user; the words of everybody else are the agent's. */
   readonly userIdentity: string;
   readonly onLine: (line: SpokenLine) => void;
 }
@@ -50,7 +50,7 @@ export function followTranscript(source: TranscriptSource, { userIdentity, onLin
   });
 }
 
-/** @returns all of it, or as much as came */
+/** @returns the whole line, or as much of it as came */
 async function readLine(stream: TextStream, onText: (text: string) => void): Promise<string> {
   let text = '';
   try {

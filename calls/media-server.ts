@@ -2,9 +2,9 @@
 import { ConfigError, type Config } from '../platform/config/config.ts';
 
 export interface MediaServer {
-  /** For Parley itself: `ws:` or `wss:`. */
+  /** Address for Parley itself: `ws:` or `wss:`. */
   readonly url: string;
-  /** For browsers. */
+  /** Address for browsers. */
   readonly publicUrl: string;
   readonly apiKey: string;
   readonly apiSecret: string;
@@ -20,7 +20,7 @@ type Settings = Pick<
 >;
 
 /**
- * @returns undefined where none is configured
+ * @returns undefined where no media server is configured
  * @throws ConfigError for one without its key
  */
 export function mediaServerOf(config: Settings): MediaServer | undefined {
@@ -42,7 +42,7 @@ function asWebSocket(url: string): string {
   return url.replace(/^http/, 'ws').replace(/\/+$/, '');
 }
 
-/** For requests to it. */
+/** Returns the HTTP address for requests to the media server. */
 export function httpUrlOf({ url }: Pick<MediaServer, 'url'>): string {
   return url.replace(/^ws/, 'http');
 }

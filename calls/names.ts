@@ -1,6 +1,6 @@
 /** Names of rooms and participants at the media server, metadata of jobs, keys of recordings. */
 
-/** As hard to guess as the id of the call. */
+/** The name is as hard to guess as the id of the call. */
 export function roomOf(callId: string): string {
   return `call-${callId.slice('call_'.length)}`;
 }
@@ -21,7 +21,7 @@ export function dispatchMetadata(callId: string): string {
   return JSON.stringify({ call_id: callId });
 }
 
-/** @returns undefined for what is no such metadata */
+/** @returns undefined for other metadata */
 export function callIdOfDispatch(metadata: string): string | undefined {
   try {
     const { call_id: id } = JSON.parse(metadata) as { readonly call_id?: unknown };
@@ -31,15 +31,15 @@ export function callIdOfDispatch(metadata: string): string | undefined {
   }
 }
 
-/** Where the recording of a call stands in the storage of files. */
+/** Key of a call's recording in the storage of files. */
 export function recordingKey(org: string, callId: string): string {
   return `recordings/${org}/${callId}.ogg`;
 }
 
-/** All that the job of a call by phone gets: whose number it is stands in Postgres. Participants can read it. */
+/** The job of a call by phone gets nothing else: Postgres knows whose number it is, because participants can read this. */
 export const INBOUND_DISPATCH_METADATA = JSON.stringify({ phone: 'inbound' });
 
-/** Rooms of calls that come in are named by the gateway: this, then the number of the caller and something random. */
+/** The gateway names rooms of calls that come in: with this, then the number of the caller and something random. */
 export const INBOUND_ROOM_PREFIX = 'call-';
 
 /** Whether the gateway has named the room: it puts a `_` after the prefix, which no id of a call has. */

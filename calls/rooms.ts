@@ -35,18 +35,18 @@ export interface Rooms {
   hasUser(room: string): Promise<boolean>;
   /** Whether an agent is in the room now; false for a room that does not exist. */
   hasAgent(room: string): Promise<boolean>;
-  /** The rooms of calls that came in by phone. */
+  /** Lists the rooms of calls that came in by phone. */
   inbound(): Promise<readonly string[]>;
   /**
-   * Those of the rooms that exist, have no agent, and to which none is on its way: the media server dispatches one once, and not again when
-   * no voice process took the job. Those of calls that came in by phone only while their caller is there.
+   * Returns the rooms among these that exist, have no agent, and to which none is on its way: the media server dispatches one once, and not again
+   * when no voice process took the job. Rooms of calls that came in by phone count only while their caller is there.
    */
   waiting(rooms: readonly string[]): Promise<readonly string[]>;
   /** Dispatches an agent. @param metadata what its job is for */
   callAgent(room: string, metadata: string): Promise<void>;
 }
 
-/** Neither a user nor a phone. */
+/** Whether the participant is an agent, and neither a user nor a phone. */
 export function isAgent({ kind }: Pick<ParticipantInfo, 'kind'>): boolean {
   return (kind as number) === AGENT_KIND;
 }

@@ -11,10 +11,10 @@ import type { Rooms } from './rooms.ts';
 /** A job sends a heartbeat every few seconds and keeps the longest duration itself: these are for when it can't. */
 export const OVERDUE_LIMITS: OverdueLimits = { joinMs: 60_000, silenceMs: 30_000, graceMs: 15_000 };
 
-/** Together with the longest silence less than 45 s. */
+/** Milliseconds between two sweeps; together with the longest silence, less than 45 s. */
 const INTERVAL_MS = 5_000;
 
-/** Longest that a user in a room waits for an agent, in milliseconds. */
+/** Longest time that a user in a room waits for an agent, in milliseconds. */
 const LONGEST_WAIT_MS = 300_000;
 
 const FINISH_REASONS = {
@@ -29,7 +29,7 @@ export interface StaleCallSweeperOptions {
   /** Absent without a media server: then there is no room to close. */
   readonly rooms?: Pick<Rooms, 'close' | 'hasUser'> | undefined;
   readonly clock: Clock;
-  /** 0 ≤ x < 1 */
+  /** Returns x with 0 ≤ x < 1. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -53,7 +53,7 @@ export class StaleCallSweeper {
     for (const reason of Object.values(FINISH_REASONS)) this.#ended.inc({ reason }, 0);
   }
 
-  /** Safe to run on several replicas: each call is ended once. @returns how many this one ended */
+  /** Several replicas may run it: each call is ended once. @returns how many this one ended */
   async once(): Promise<number> {
     const { store, lifecycle, rooms, logger, limits = OVERDUE_LIMITS } = this.#options;
     let ended = 0;

@@ -1,6 +1,6 @@
 /** The latencies of an agent's answers, for people. */
 
-/** As REST has them: milliseconds, null where it was not measured. */
+/** Latencies as REST has them: milliseconds, null where it was not measured. */
 export interface TurnLatencies {
   readonly eou: number | null;
   readonly stt: number | null;
@@ -9,7 +9,7 @@ export interface TurnLatencies {
   readonly v2v: number | null;
 }
 
-/** In the order in which they pass. */
+/** Latencies in the order in which they pass. */
 export const LATENCY_NAMES = {
   eou: 'end of turn',
   stt: 'speech to text',
@@ -18,13 +18,13 @@ export const LATENCY_NAMES = {
   v2v: 'voice to voice',
 } as const satisfies Readonly<Record<keyof TurnLatencies, string>>;
 
-/** Of what was measured; null where nothing was. */
+/** Returns the median of what was measured; null where nothing was. */
 export function medianLatencies(turns: readonly TurnLatencies[]): TurnLatencies {
   const of = (name: keyof TurnLatencies): number | null => median(turns.flatMap(({ [name]: value }) => (value === null ? [] : [value])));
   return { eou: of('eou'), stt: of('stt'), llm_ttft: of('llm_ttft'), tts_ttfb: of('tts_ttfb'), v2v: of('v2v') };
 }
 
-/** `1.2 s`, `480 ms`; a dash for what was not measured. */
+/** Writes a latency as `1.2 s` or `480 ms`; a dash stands for what was not measured. */
 export function latencyText(ms: number | null): string {
   if (ms === null) return '–';
   return ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms)} ms`;

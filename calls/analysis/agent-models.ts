@@ -6,7 +6,7 @@ import { ProviderOrder } from '../fallback/provider-order.ts';
 import { failureOf, ProviderError, type WantedLlm } from '../provider-access/index.ts';
 import type { Ask, Model, ModelEndpoint } from './model.ts';
 
-/** No caller waits for the results: an answer takes its time. In milliseconds. */
+/** Milliseconds after which the next model is asked, too: no caller waits for the results, so an answer may take its time. */
 const LATE_MS = 60_000;
 
 export interface AgentModelsOptions {
@@ -36,7 +36,7 @@ export class AgentModels {
     });
   }
 
-  /** @throws ProviderError that may pass, where any does; or the signal's own reason */
+  /** @throws the first ProviderError that may pass, or else that of the model asked first; or the signal's own reason */
   async ask({ signal, ...question }: Omit<Ask, 'endpoint'>): Promise<string> {
     const { endpointOf, model, clock } = this.#options;
     const failures: unknown[] = [];

@@ -13,16 +13,16 @@ export interface AnalyseOptions {
   readonly signal: AbortSignal;
 }
 
-/** Of a first answer that the second request quotes, in characters. */
+/** Longest part of a first answer that the second request quotes, in characters. */
 const MAX_REMINDER_LENGTH = 20_000;
 
-/** In the order in which they are stored. */
+/** Returns the questions in the order in which they are stored. */
 export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
   return (config as AgentRevisionConfig | undefined)?.agent.postCallAnalysis ?? [];
 }
 
 /**
- * One request for all questions, and one more for those without a usable answer.
+ * Asks all questions in one request, and those without a usable answer in a second one.
  *
  * @throws ProviderError, or the signal's own reason
  */
@@ -54,12 +54,12 @@ function itemOf({ name, type }: AnalysisQuestion, reading: Reading | undefined):
 const problemOf = (reading: Reading | undefined): string =>
   reading !== undefined && 'problem' in reading ? reading.problem.slice(0, 500) : 'there is none';
 
-/** Every item, with the reason why it has no result. */
+/** Returns an item without a result for each question, with the reason why. */
 export function withoutResults(questions: readonly AnalysisQuestion[], code: string, message: string): readonly AnalysisItem[] {
   return questions.map(({ name, type }) => ({ name, type, result: null, error: { code, message } }));
 }
 
-/** For an analysis that failed. */
+/** Returns the outcome of an analysis that failed. */
 export function failedOutcome(questions: readonly AnalysisQuestion[], { code, message }: AnalysisError): AnalysisOutcome {
   const error = { code, message: message.slice(0, 1000).toWellFormed() };
   return { items: withoutResults(questions, error.code, error.message), error };

@@ -9,7 +9,7 @@ export const MAX_RESULT_LENGTH = 4_096;
 /** The result of a question, null where the call does not say; or why the answer is unusable. */
 export type Reading = { readonly result: AnalysisValue | null } | { readonly problem: string };
 
-/** @param questions those that were asked */
+/** @param questions the questions that the model was asked */
 export function readAnswer(text: string, questions: readonly AnalysisQuestion[]): ReadonlyMap<string, Reading> {
   const answered = readObject(text, questions);
   return new Map(
@@ -47,7 +47,7 @@ const READERS: Readonly<Record<AnalysisQuestion['type'], (value: unknown, questi
   },
 };
 
-/** Without what Postgres and JSON cannot store. */
+/** Removes what Postgres and JSON cannot store. */
 function storable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are meant
   return text
@@ -74,13 +74,13 @@ function readObject(text: string, questions: readonly AnalysisQuestion[]): Value
 
 const fenced = (text: string): readonly string[] => [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map(([, inside = '']) => inside);
 
-/** From the first brace to the last. */
+/** Returns the text from the first brace to the last. */
 function braced(text: string): readonly string[] {
   const [from, to] = [text.indexOf('{'), text.lastIndexOf('}')];
   return from === -1 || to < from ? [] : [text.slice(from, to + 1)];
 }
 
-/** The object that has the names; also inside an object with one member, and as a list of names and results. */
+/** Finds the object that has the names: it may be inside an object with one member, or a list of names and results. */
 function unwrapped(value: unknown, names: readonly string[], depth = 0): Values | undefined {
   if (Array.isArray(value)) return unwrapped(listed(value), names, depth);
   if (typeof value !== 'object' || value === null) return undefined;

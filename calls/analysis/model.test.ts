@@ -6,7 +6,7 @@ import { Model } from './model.ts';
 
 const endpoint = { part: 'llm', provider: 'p', protocol: 'openai', guarded: false, baseURL: 'http://m', model: 'm' } as const;
 
-/** What a model is understood to say whose server answers with this body. */
+/** Returns what is understood from a server that answers with this body. */
 const answerOf = (body: string): Promise<string> =>
   new Model({ egress: { dispatcher: undefined as never }, clock: new FakeClock(), intercept: () => async () => new Response(body) }).ask({
     endpoint,

@@ -23,13 +23,13 @@ export interface Ask {
   readonly signal: AbortSignal;
 }
 
-/** In milliseconds: an answer that isn't streamed begins when it is complete. */
+/** Longest wait for the head of an answer, in milliseconds: an answer that isn't streamed begins when it is complete. */
 const HEAD_TIMEOUT_MS = 90_000;
 
-/** Of an answer, in characters. */
+/** Longest answer, in characters. */
 const MAX_LENGTH = 1024 * 1024;
 
-/** From the strictest request to the one that every server accepts: some refuse a response format or a temperature. */
+/** Requests from the strictest to the one that every server accepts: some refuse a response format or a temperature. */
 const FORMS: readonly ((schema: object) => Readonly<Record<string, unknown>>)[] = [
   (schema) => ({
     temperature: 0,
@@ -44,7 +44,7 @@ interface ModelOptions {
   readonly clock: Clock;
   readonly intercept?: FetchInterceptor | undefined;
   readonly observer?: ModelRequestObserver | undefined;
-  /** Of the models that are asked; by default nothing is known of them. */
+  /** Quirks of the models that are asked; by default none is known. */
   readonly quirks?: ModelQuirks;
 }
 

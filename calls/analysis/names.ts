@@ -1,6 +1,6 @@
 /** Queue and workflow ids of the analysis of calls, for those who start it and those who run it. */
 
-/** Stored in Temporal's histories: it names the call, and holds nothing that was said. */
+/** Temporal stores it in its histories: it names the call, and holds nothing that was said. */
 export interface AnalysisJob {
   readonly org: string;
   readonly callId: string;

@@ -2,11 +2,11 @@
 import { cutText } from '../../platform/cut-text.ts';
 import type { CallMessage } from '../../store/index.ts';
 
-/** In characters: about 50,000 tokens, which is some five hours of talk. */
+/** Longest transcript, in characters: about 50,000 tokens, which is some five hours of talk. */
 export const MAX_TRANSCRIPT_LENGTH = 200_000;
 
 /**
- * One line of JSON for each utterance. A long transcript loses its middle: the beginning and the end of a conversation say most.
+ * Writes one line of JSON for each utterance. A long transcript loses its middle: the beginning and the end of a conversation say most.
  *
  * @param limit in characters
  * @returns undefined where nothing was said

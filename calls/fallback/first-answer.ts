@@ -1,14 +1,14 @@
-/** The first provider that answers: where one fails the next is asked, and where one is late, the next as well. */
+/** Finds the first provider that answers: where one fails or is late, the next is asked. */
 import type { Clock, Timer } from '../../platform/clock.ts';
 
 export interface FirstAnswerOptions<P, A> {
-  /** In the order in which they are asked. */
+  /** Providers in the order in which they are asked. */
   readonly providers: readonly P[];
   /** Resolves when the answer has begun; rejects, and lets go of everything, when the signal aborts. */
   readonly ask: (provider: P, signal: AbortSignal) => Promise<A>;
-  /** Without an answer for so long, in milliseconds, the next one is asked. */
+  /** Milliseconds without an answer after which the next provider is asked, too. */
   readonly lateMs: number;
-  /** Asks no other one where all that were asked have failed. */
+  /** Asks another provider only where one is late, and none where all that were asked have failed. */
   readonly onlyLate?: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -17,11 +17,11 @@ export interface FirstAnswerOptions<P, A> {
 export interface FirstAnswer<P, A> {
   readonly provider: P;
   readonly answer: A;
-  /** Those before it in the order, with what they failed with; without a failure one was late. */
+  /** Providers before it in the order, each with its failure; one without a failure was late. */
   readonly passed: readonly { readonly provider: P; readonly failure?: unknown }[];
 }
 
-/** @throws what the first one failed with where none answers, or the signal's reason */
+/** @throws the failure of the first provider where none answers, or the signal's reason */
 export function firstAnswer<P, A>({
   providers,
   ask,

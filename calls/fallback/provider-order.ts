@@ -3,7 +3,7 @@ import type { ProviderError, ProviderPart } from '../provider-access/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 
-/** Without an answer for so long, in milliseconds, the next provider is asked as well. */
+/** Milliseconds without an answer after which the next provider is asked, too. */
 export const LATE_MS = 900;
 
 export interface Named {
@@ -13,11 +13,11 @@ export interface Named {
 
 export interface ProviderOrderOptions<P extends Named> {
   readonly part: ProviderPart;
-  /** At least one. */
+  /** At least one provider, the preferred one first. */
   readonly providers: readonly P[];
-  /** How long one comes last, in milliseconds. */
+  /** How long a provider that failed or was late comes last, in milliseconds. */
   readonly restMs: number;
-  /** Of what an attempt was rejected with. */
+  /** Turns what an attempt was rejected with into a ProviderError. */
   readonly failureOf: (rejection: unknown) => ProviderError;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -26,7 +26,7 @@ export interface ProviderOrderOptions<P extends Named> {
 
 export class ProviderOrder<P extends Named> {
   readonly #options: ProviderOrderOptions<P>;
-  /** Until when, by the monotonic clock. */
+  /** When each provider stops coming last, by the monotonic clock. */
   readonly #resting = new Map<P, number>();
   #current: P;
 
@@ -39,19 +39,19 @@ export class ProviderOrder<P extends Named> {
     return this.#options.providers;
   }
 
-  /** The one that answered last. */
+  /** The provider that answered last. */
   get current(): P {
     return this.#current;
   }
 
-  /** In which they are asked now. */
+  /** Providers in the order in which they are asked now. */
   get order(): readonly P[] {
     const now = this.#options.clock.monotonic();
     const rests = (provider: P): boolean => (this.#resting.get(provider) ?? Number.NEGATIVE_INFINITY) > now;
     return [...this.all.filter((provider) => !rests(provider)), ...this.all.filter(rests)];
   }
 
-  /** @param passed asked before it, with what they failed with, or late */
+  /** @param passed the providers that were asked before it, each with its failure; one without a failure was late */
   answered(provider: P, passed: readonly { readonly provider: P; readonly failure?: unknown }[] = []): void {
     const others = passed.filter((each) => each.provider !== provider);
     this.#current = provider;

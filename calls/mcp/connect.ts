@@ -9,32 +9,32 @@ import { McpError, egressErrorIn } from './mcp-error.ts';
 import { tidyMessage } from './tidy-message.ts';
 
 export interface McpCredentials {
-  /** Of the Tool, without access tokens. */
+  /** Headers of the Tool, without access tokens. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
-  /** For a server that wants OAuth. */
+  /** Gives the access tokens for a server that wants OAuth. */
   readonly token?: { readonly get: () => Promise<string>; readonly forget: (refused: string) => void } | undefined;
 }
 
 export interface ConnectMcpOptions extends McpCredentials {
   readonly url: string;
   readonly egress: Pick<Egress, 'dispatcher'>;
-  /** Of the handshake, in milliseconds. */
+  /** Longest time for the handshake, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface McpRequestOptions {
-  /** Of the whole request, in milliseconds. */
+  /** Longest time for the whole request, in milliseconds. */
   readonly timeoutMs: number;
-  /** Cancels it at the server, too. */
+  /** Cancels the request at the server, too. */
   readonly signal: AbortSignal;
 }
 
 export interface McpConnection {
-  /** As negotiated, e.g. `2025-11-25`. */
+  /** The negotiated version, e.g. `2025-11-25`. */
   readonly protocolVersion: string;
   callTool(tool: ServerTool, args: Readonly<Record<string, unknown>>, options: McpRequestOptions): Promise<CallToolResult>;
-  /** All tools of the server, also those that no model can be given. */
+  /** Lists all tools of the server, also those that no model can be given. */
   listTools(options: McpRequestOptions): Promise<readonly ServerTool[]>;
   /** Ends the session at the server. Never rejects. */
   close(): Promise<void>;
@@ -60,7 +60,7 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
       onUnauthorized: (authorization) => token?.forget(authorization.replace(/^Bearer /, '')),
       tidy: (message) => tidyMessage(message, { knownVersions: sdk.SUPPORTED_PROTOCOL_VERSIONS }),
     }),
-    // Asks again once it is refused.
+    // The SDK asks again, for a new token, once a token is refused.
     ...(token !== undefined && { authProvider: { token: token.get, onUnauthorized: async () => undefined } }),
     onInsufficientScope: 'throw',
     // A stream that breaks off is taken up again once; a server that is gone is not waited for.
@@ -92,7 +92,7 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
           { name, arguments: { ...args } },
           {
             ...options,
-            // So that the server reports progress, which keeps proxies from closing a silent connection.
+            // It makes the server report progress, which keeps proxies from closing a silent connection.
             onprogress: () => undefined,
             toolDefinition: { name, inputSchema: parameters as { type: 'object' } },
           },
@@ -104,7 +104,7 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
   };
 }
 
-/** Of the stream of an answer that ends without it the SDK tells nobody: the call would wait for its timeout. */
+/** Fails what waits for an answer whose stream ends without it: the SDK tells nobody, and the call would wait for its timeout. */
 function failWhenCut(transport: StreamableHTTPClientTransport, host: string): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {

@@ -17,7 +17,7 @@ export interface ListMcpToolsOptions {
 }
 
 /**
- * Headers are sent without the data of a call, which there is none of.
+ * Headers are sent without the data of a call, because there is no call.
  *
  * @throws McpError, ProviderKeyError, or the signal's own reason
  */

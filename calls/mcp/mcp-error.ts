@@ -1,17 +1,17 @@
-/** How a request to an MCP server fails. */
+/** Failures of requests to an MCP server. */
 import { EgressError } from '../../platform/egress/egress-error.ts';
 
 export type McpErrorKind =
-  /** No connection, or it broke off; `egress` says in which phase. */
+  /** There was no connection, or it broke off; `egress` says in which phase. */
   | 'network'
   | 'timeout'
-  /** 401 or 403, or no access token. */
+  /** The server answered 401 or 403, or there was no access token. */
   | 'unauthorized'
   /** The server doesn't know the session any more: nothing was done. */
   | 'session'
-  /** Redirects to another origin, which are not followed. */
+  /** The server redirects to another origin, which is not followed. */
   | 'redirect'
-  /** Another status than 2xx. */
+  /** The server answered with another status than 2xx. */
   | 'status'
   /** The answer exceeds the limit. */
   | 'too_large'

@@ -9,27 +9,27 @@ import { tidied } from './tidy-body.ts';
 
 export interface McpFetchOptions {
   readonly egress: Pick<Egress, 'dispatcher'>;
-  /** Read for each request: a rotated Secret needs no new connection. */
+  /** Reads the headers for each request: a rotated Secret needs no new connection. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
-  /** A request was refused that had this Authorization. */
+  /** Called when the server refuses a request that had this Authorization. */
   readonly onUnauthorized: (authorization: string) => void;
-  /** What is made of each message of the server before the SDK reads it. */
+  /** Changes each message of the server before the SDK reads it. */
   readonly tidy: (message: unknown) => unknown;
 }
 
-/** Of one request of the SDK: what its HTTP request is bound by. */
+/** Bounds of the HTTP request that one request of the SDK makes. */
 export interface RequestBounds {
   /** Aborts once no call waits for the answer any more; the SDK leaves streams open that it has given up. */
   readonly signal: AbortSignal;
   /** Most bytes of the answer, with all events of its stream. */
   readonly maxBytes: number;
-  /** The answer can't be used, whatever the SDK makes of it. */
+  /** Fails the request with an answer that can't be used, whatever the SDK makes of it. */
   readonly fail: (error: McpError) => void;
 }
 
 export const requestBounds = new AsyncLocalStorage<RequestBounds>();
 
-/** Of a request without bounds of its own, such as a notification. */
+/** Most bytes of the answer to a request without bounds of its own, such as a notification. */
 const MAX_BYTES = 1024 * 1024;
 
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

@@ -31,13 +31,13 @@ interface Asked {
 
 interface Token {
   readonly value: Promise<string>;
-  /** The value; undefined until it is there. */
+  /** The token itself; undefined until it is there. */
   given: string | undefined;
-  /** Monotonic, in milliseconds; Infinity until the answer says. */
+  /** Milliseconds of the monotonic clock; Infinity until the answer says when. */
   expiresAt: number;
 }
 
-/** Where the server doesn't say how long a token is good, in milliseconds. */
+/** How long a token is used where the server doesn't say how long it is good, in milliseconds. */
 const DEFAULT_LIFE_MS = 300_000;
 /** Longest time that a token is kept, whatever the server says: a secret that was revoked there ends with it, in milliseconds. */
 const LONGEST_LIFE_MS = 3_600_000;
@@ -56,8 +56,8 @@ export class OAuthTokens {
   }
 
   /**
-   * What one client sends to one server.
-   * @param readSecret called for each token: only who has the secret of now gets what was given for it
+   * Gives the tokens that one client sends to one server.
+   * @param readSecret called for each token: only a caller that has the present secret gets the token given for it
    */
   of(request: TokenRequest, egress: Pick<Egress, 'request'>, readSecret: () => Promise<string>): TokenSource {
     let key = '';
@@ -81,7 +81,7 @@ export class OAuthTokens {
     this.#tokens.set(key, token);
     value.then(
       (given) => (token.given = given),
-      // The next one asks again.
+      // The next caller asks again.
       () => this.#tokens.get(key) === token && this.#tokens.delete(key),
     );
     return value;

@@ -1,4 +1,4 @@
-/** MCP servers as they are: what can be used is used, and of the rest the list says why it can't be. */
+/** Real MCP servers deviate from the protocol: what can be used is used, and the list says why the rest can't be. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ interface Odd {
   readonly initialize?: Json;
   readonly list?: Json | ((cursor: unknown) => Json);
   readonly call?: Json;
-  /** Around each answer. */
+  /** Members that each answer has besides its result. */
   readonly message?: Json;
   readonly send?: (response: ServerResponse, message: Json) => void;
 }

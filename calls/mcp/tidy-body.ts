@@ -5,7 +5,7 @@ import { parseJson } from '../../platform/json.ts';
 
 type Tidy = (message: unknown) => unknown;
 
-/** Messages of an answer that is JSON, or a stream of events with one in each line of data. */
+/** Tidies the messages of an answer, which is JSON or a stream of events with one message in each line of data. */
 export function tidied(answer: Response, tidy: Tidy): Response {
   const { body, status, headers } = answer;
   const type = headers.get('content-type') ?? '';

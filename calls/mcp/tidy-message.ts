@@ -1,20 +1,20 @@
 /**
- * What servers send, as the official SDK expects it: it refuses a whole answer for one field. Written here is what clients of other languages take: null
- * for absence, fields that nobody reads, and tools next to one that is broken. Pure.
+ * Turns what servers send into what the official SDK expects, which refuses a whole answer for one field. Clients of other languages accept these:
+ * null for absence, fields that nobody reads, and tools next to one that is broken. Pure.
  */
 import { FOREIGN_TYPE } from '../../crds/mcp-tools.ts';
 import { isObject } from '../../platform/json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** @param options.knownVersions of the protocol; the first is assumed where a server names another one */
+/** @param options.knownVersions versions of the protocol; the first is assumed where a server names an unknown one */
 export interface TidyOptions {
   readonly knownVersions: readonly string[];
 }
 
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
 
-/** A message of JSON-RPC, or several. */
+/** Tidies one message of JSON-RPC, or several. */
 export function tidyMessage(message: unknown, options: TidyOptions): unknown {
   if (Array.isArray(message)) return message.map((one) => tidyMessage(one, options));
   if (!isObject(message)) return message;
@@ -43,7 +43,7 @@ function tidyResult(result: Json, { knownVersions }: TidyOptions): Json {
   return tidy;
 }
 
-/** What a model may get of it, and nothing else. An item that is no tool has no name to report it by. */
+/** Keeps what a model may get of a tool, and nothing else. An item that is no tool has no name to report it by. */
 function tidyTool(tool: unknown): readonly Json[] {
   if (!isObject(tool)) return [];
   const { name, title, description, inputSchema, annotations } = tool;
@@ -63,7 +63,7 @@ function tidyTool(tool: unknown): readonly Json[] {
   ];
 }
 
-/** Without one a tool takes no arguments. Only its outermost fields are looked at: inside of it null may mean null. */
+/** A tool without a schema takes no arguments. Only the outermost fields are looked at: inside of them null may mean null. */
 function tidySchema(schema: unknown): Json {
   if (!isObject(schema)) return { type: 'object' };
   const { type = 'object', ...fields } = withoutNulls(schema);

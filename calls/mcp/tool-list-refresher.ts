@@ -1,4 +1,4 @@
-/** Asks MCP servers for their tools when that is due, and stores what they say. Safe to run on several replicas: each list is asked for by one. */
+/** Asks MCP servers for their tools when that is due, and stores what they say. Several replicas may run it: one of them asks for each list. */
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EgressGuard } from '../../platform/egress/egress.ts';
@@ -16,21 +16,21 @@ export interface ToolListRefresherOptions {
   readonly lists: Pick<ToolLists, 'claim' | 'listed' | 'failed'>;
   readonly egress: Pick<EgressGuard, 'for'>;
   readonly keys: Pick<ProviderKeyReader, 'read'>;
-  /** Between two looks at the same server, in milliseconds. */
+  /** Time after which a server is asked again, in milliseconds. */
   readonly refreshMs: number;
   readonly clock: Clock;
-  /** 0 ≤ x < 1 */
+  /** Returns x with 0 ≤ x < 1. */
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** Between two looks at which lists are due, in milliseconds. */
+/** Time between two looks at which lists are due, in milliseconds. */
 const POLL_MS = 1_000;
 const AT_ONCE = 8;
-/** Longer than a server may take: handshake, credentials and several pages. */
+/** A claim lasts longer than a server may take for handshake, credentials and several pages. */
 const CLAIM_MS = 180_000;
 const FIRST_RETRY_MS = 2_000;
-/** While agents can't use the tool, and later. */
+/** Longest waits for a retry: while agents can't use the tool, and once a list is known. */
 const LONGEST_RETRY_MS = 30_000;
 const LONGEST_RETRY_KNOWN_MS = 300_000;
 
@@ -79,5 +79,5 @@ export class ToolListRefresher {
   }
 }
 
-/** Without what the server says: that is for the owner of the Tool alone. */
+/** Gives the reason without what the server says, which is for the owner of the Tool alone. */
 const reasonOf = (error: McpError | ProviderKeyError): string => (error instanceof McpError ? error.kind : error.reason);

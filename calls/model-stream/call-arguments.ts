@@ -1,13 +1,13 @@
 /**
- * The arguments of a tool call, which run only as the model wrote them. What is no JSON object is never completed: half of an amount is another amount.
- * In the history and in the record it stands with its text as the value of one argument, which no tool takes.
+ * The arguments of a tool call, which run only as the model wrote them. A text that is no JSON object is never completed: half of an amount is
+ * another amount. The history and the record hold it as the value of one argument, which no tool takes.
  */
 import { isObject, parseJson, type JsonObject } from '../../platform/json.ts';
 
-/** `incomplete`: they end too early. */
+/** `incomplete`: the arguments end too early. */
 export type ArgumentsProblem = 'incomplete' | 'no_json' | 'no_object' | 'too_deep';
 
-/** Levels of objects and lists: whoever reads far deeper ones runs out of stack. */
+/** Most levels of objects and lists: whoever reads far deeper ones runs out of stack. */
 const MAX_DEPTH = 100;
 
 const RAW_ARGUMENTS = 'unreadable_arguments';
@@ -29,7 +29,7 @@ export function argumentsToPass(text: string): string {
   return parseJson(json) === null ? '{}' : json;
 }
 
-/** Arguments that must not run. */
+/** Wraps arguments that must not run. */
 export const rawArguments = (text: string): string => JSON.stringify({ [RAW_ARGUMENTS]: text });
 
 /** @returns the text of arguments that must not run; undefined for others */
@@ -45,14 +45,14 @@ const PROBLEMS: Readonly<Record<ArgumentsProblem, string>> = {
   too_deep: `have more than ${MAX_DEPTH} levels`,
 };
 
-/** In words for the model. @param raw arguments that must not run; a JSON object belongs to an answer that was cut off */
+/** Tells the model the problem. @param raw arguments that must not run; a JSON object belongs to an answer that was cut off */
 export const describeProblem = (raw: string): string =>
   `The arguments ${PROBLEMS[argumentsProblem(raw) ?? 'incomplete']}, so nothing was done. Call again with complete arguments.`;
 
-/** Undefined for what is no JSON; none are an empty object. */
+/** Reads the arguments: an empty text is an empty object, and a text that is no JSON is undefined. */
 const valueOf = (text: string): unknown => parseJson(decoded(text)) ?? (decoded(text) === 'null' ? {} : undefined);
 
-/** No arguments are an empty object, and some servers encode the object twice. */
+/** Turns an empty text into an empty object, and unwraps an object that the server has encoded twice. */
 function decoded(text: string): string {
   const json = text.trim() || '{}';
   const value = json.startsWith('"') ? parseJson(json) : undefined;
@@ -80,12 +80,12 @@ export class JsonExtent {
     }
   }
 
-  /** More has to come. */
+  /** Whether more has to come. */
   get open(): boolean {
     return this.#depth > 0 || this.#inString;
   }
 
-  /** An object or a list has ended. */
+  /** Whether an object or a list has ended. */
   get closed(): boolean {
     return this.#deepest > 0 && !this.open;
   }

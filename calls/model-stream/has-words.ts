@@ -1,2 +1,2 @@
-/** Whether there is anything in it that can be said: not in "…", "---" or a smiley. */
+/** Whether a text has anything that can be said; "…", "---" and smileys have nothing. */
 export const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);

@@ -51,7 +51,7 @@ function changed(body: string, one: Change): string {
   return lines.with(index, lines[other]!).with(other, lines[index]!).join('\n\n');
 }
 
-/** One of the values in the event is null. */
+/** Sets one of the values in the event to null. */
 function nulled(line: string, which: number): string {
   const value = parseJson(line.replace(/^data: ?/, ''));
   const places: (() => void)[] = [];
@@ -67,7 +67,7 @@ function nulled(line: string, which: number): string {
   return `data: ${JSON.stringify(value)}`;
 }
 
-/** What the stream has of calls, found without the reader. */
+/** Collects what the stream has of calls, without the reader. */
 function fragmentsOf(body: string): { readonly names: ReadonlySet<string>; readonly pieces: readonly string[] } {
   const found = body
     .split(/[\r\n]+/)

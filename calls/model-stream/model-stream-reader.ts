@@ -24,15 +24,15 @@ export type EndReason =
   | 'content_filter'
   /** The model declined to answer. */
   | 'refusal'
-  /** Neither words nor calls. */
+  /** The answer has neither words nor calls. */
   | 'empty';
 
 export type FailureReason =
-  /** No event of a completion came: a page, for example. */
+  /** The answer has no event of a completion; it may be a page, for example. */
   | 'not_a_completion'
   /** An event is broken. */
   | 'unreadable'
-  /** It broke off before it finished. */
+  /** The answer broke off before it finished. */
   | 'cut_off'
   /** The server reports an error in place of an answer. */
   | 'error'
@@ -44,7 +44,7 @@ export type ModelEvent =
   | { readonly type: 'reasoning'; readonly text: string }
   /** All text so far was reasoning, whose end alone was marked. */
   | { readonly type: 'retract' }
-  /** What the server wants to see again with the answer. */
+  /** The server wants to see this again with the answer. */
   | { readonly type: 'extra'; readonly extra: JsonObject }
   | { readonly type: 'call'; readonly call: ModelCall }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
@@ -55,17 +55,17 @@ export type ModelEvent =
 export interface ModelStreamReaderOptions {
   /** Made-up ids of calls derive from it. */
   readonly idSeed?: string;
-  /** Of calls in the conversation: another one with such an id gets a made-up one. */
+  /** Ids of calls in the conversation: another call with one of them gets a made-up id. */
   readonly usedIds?: ReadonlySet<string> | undefined;
   /** See {@link ReasoningFilter}. */
   readonly beginsWithReasoning?: boolean;
 }
 
-/** In characters. */
+/** Most characters of an event, a body or the arguments. */
 const MAX_LENGTH = 4 * 1024 * 1024;
-/** Of what is kept for an estimate of tokens, in characters. */
+/** Most characters that are kept for an estimate of tokens. */
 const MAX_RECEIVED = 1_000_000;
-/** Of an error's message, in characters. */
+/** Most characters of an error's message. */
 const MAX_MESSAGE = 1_000;
 /** Spaces and signs that nobody sees or hears. */
 const BLANK = /^[\s\p{Cc}\p{Cf}]+/u;
@@ -100,7 +100,7 @@ export class ModelStreamReader {
   #id: string | undefined;
   #model: string | undefined;
   #finish: string | undefined;
-  /** Also where a gateway sends another finish afterwards. */
+  /** The first finish that cuts the answer off counts, even if a gateway sends another one afterwards. */
   #cut: 'length' | 'content_filter' | undefined;
   #usage: TokenUsage | undefined;
   #received = '';
@@ -118,7 +118,7 @@ export class ModelStreamReader {
     return this.#take();
   }
 
-  /** The body is over. */
+  /** Call it when the body is over. */
   end(): readonly ModelEvent[] {
     this.#read(this.#utf8.decode());
     if (this.#form === 'json') this.#readWhole();
@@ -127,17 +127,17 @@ export class ModelStreamReader {
     return this.#take();
   }
 
-  /** The last event was given. */
+  /** Whether the last event was given. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** A finish has come: what follows is usage at most, but for servers that send one with each chunk. */
+  /** Whether a finish has come: only usage can follow, unless the server sends a finish with each chunk. */
   get finished(): boolean {
     return this.#finish !== undefined;
   }
 
-  /** Of the completion, as the server has it. */
+  /** The server's id of the completion. */
   get id(): string | undefined {
     return this.#id;
   }
@@ -146,12 +146,12 @@ export class ModelStreamReader {
     return this.#model;
   }
 
-  /** As the server has it. */
+  /** The server's own word for the finish. */
   get finishReason(): string | undefined {
     return this.#finish;
   }
 
-  /** Chunks of an answer; comments are none. */
+  /** Number of chunks of the answer; comments don't count. */
   get chunks(): number {
     return this.#chunks;
   }
@@ -166,7 +166,7 @@ export class ModelStreamReader {
     return this.#filter.foundLoneEnd;
   }
 
-  /** What the model has written so far: words, reasoning and calls. Of more than a million characters the rest is missing. */
+  /** The words, reasoning and calls that the model has written so far; those beyond a million characters are missing. */
   get received(): string {
     return this.#received;
   }
@@ -227,7 +227,7 @@ export class ModelStreamReader {
     if (part !== undefined) this.#readPart(part);
     const finish = textOf(choice['finish_reason']);
     if (finish === undefined || finish === 'null') return;
-    // Gemini's have details behind a colon.
+    // Gemini's finishes have details behind a colon.
     const word = finish.toLowerCase().replace(/:.*/s, '');
     if (FAILURES.has(word)) return this.#fail('error', `the server ended the answer with "${finish}"`);
     this.#finish = finish;
@@ -308,7 +308,7 @@ export class ModelStreamReader {
     this.#over = true;
   }
 
-  /** What is complete doesn't fail any more. */
+  /** A complete answer doesn't fail any more. */
   #fail(reason: FailureReason, message: string): void {
     if (this.#over || this.#finish !== undefined) return;
     this.#events.push({ type: 'failure', reason, message: cutText(message, MAX_MESSAGE) });
@@ -318,13 +318,13 @@ export class ModelStreamReader {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Of a text, a part with one, or a list of either. */
+/** Returns the text in a text, in a part with one, or in a list of either. */
 function plainText(value: unknown, levels = 3): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return levels === 0 ? '' : value.map((part) => plainText(part, levels - 1)).join('');
   return isObject(value) && typeof value['text'] === 'string' ? value['text'] : '';
 }
 
-/** Some servers send an empty one with each chunk. */
+/** Some servers send an empty error with each chunk. */
 const isError = (value: unknown): value is string | JsonObject =>
   textOf(value) !== undefined || (isObject(value) && Object.values(value).some(Boolean));

@@ -21,10 +21,10 @@ const HARMONY = [...HEADERS, MESSAGE, '<|end|>', '<|return|>', '<|call|>'];
 
 type State =
   | { readonly name: 'text' }
-  /** Text or reasoning: the end of the reasoning decides. */
+  /** It is text or reasoning: the end of the reasoning decides. */
   | { readonly name: 'undecided' }
   | { readonly name: 'reasoning'; readonly until: readonly string[] }
-  /** Before a message of harmony: its role, channel and recipient. */
+  /** A header comes before a message of harmony: its role, channel and recipient. */
   | { readonly name: 'header' };
 
 const MARKERS: Readonly<Record<Exclude<State['name'], 'reasoning'>, readonly string[]>> = {
@@ -36,7 +36,7 @@ const MARKERS: Readonly<Record<Exclude<State['name'], 'reasoning'>, readonly str
 export class ReasoningFilter {
   #state: State;
   #buffer = '';
-  /** Of an undecided beginning, or a header. */
+  /** Text of an undecided beginning, or of a header. */
   #held = '';
   #foundLoneEnd = false;
 
@@ -65,14 +65,14 @@ export class ReasoningFilter {
     return pieces.filter((piece) => piece.type === 'retract' || piece.text !== '');
   }
 
-  /** The server gives the reasoning by itself: none is in the text. */
+  /** Call it when the server gives the reasoning by itself: the text then has none. */
   decide(): readonly Piece[] {
     if (this.#state.name !== 'undecided') return [];
     this.#state = { name: 'text' };
     return [{ type: 'text', text: this.#take() }];
   }
 
-  /** Nothing follows: what might have become a marker is none. */
+  /** Call it when nothing follows: what might have become a marker is none. */
   flush(): readonly Piece[] {
     const pieces = [...this.#pass(this.#buffer), ...this.decide()];
     this.#buffer = '';
@@ -128,7 +128,7 @@ function firstOf(markers: readonly string[], text: string): readonly [number, st
   return [-1, undefined];
 }
 
-/** How much of the end may become a marker. */
+/** Returns how many characters of the end may become a marker. */
 function openLength(markers: readonly string[], text: string): number {
   const at = text.lastIndexOf('<');
   return at >= 0 && markers.some((marker) => marker.startsWith(text.slice(at))) ? text.length - at : 0;

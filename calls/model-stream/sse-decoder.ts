@@ -5,11 +5,11 @@
 import { parseJson } from '../../platform/json.ts';
 
 export interface SseEvent {
-  /** Without spaces around it. */
+  /** The event's data without spaces around them. */
   readonly data: string;
-  /** What the data say; undefined where they are no JSON object. */
+  /** The JSON object in the data; undefined where they are none. */
   readonly value: unknown;
-  /** Its name, where it has one. */
+  /** Name of the event, where it has one. */
   readonly event: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export class SseDecoder {
   /** Lines of an event that are no object by themselves. */
   #open = '';
 
-  /** Characters that are kept until more comes. */
+  /** Number of characters that are kept until more comes. */
   get length(): number {
     return this.#rest.length + this.#open.length;
   }
@@ -36,7 +36,7 @@ export class SseDecoder {
     return lines.flatMap((line) => this.#read(line));
   }
 
-  /** The last line need not have an end. @returns without an event that is incomplete */
+  /** Reads the last line, which need not have an end. @returns the events without one that is incomplete */
   end(): readonly SseEvent[] {
     const events = [...this.#read(this.#rest), ...this.#endEvent()];
     this.#rest = '';

@@ -7,14 +7,14 @@ import { isObject, parseJson, type JsonObject } from '../../platform/json.ts';
 import { argumentsProblem, JsonExtent, type ArgumentsProblem } from './call-arguments.ts';
 
 export interface ModelCall {
-  /** The server's; made up, and the same for the same stream and seed, where it has none or has it already. */
+  /** The server's id. Where there is none, or it is used already, a made-up one, the same for the same stream and seed. */
   readonly id: string;
   readonly name: string;
-  /** As the model wrote them. */
+  /** The arguments as the model wrote them. */
   readonly arguments: string;
   /** Absent where the arguments are a JSON object: only then the call may run. */
   readonly problem?: ArgumentsProblem;
-  /** What else the server says of the call, and wants to see again with its result. */
+  /** Data on the call that the server wants to see again with its result. */
   readonly extra?: JsonObject;
 }
 
@@ -53,7 +53,7 @@ export class ToolCallAssembler {
     return this.#drafts.some(({ name }) => name !== '');
   }
 
-  /** Characters of all arguments. */
+  /** Number of characters of all arguments. */
   get length(): number {
     return this.#length;
   }
@@ -66,7 +66,7 @@ export class ToolCallAssembler {
       .join('');
   }
 
-  /** Once, when nothing more of them comes: those without a name are none. */
+  /** Call it once, when no more calls come: those without a name are none. */
   take(): readonly ModelCall[] {
     const sent = new Set<string>();
     return this.#drafts.flatMap((draft) => {

@@ -15,22 +15,22 @@ import { chatAttributes } from './request-attributes.ts';
 
 export interface CompletionRequestOptions {
   readonly endpoint: ProviderEndpoint & { readonly baseURL: string; readonly model: string };
-  /** Sent without the parameters that the model refuses. */
+  /** The request is sent without the parameters that the model refuses. */
   readonly request: JsonObject;
   readonly fetch: ProviderFetch;
   readonly quirks: ModelQuirks;
   readonly clock: Clock;
   readonly observer: ModelRequestObserver;
   readonly signal: AbortSignal;
-  /** Of calls in the conversation: no other one gets such an id. */
+  /** Ids of calls in the conversation: no other call gets one of them. */
   readonly usedIds?: ReadonlySet<string> | undefined;
   /** Whether an answer may have neither words nor calls. */
   readonly mayBeEmpty: () => boolean;
 }
 
-/** What follows a complete answer, such as its usage, is read for so long; in milliseconds, and less than an answer may be silent. */
+/** How long the rest after a complete answer, such as its usage, is read, in milliseconds; it is less than an answer may be silent. */
 const REST_TIMEOUT_MS = 500;
-/** Of the words of an answer on a span, in characters. */
+/** Most characters of an answer's words on a span. */
 const MAX_WORDS = 64 * 1024;
 
 const FAILURES: Readonly<Record<FailureReason, readonly [ProviderErrorKind, string]>> = {
@@ -43,7 +43,7 @@ const FAILURES: Readonly<Record<FailureReason, readonly [ProviderErrorKind, stri
 
 export class CompletionRequest {
   readonly #options: CompletionRequestOptions;
-  /** As it was sent last. */
+  /** The body that was sent last. */
   #body = '';
   #observed: ObservedRequest | undefined;
   #reader: ModelStreamReader | undefined;
@@ -60,12 +60,12 @@ export class CompletionRequest {
     options.signal.addEventListener('abort', () => this.#conclude('cancelled'), { once: true });
   }
 
-  /** Of the completion; empty before its first part. */
+  /** Id of the completion; empty before its first part. */
   get id(): string {
     return this.#reader?.id ?? '';
   }
 
-  /** For how long no part of the answer came, in milliseconds; also of a tool call, which is given when it is complete. */
+  /** Milliseconds since a part of the answer came, also of a tool call, which is given when it is complete. */
   get silentForMs(): number {
     return this.#options.clock.monotonic() - this.#lastChunkAt;
   }
@@ -109,7 +109,7 @@ export class CompletionRequest {
     }
   }
 
-  /** Behind a complete answer the connection is kept for the next one, unless its end doesn't come. */
+  /** Keeps the connection for the next request after a complete answer, unless the body doesn't end. */
   async #release(body: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
     if (body === undefined) return;
     while (this.#reader?.finished === true && (await this.#next(body, this.#reader)) !== undefined);
@@ -198,7 +198,7 @@ export class CompletionRequest {
     return true;
   }
 
-  /** Without the server's words: they may quote what was asked. */
+  /** Describes the failure without the server's words, which may quote what was asked. */
   #failureOf({ reason, message }: Extract<ModelEvent, { readonly type: 'failure' }>): ProviderError {
     const { endpoint } = this.#options;
     const tooLong = reason === 'error' && TOO_LONG.test(message);

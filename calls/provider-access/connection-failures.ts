@@ -1,4 +1,4 @@
-/** What a failed connection to a provider means for whoever configured it: the same for HTTP and for WebSockets. */
+/** Explains a failed connection to whoever configured the provider: in the same way for HTTP and for WebSockets. */
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import { parametersNamedIn } from './model-quirks.ts';
 import { failureOf, type ProviderError, type ProviderErrorKind } from './provider-failure.ts';
@@ -10,7 +10,7 @@ export const STALL_TIMEOUT_MS = 10_000;
 
 export type Failures = ReturnType<typeof failuresOf>;
 
-/** What models say of a request with too many tokens: OpenAI, Azure, Groq, Mistral, vLLM, llama.cpp; Anthropic; Google; servers before them. */
+/** Matches what models say of too many tokens in a request: OpenAI, Azure, Groq, Mistral, vLLM, llama.cpp; Anthropic; Google; older servers. */
 export const TOO_LONG =
   /context[ _](length|limit|size|window)|prompt is too long|token count.{0,40}exceed|too large for model|reduce the length/i;
 
@@ -35,14 +35,14 @@ export function failuresOf(endpoint: Pick<ProviderError, 'part' | 'provider'>) {
   const failure = (kind: ProviderErrorKind, message: string, more?: Parameters<typeof failureOf>[3]): ProviderError =>
     failureOf(endpoint, kind, message, more);
   return {
-    /** @param said by the server, of a request to a language model */
+    /** @param said what the server says of a request to a language model */
     status(status: number, said = ''): ProviderError {
       if (TOO_LONG.test(said))
         return failure('refused', `answers ${status}: the conversation is too long for its model`, { status, tooLong: true });
       const { kind, message } = failureOfStatus(status);
       return failure(kind, message, { status, refusedParameters: parametersNamedIn(said) });
     },
-    /** @param code of a WebSocket's end */
+    /** @param code the code with which the WebSocket ended */
     closed: (code: number) => failure('refused', `closed the connection (${code}): check its key, model and settings`),
     slow: (ms: number) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),
     connection(error: unknown): ProviderError {

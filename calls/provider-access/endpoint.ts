@@ -10,17 +10,17 @@ export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
 
 export interface ProviderEndpoint {
   readonly part: ProviderPart;
-  /** As the agent names it. */
+  /** The provider's name in the agent's spec. */
   readonly provider: string;
-  /** OpenAI's, or the provider's own. */
+  /** OpenAI's protocol, or the provider's own. */
   readonly protocol: 'openai' | 'own';
-  /** Without a slash at the end; undefined for the provider's usual address. */
+  /** Address without a slash at the end; undefined for the provider's usual one. */
   readonly baseURL?: string;
   /** The agent has chosen the address: requests there go through the egress guard. */
   readonly guarded: boolean;
   /** Absent where neither the agent nor the operator sets one: self-hosted servers often need none. */
   readonly apiKey?: string;
-  /** Absent for the provider's default. */
+  /** Absent for the provider's default model. */
   readonly model?: string;
   readonly voice?: string;
   /** The agent has a name of the voice, and no id. */
@@ -31,7 +31,7 @@ export interface EndpointOptions {
   readonly org: string;
   readonly keys: ProviderKeyReader;
   readonly defaults: ProviderDefaults;
-  /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
+  /** Environment in which `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -44,12 +44,12 @@ interface Wanted {
 }
 
 type AgentSettings = AgentRevisionConfig['agent'];
-/** Of an agent, or of one of its fallbacks. */
+/** The language model of an agent, or of one of its fallbacks. */
 export type WantedLlm = Pick<AgentSettings['llm'], 'provider' | 'model' | 'baseURL' | 'apiKeySecretRef' | 'contextTokens'>;
 export type WantedStt = Omit<AgentSettings['speechToText'], 'fallbacks'>;
 export type WantedTts = Omit<AgentSettings['textToSpeech'], 'fallbacks' | 'temperature'>;
 
-/** Of OpenAI's protocol, without a slash at the end. */
+/** Addresses of providers with OpenAI's protocol, without a slash at the end. */
 const OPENAI_ADDRESSES: Readonly<Record<string, string>> = {
   openai: 'https://api.openai.com/v1',
   groq: 'https://api.groq.com/openai/v1',
@@ -57,7 +57,7 @@ const OPENAI_ADDRESSES: Readonly<Record<string, string>> = {
   anthropic: 'https://api.anthropic.com/v1',
 };
 
-/** @throws ProviderError `refused` where it can't be used as it is configured */
+/** @throws ProviderError `refused` where the language model can't be used as it is configured */
 export async function llmEndpointOf({
   llm,
   ...options
@@ -154,7 +154,7 @@ async function operatorsKey(
   throw new ProviderError({ part, kind: 'refused', provider: name, message });
 }
 
-/** Read for each call: a mounted Secret may change at any time. */
+/** Reads the file for each call: a mounted Secret may change at any time. */
 const contentOf = (file: string | undefined): Promise<string | undefined> =>
   file === undefined
     ? Promise.resolve(undefined)

@@ -1,4 +1,4 @@
-/** Where LLM, STT and TTS providers are reached, with which key, and how a request to one fails: for calls and for their analysis. */
+/** Addresses and keys of LLM, STT and TTS providers, requests to them and their failures: for calls and for their analysis. */
 export {
   createProviderKeyReader,
   ProviderKeyError,

@@ -1,4 +1,4 @@
-/** What was found out about a model at an address: which parameters of a request it refuses, and how its answers have to be read. */
+/** Remembers of a model at an address which parameters of a request it refuses, and how its answers have to be read. */
 import { isObject, parseJson, type JsonObject } from '../../platform/json.ts';
 import { LruMap } from '../../platform/lru.ts';
 
@@ -16,7 +16,7 @@ interface Quirks {
   readonly beginsWithReasoning: boolean;
 }
 
-/** Templates of these put the beginning of the reasoning into the prompt. The first answer shows whether the server separates it. */
+/** Templates of these models put the beginning of the reasoning into the prompt. The first answer shows whether the server separates it. */
 const REASONING_MODELS = /deepseek-?r1|qwq|thinking/i;
 
 export class ModelQuirks {
@@ -31,7 +31,7 @@ export class ModelQuirks {
   }
 }
 
-/** @returns the request as a server takes it that refuses these parameters; the limit of tokens has two names, of which servers know one */
+/** @returns the request without these parameters; the limit of tokens has two names, of which a server knows one */
 export function withoutParameters(request: JsonObject, refused: ReadonlySet<OptionalParameter>): JsonObject {
   const rest = Object.fromEntries(Object.entries(request).filter(([name]) => !refused.has(name as OptionalParameter)));
   const limit = request['max_tokens'] ?? request['max_completion_tokens'];
@@ -44,7 +44,7 @@ export function withoutParameters(request: JsonObject, refused: ReadonlySet<Opti
 export function parametersNamedIn(said: string): readonly OptionalParameter[] {
   const body = parseJson(said);
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  // vLLM names its place, LiteLLM Python's word for nothing.
+  // vLLM puts `body.` before the name, and LiteLLM sends Python's None for no name.
   const param = typeof error['param'] === 'string' ? error['param'].replace(/^(body\.|None$)/, '') : '';
   const text = param === '' ? said : param;
   return OPTIONAL.filter((name) => new RegExp(String.raw`(?<![\w.\]])${name}(?![\w[]|\.\w)`).test(text));

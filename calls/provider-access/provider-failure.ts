@@ -4,20 +4,20 @@ import type { OptionalParameter } from './model-quirks.ts';
 export type ProviderPart = 'llm' | 'stt' | 'tts';
 
 export type ProviderErrorKind =
-  /** Unusable as configured: unknown, no key, or the provider refuses (4xx but 408, 409, 425 and 429). */
+  /** The provider is unusable as configured: unknown, no key, or it refuses (4xx but 408, 409, 425 and 429). */
   | 'refused'
   /** The answer had begun, and broke off. */
   | 'connection_lost'
-  /** 5xx, 429 and their like, after the attempts. */
+  /** After the attempts, the provider still answers 5xx, 429 or the like. */
   | 'runtime'
   /** The response is unusable: no JSON, no events, no audio. */
   | 'payload'
   /** A language model has answered, and said and called nothing. */
   | 'empty'
-  /** No connection, or no answer in time, after the attempts. */
+  /** After the attempts, there is no connection, or no answer in time. */
   | 'unreachable';
 
-/** For messages. */
+/** Names of the parts in messages. */
 export const PART_NAMES: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
 
 /** The message names the part, the provider and what to do; never a key, speech, or text from the provider. */
@@ -25,11 +25,11 @@ export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly part: ProviderPart;
   readonly kind: ProviderErrorKind;
-  /** As agents name it. */
+  /** The provider's name in the agent's spec. */
   readonly provider: string;
-  /** Of the HTTP response; absent without one. */
+  /** Status of the HTTP response; absent without one. */
   readonly status?: number;
-  /** It used up the time limit: another attempt would come too late. */
+  /** The request used up the time limit: another attempt would come too late. */
   readonly slow: boolean;
   /** The request has more tokens than the model takes: a shorter one may succeed. */
   readonly tooLong: boolean;
@@ -58,7 +58,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** For spans and metrics: one of few words. */
+/** Returns one of few words, for spans and metrics. */
 export const errorTypeOf = (error: unknown): string =>
   error instanceof ProviderError ? String(error.status ?? error.kind) : error instanceof Error ? error.name : 'unknown';
 

@@ -19,7 +19,7 @@ export interface ProviderFetchOptions {
 }
 
 export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body' | 'signal'> {
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The request goes to the provider, and is not answered from a recording. */
   readonly onSend?: () => void;
@@ -34,7 +34,7 @@ export type FetchInterceptor = (fetch: ProviderFetch, endpoint: ProviderEndpoint
 /** How long an idle connection is kept, in milliseconds: turns of a conversation are seconds apart. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** For addresses that the operator set. Shared: one server often is STT, LLM and TTS. */
+/** Connections to addresses that the operator set. They are shared: one server often is STT, LLM and TTS. */
 let unguarded: Dispatcher | undefined;
 const ownDispatcher = (): Dispatcher =>
   (unguarded ??= new Agent({
@@ -76,7 +76,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
   };
 }
 
-/** Of an error response. */
+/** Most bytes of an error response that are read. */
 const MAX_ERROR_BYTES = 16 * 1024;
 
 async function failureOfAnswer(
@@ -108,7 +108,7 @@ interface Watch {
   readonly failures: Failures;
 }
 
-/** The same response; its body fails with a ProviderError when it breaks off or stalls. */
+/** Returns the same response; its body fails with a ProviderError when it breaks off or stalls. */
 function withWatchedBody(response: Answer, { clock, signal, failures }: Watch): Response {
   const headers = [...response.headers];
   if (response.body === null) return new Response(null, { status: response.status, headers });

@@ -1,4 +1,4 @@
-/** Keys of providers and tools: in Secrets of the organisation, read one by one and by name. */
+/** Reads the keys of providers and tools from Secrets of the organisation, one by one and by name. */
 import { KubeError } from '../../kube/error.ts';
 import type { Transport } from '../../kube/index.ts';
 import { SecretReader, secretText, type SecretVersion } from '../../kube/secret-reader.ts';
@@ -11,7 +11,7 @@ export interface SecretKeyRef {
 
 export interface ProviderKeyReader {
   /**
-   * The value of one key of one Secret in the organisation's namespace, at most 60 s old; while the API server is away, at most
+   * Reads one key of one Secret in the organisation's namespace; the value is at most 60 s old, and while the API server is away, at most
    * {@link KEPT_MS}.
    * @throws ProviderKeyError
    */

@@ -34,7 +34,7 @@ export type ProviderConnect = (
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** The provider takes no more audio when this much waits to be sent. A new connection may begin with a minute of it, as Base64. */
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
-/** RFC 6455, and the codes that providers give to a wrong key or too little money. */
+/** Codes of RFC 6455, and those that providers give to a wrong key or too little money. */
 const IN_ORDER = new Set([1000, 1001, 1005]);
 const REFUSING = new Set([1002, 1003, 1007, 1008, 4001, 4002, 4003]);
 

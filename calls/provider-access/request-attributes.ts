@@ -1,4 +1,4 @@
-/** What a request of OpenAI's `/chat/completions` says of itself, for its span. */
+/** Attributes that the span of a request to OpenAI's `/chat/completions` takes from it. */
 import { parseJson } from '../../platform/json.ts';
 import { capturesContent, type Attributes } from '../../platform/telemetry/tracing.ts';
 import { messagesText, textPart, valueText, type ContentMessage } from '../../platform/telemetry/gen-ai/content.ts';

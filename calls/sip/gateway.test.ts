@@ -17,7 +17,7 @@ it.each([
   ],
   ['a status that is none', twirpError('unknown', { sip_status_code: 'soon' }), { reason: 'carrier_error' }],
   ['no answer in time', twirpError('deadline_exceeded'), { reason: 'no_answer' }],
-  // As livekit/sip says them.
+  // These are the messages of livekit/sip.
   ['a telephone that rang as long as it may', canceled('sip request timed out'), { reason: 'no_answer' }],
   [
     'a network that let it ring, and fell silent',

@@ -5,17 +5,17 @@ import { errorMessageOf } from '../../platform/caught.ts';
 import { httpUrlOf, type MediaServer } from '../media-server.ts';
 import type { FinishReason } from '../../store/index.ts';
 
-/** The finish reason of a call that was dialled and not answered. */
+/** Finish reasons of a call that was dialled and not answered. */
 export type DialFailure = Extract<FinishReason, 'line_busy' | 'no_answer' | 'call_failed' | 'carrier_error'>;
 
 export interface DialOptions {
-  /** Of the number that calls. */
+  /** The trunk of the number that calls. */
   readonly trunk: string;
   readonly from: string;
-  /** E.164, or whatever the trunk dials. */
+  /** The callee: E.164, or whatever the trunk dials. */
   readonly to: string;
   readonly room: string;
-  /** Of the participant that the callee becomes. */
+  /** Identity of the participant that the callee becomes. */
   readonly identity: string;
   /** How long it may ring, in seconds. */
   readonly ringSeconds: number;
@@ -43,7 +43,7 @@ export interface TransferRequest {
 
 export interface SipGateway {
   /**
-   * Host, or host:port, that an outbound trunk leads to; undefined where there is no such trunk.
+   * Finds the host, or host:port, that an outbound trunk leads to; undefined where there is no such trunk.
    * @throws TwirpError and others when the media server does not answer
    */
   trunkAddress(trunk: string): Promise<string | undefined>;
@@ -53,7 +53,7 @@ export interface SipGateway {
   refer(request: TransferRequest): Promise<TransferResult>;
   /** Disconnects a participant: the gateway answers 486 while it still rings, and hangs up otherwise. Succeeds for one who has left. */
   hangUp(room: string, identity: string): Promise<void>;
-  /** Whether a participant hears the tracks of another. Succeeds for one who has left. */
+  /** Sets whether a participant hears these tracks. Succeeds for one who has left. */
   connect(room: string, identity: string, tracks: readonly string[], connected: boolean): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ export function dialFailureOfStatus(status: number | undefined): DialFailure {
   return 'call_failed';
 }
 
-/** Why a dial failed, from the media server's error. */
+/** Tells from the media server's error why a dial failed. */
 export function dialFailureOf(error: unknown): { readonly reason: DialFailure; readonly status?: number; readonly message: string } {
   const known = statusOf(error);
   if (known.status !== undefined) return { reason: dialFailureOfStatus(known.status), ...known };
@@ -133,8 +133,8 @@ export function dialFailureOf(error: unknown): { readonly reason: DialFailure; r
 }
 
 /**
- * It rang as long as it may without an answer: noticed here, by the media server, or by its SIP service. That service answers `canceled` for
- * everything without a final response, and only its message distinguishes a phone that rang from a trunk that sent nothing.
+ * Whether it rang as long as it may without an answer, as noticed here, by the media server, or by its SIP service. That service answers
+ * `canceled` for everything without a final response, and only its message distinguishes a phone that rang from a trunk that sent nothing.
  */
 function ranOut(error: unknown): boolean {
   if (!(error instanceof TwirpError)) return error instanceof Error && error.name === 'TimeoutError';

@@ -4,8 +4,8 @@ import { TwirpError } from 'livekit-server-sdk';
 export class SipError extends Error {
   override readonly name = 'SipError';
   /**
-   * `refused`: the request; `login`: Parley's API key; `without_redis`: it cannot store trunks; `gone`: the trunk or rule does not exist;
-   * `unavailable`: everything else, a retry may help.
+   * `refused`: the media server refuses the request; `login`: it refuses Parley's API key; `without_redis`: it cannot store trunks; `gone`: the
+   * trunk or rule does not exist; `unavailable`: everything else, a retry may help.
    */
   readonly kind: 'refused' | 'login' | 'without_redis' | 'gone' | 'unavailable';
 

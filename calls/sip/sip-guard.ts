@@ -1,6 +1,6 @@
 /**
- * Which SIP addresses may be called: by the rules of the egress guard, which the SIP service does not ask. Names are resolved when a call goes out,
- * not when an address is written: they may resolve differently by then.
+ * Decides which SIP addresses may be called, by the rules of the egress guard, which the SIP service does not ask. Names are resolved when a call
+ * goes out, not when an address is written: they may resolve differently by then.
  */
 import { systemClock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -20,9 +20,9 @@ export type SipGuardSettings = Pick<
 >;
 
 export interface SipGuard {
-  /** Without DNS. @returns the problem and its cure; undefined where the address may be called */
+  /** Checks an address without DNS. @returns the problem and its cure; undefined where the address may be called */
   check(uri: string): string | undefined;
-  /** With DNS: all addresses of the name, and of each server in its SRV records. Takes seconds where DNS is slow. */
+  /** Checks with DNS all addresses of the name, and of each server in its SRV records. Takes seconds where DNS is slow. */
   vet(uri: string): Promise<string | undefined>;
 }
 
@@ -89,7 +89,7 @@ export function createSipGuard(config: SipGuardSettings): SipGuard {
 
 /** Checks each address when it is dialled or referred to. */
 export function guardedSipGateway(gateway: SipGateway, guard: Pick<SipGuard, 'vet'>): SipGateway {
-  /** By the trunk as the media server has it: the call goes there. */
+  /** Checks the trunk as the media server has it, because the call goes there. */
   const objection = async (trunk: string): Promise<string | undefined> => {
     const address = await gateway.trunkAddress(trunk);
     return address === undefined ? undefined : guard.vet(address);

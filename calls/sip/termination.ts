@@ -7,7 +7,7 @@ export interface Termination {
   readonly transport: SipTransport;
 }
 
-// One reading only: no second @, nothing that ends a header, no ? behind which a SIP stack would look for more headers.
+// An address has one reading only: no second @, nothing that ends a header, no ? behind which a SIP stack would look for more headers.
 const SIP_ADDRESS =
   /^(?:(?<scheme>sips?):)?(?:[\w.!~*'()&=+$/%:-]*@)?(?<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?(?<parameters>(?:;[\w.!~*'()&=+$/%:[\]-]*)*)$/i;
 
@@ -26,7 +26,7 @@ export function terminationOf(uri: string): Termination | undefined {
   return { address: port === undefined ? host : `${host}:${port}`, transport };
 }
 
-/** The user, host, port and transport of a SIP address in one spelling; an unreadable address as it is. */
+/** Returns the user, host, port and transport of a SIP address in one spelling; an unreadable address as it is. */
 export function sipOriginOf(uri: string): string {
   const termination = terminationOf(uri);
   const user = /^(?:sips?:)?([^@;]*)@/i.exec(uri.trim())?.[1] ?? '';

@@ -19,7 +19,7 @@ const outbound = {
 } as const;
 const rule = { kind: 'rule', name: 'acme/main', trunk: 'ST_1' } as const;
 
-/** As the media server keeps it. */
+/** Returns the spec as the media server keeps it. */
 function stored(spec: SipSpec, agentName = 'parley'): SipInfo {
   const info = infoOf(spec, { ...dispatch, agentName });
   const type = { inbound: SIPInboundTrunkInfo, outbound: SIPOutboundTrunkInfo, rule: SIPDispatchRuleInfo }[spec.kind];

@@ -13,10 +13,10 @@ import { INBOUND_DISPATCH_METADATA, INBOUND_ROOM_PREFIX } from '../names.ts';
 
 /** The PhoneNumber that owns a trunk or rule; stored in its metadata, by which Parley finds it. */
 export interface Ownership {
-  /** Of the PhoneNumber. */
+  /** Uid of the PhoneNumber. */
   readonly uid: string;
   readonly number: string;
-  /** Of the PhoneNumber: by it a trunk is removed that nobody could remove when the object went. */
+  /** Policy of the PhoneNumber: it decides whether a trunk is removed that nobody could remove when the object went. */
   readonly deletionPolicy: 'Retain' | 'Delete';
 }
 
@@ -61,7 +61,7 @@ function transportNumber(transport: SipTransport): SIPOutboundTrunkInfo['transpo
 
 export type SipInfo = SIPInboundTrunkInfo | SIPOutboundTrunkInfo | SIPDispatchRuleInfo;
 
-/** @param options.agentName dispatched by a rule */
+/** @param options.agentName the agent that a rule dispatches */
 export function infoOf(spec: SipSpec, { metadata, agentName }: { readonly metadata: string; readonly agentName: string }): SipInfo {
   const { name } = spec;
   if (spec.kind === 'rule') {
@@ -110,7 +110,7 @@ function roomConfiguration(agentName: string): RoomConfiguration {
   });
 }
 
-/** What a trunk or rule is like, whoever owns it: equal for those that are alike. Includes passwords, and what Parley leaves empty but others may set. */
+/** Returns all settings of a trunk or rule but its owner, to be compared: also passwords, and what Parley leaves empty but others may set. */
 export function likenessOf(info: SipInfo): unknown {
   const { name } = info;
   if (info instanceof SIPDispatchRuleInfo) {

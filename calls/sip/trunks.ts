@@ -16,21 +16,21 @@ export interface SipThing extends Ownership {
 }
 
 export interface SipTrunks {
-  /** All that Parley made, of every PhoneNumber. */
+  /** Lists all trunks and rules that Parley made, of every PhoneNumber. */
   list(): Promise<readonly SipThing[]>;
   create(spec: SipSpec, owner: Ownership): Promise<SipThing>;
-  /** Changes an existing one, and its owner. */
+  /** Changes an existing trunk or rule, and its owner. */
   replace(id: string, spec: SipSpec, owner: Ownership): Promise<SipThing>;
-  /** Succeeds for one that does not exist. */
+  /** Removes a trunk or rule; succeeds for one that does not exist. */
   remove(thing: Pick<SipThing, 'kind' | 'id'>): Promise<void>;
-  /** Equal for what is alike; keyed by process, so that it reveals nothing else. */
+  /** Returns the same digest for specs that are alike; it is keyed by process, so that it reveals nothing else. */
   digest(spec: SipSpec): string;
 }
 
 /** Longest time for one request, in seconds. */
 const REQUEST_SECONDS = 5;
 
-/** Each throws {@link SipError}, and nothing else, within 5 s. */
+/** Each method throws {@link SipError}, and nothing else, within 5 s. */
 export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret' | 'agentName'>): SipTrunks {
   const { apiKey, apiSecret, agentName } = server;
   const client = new SipClient(httpUrlOf(server), apiKey, apiSecret, { requestTimeout: REQUEST_SECONDS, failover: false });

@@ -6,22 +6,22 @@ import { DAY_MS } from '../../platform/time.ts';
 import type { NewCall, ServingRevision } from '../../store/index.ts';
 
 export interface DailyBudget {
-  /** As the agent has it. */
+  /** The amount as the agent's spec has it. */
   readonly amount: string;
   /** Millionths of the currency. */
   readonly micros: bigint;
   readonly currency: string;
-  /** The day that is now: milliseconds since the epoch. */
+  /** Bounds of the present day, in milliseconds since the epoch. */
   readonly since: number;
   readonly until: number;
 }
 
-/** Of an agent that serves, whichever revision the call starts with. */
+/** Returns the budget of an agent that serves, whichever revision the call starts with. */
 export function servedBudget({ budget }: Pick<ServingRevision, 'budget'>, now: number): DailyBudget | undefined {
   return budget === null ? undefined : budgetOf({ budget, timeZone: budget.timeZone }, now);
 }
 
-/** For the registration of a call. */
+/** Returns what the registration of a call stores of the budget. */
 export function storedBudget(budget: DailyBudget | undefined): Pick<NewCall, 'budget'> {
   if (budget === undefined) return {};
   const { micros, currency, since } = budget;
@@ -31,7 +31,7 @@ export function storedBudget(budget: DailyBudget | undefined): Pick<NewCall, 'bu
 /** More than a day and less than two, wherever clocks are changed. */
 const PAST_MIDNIGHT_MS = 1.25 * DAY_MS;
 
-/** Undefined for an agent without one, and for one in a time zone that does not exist: it is not accepted. */
+/** Returns undefined for an agent without a budget, and for one in a time zone that does not exist: its spec is not accepted. */
 export function budgetOf({ budget, timeZone = 'UTC' }: Pick<AgentSpec, 'budget' | 'timeZone'>, now: number): DailyBudget | undefined {
   if (budget === undefined || !isTimeZone(timeZone)) return undefined;
   const midnightBefore = (moment: number): number => momentOf(`${dateIn(moment, timeZone)}T00:00`, timeZone) ?? moment;

@@ -9,7 +9,7 @@ export async function countTokens(texts: readonly string[]): Promise<readonly nu
   return texts.map((text) => (text.length <= MOST_COUNTED ? count(text) : Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)));
 }
 
-/** Beforehand, so that it holds up no call. What fails is tried again when it is needed. */
+/** Loads the tokenizer beforehand, so that it holds up no call. What fails is tried again when it is needed. */
 export async function loadTokenizer(): Promise<void> {
   await countTokens([]).catch(() => undefined);
 }

@@ -13,7 +13,7 @@ const text = 'very well';
 const chat: ModelRequest = { operation: CHAT, provider: 'p', model: 'm', streams: true, body };
 const failure: RequestOutcome = { failure: 'reset' };
 
-/** The line of one request that ends so. */
+/** Returns the line of one request that ends so. */
 async function counted(request: ModelRequest, ...ends: readonly (readonly [RequestOutcome, ModelAnswer?])[]) {
   const meter = new UsageMeter({ prices: new PriceTable([]), clock: new FakeClock() });
   const observed = countedRequests({ meter, purpose: 'conversation', countTokens }).begin(request);

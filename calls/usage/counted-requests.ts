@@ -1,6 +1,6 @@
 /**
- * Counts the requests that go to language models and voices, whoever makes them: answers, summaries, hedged and repeated requests, analyses. What was
- * given up has been paid for up to there: a model's provider doesn't tell any more how much that was, so it is estimated.
+ * Counts the requests that go to language models and voices, whoever makes them: answers, summaries, hedged and repeated requests, analyses. A
+ * request that is given up is paid for up to there: a model's provider doesn't tell any more how much that was, so it is estimated.
  */
 import { CHAT, TEXT_TO_SPEECH } from '../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelAnswer, ModelRequest, ModelRequestObserver, TokenUsage } from '../../platform/telemetry/gen-ai/model-requests.ts';
@@ -8,7 +8,7 @@ import { estimate, type CountedRequest, type CountTokens, type TokenAmounts } fr
 import type { UsageOf } from './usage-line.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
-/** Where what is used is counted. */
+/** Counts what is used of providers. */
 export interface ProviderUsage {
   readonly meter: UsageMeter;
   readonly countTokens: CountTokens;
@@ -19,7 +19,7 @@ export interface CountedRequestsOptions extends ProviderUsage {
 }
 
 export function countedRequests({ meter, purpose, countTokens }: CountedRequestsOptions): ModelRequestObserver {
-  /** By provider and model: the last that its provider has counted. */
+  /** The last request that its provider has counted, by provider and model. */
   const known = new Map<string, CountedRequest>();
 
   const countCompletion = ({ provider, model = '', body = '' }: ModelRequest, { usage, text = '' }: ModelAnswer): void => {

@@ -11,7 +11,7 @@ const words: CountTokens = async (texts) => texts.map((text) => text.split(' ').
 const embedding: ModelUse = { kind: 'embedding', provider: 'p', model: 'm', texts: ['how are you'], reported: {} };
 const rerank: ModelUse = { ...embedding, kind: 'rerank', texts: [] };
 
-/** The line of a search that makes these requests. */
+/** Returns the line of a search that makes these requests. */
 async function counted(uses: readonly ModelUse[], countTokens = words) {
   const meter = new UsageMeter({ prices: new PriceTable([]), clock: new FakeClock() });
   const search = countedSearch(

@@ -7,7 +7,7 @@ import { countedOrByLength } from './token-usage.ts';
 export function countedSearch(search: Pick<Search, 'search'>, { meter, countTokens }: ProviderUsage): Pick<Search, 'search'> {
   const onUse = ({ kind, provider, model, texts, reported: { tokens, searchUnits = 1 } }: ModelUse): void => {
     const of = { kind, purpose: 'conversation', provider, model } as const;
-    // Rerankers without a count of tokens are not paid by it.
+    // Rerankers that report no tokens aren't paid by tokens.
     if (kind === 'rerank') meter.add(of, { requests: searchUnits, inputTokens: tokens ?? 0 });
     else if (tokens !== undefined) meter.add(of, { requests: 1, inputTokens: tokens });
     else

@@ -2,7 +2,7 @@
 import type { UsageMeter } from './usage-meter.ts';
 
 export interface HeardMeter {
-  /** A request, or a connection. */
+  /** Counts a request, or a connection. */
   request(): void;
   audio(milliseconds: number): void;
 }
@@ -24,7 +24,7 @@ export function heardMeter({
   };
 }
 
-/** A request with all of its audio: paid for where it is answered, or given up from here. */
+/** Counts a request with all of its audio, which is paid for where it is answered, or given up from here. */
 export async function countedTurn<T>(
   {
     counted,

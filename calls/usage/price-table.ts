@@ -1,6 +1,4 @@
-/**
- * What usage costs. Exact: prices are millionths of the currency, sums are integers, and each line is rounded once, to a millionth.
- */
+/** Computes exactly what usage costs: prices are millionths of the currency, sums are integers, and each line is rounded once, to a millionth. */
 import { createHash } from 'node:crypto';
 
 import { canonicalJson } from '../../platform/canonical-json.ts';
@@ -53,5 +51,5 @@ function microsOf(price: ProviderPrice, used: UsageAmounts): bigint {
   return rounded(perMillion * MS_PER_HOUR + BigInt(used.audioMilliseconds) * perHour * MILLION, MILLION * MS_PER_HOUR);
 }
 
-/** Half up. */
+/** Divides, and rounds half up. */
 const rounded = (dividend: bigint, divisor: bigint): bigint => (2n * dividend + divisor) / (2n * divisor);

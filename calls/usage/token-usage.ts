@@ -3,9 +3,9 @@ import type { UsageAmounts } from './usage-line.ts';
 
 export type CountTokens = (texts: readonly string[]) => Promise<readonly number[]>;
 
-/** What is added to each message, for its role and its bounds: https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
+/** Tokens that each message has for its role and its bounds: https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
 const TOKENS_PER_MESSAGE = 4;
-/** Where there is no tokenizer. */
+/** Bytes that count as a token where there is no tokenizer. */
 const BYTES_PER_TOKEN = 4;
 
 export type TokenAmounts = Pick<UsageAmounts, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'>;
@@ -19,9 +19,9 @@ export interface CountedRequest {
 export interface EstimateOptions {
   /** The JSON of the request. */
   readonly body: string;
-  /** What the model has written of its answer: words, reasoning and tool calls. */
+  /** The answer as far as the model has written it: words, reasoning and tool calls. */
   readonly answer: string;
-  /** A request to the same model: of what is the same in both, its count holds. */
+  /** A request to the same model: its count holds for what is the same in both. */
   readonly known: CountedRequest | undefined;
   readonly countTokens: CountTokens;
 }
@@ -43,19 +43,19 @@ export async function estimate({ body, answer, known, countTokens }: EstimateOpt
   return { inputTokens: Math.max(0, inputTokens), cachedInputTokens: 0, outputTokens: counts.at(-1) ?? 0, reasoningTokens: 0 };
 }
 
-/** Never fails. */
+/** Counts the tokens of texts; without a tokenizer by their length. Never fails. */
 export function countedOrByLength(texts: readonly string[], countTokens: CountTokens): Promise<readonly number[]> {
   return countTokens(texts).catch(() => texts.map((text) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)));
 }
 
-/** What a model reads of a request. */
+/** A part of a request that the model reads. */
 interface Part {
   readonly text: string;
   /** Tokens beyond those of the text. */
   readonly more: number;
 }
 
-/** Those that the other has not, or has less often. */
+/** Returns the parts that the others don't have, or have less often. */
 function without(parts: readonly Part[], others: readonly Part[]): readonly Part[] {
   const left = new Map<string, number>();
   for (const { text } of others) left.set(text, (left.get(text) ?? 0) + 1);
@@ -66,7 +66,7 @@ function without(parts: readonly Part[], others: readonly Part[]): readonly Part
   });
 }
 
-/** Its messages, and the tools. */
+/** Returns the messages and the tools of a request. */
 function partsOf(body: string): readonly Part[] {
   const { messages = [], tools } = parsed(body) as { readonly messages?: readonly object[]; readonly tools?: unknown };
   const texts = messages.map((message) => {

@@ -1,7 +1,7 @@
-/** What a call uses of providers, added up by provider and model. */
+/** Usage of providers in a call, added up by provider and model. */
 import type { UsageLine } from '../../store/index.ts';
 
-/** What is added up. */
+/** Amounts that are added up. */
 export type UsageAmounts = Pick<
   UsageLine,
   | 'requests'
@@ -14,7 +14,7 @@ export type UsageAmounts = Pick<
   | 'audioMilliseconds'
 >;
 
-/** Who is paid, and for what. */
+/** Says who is paid, and for what. */
 export type UsageOf = Pick<UsageLine, 'kind' | 'purpose' | 'provider' | 'model'>;
 
 export const NOTHING_USED: UsageAmounts = {

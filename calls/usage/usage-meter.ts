@@ -9,7 +9,7 @@ import { NOTHING_USED, type UsageAmounts, type UsageOf } from './usage-line.ts';
 /** An agent has few providers; models come from its configuration. */
 const MOST_LINES = 64;
 
-/** What was added since the last time. */
+/** Usage that was added since the last report. */
 export interface UsageAdded {
   readonly of: UsageOf;
   readonly amounts: UsageAmounts;
@@ -28,7 +28,7 @@ export class UsageMeter {
   readonly #options: UsageMeterOptions;
   readonly #lines = new Map<string, { readonly of: UsageOf; amounts: UsageAmounts }>();
   readonly #estimates = new Set<Promise<void>>();
-  /** Totals are stored under it: to store them again doubles nothing. */
+  /** Totals are stored under this id: to store them again doubles nothing. */
   readonly #writer = randomUUID();
   readonly #reported = new Map<string, UsageLine>();
   #changed = false;
@@ -45,7 +45,7 @@ export class UsageMeter {
     this.#changed = true;
   }
 
-  /** Adds what is known only later. Never fails. */
+  /** Adds amounts that are known only later. Never fails. */
   addLater(of: UsageOf, added: Promise<Partial<UsageAmounts>>): void {
     const waiting = added.then((amounts) => this.add(of, amounts)).finally(() => this.#estimates.delete(waiting));
     this.#estimates.add(waiting);
@@ -56,7 +56,7 @@ export class UsageMeter {
     while (this.#estimates.size > 0) await Promise.allSettled(this.#estimates);
   }
 
-  /** All totals, to be stored; undefined where they are as they were the last time. */
+  /** Returns all totals, to be stored; undefined where they are as they were the last time. */
   takeUnstored(): CallUsageRows | undefined {
     if (!this.#changed) return undefined;
     this.#changed = false;
@@ -69,7 +69,7 @@ export class UsageMeter {
     return rows;
   }
 
-  /** What {@link takeUnstored} gave could not be stored. */
+  /** Call it when the totals of {@link takeUnstored} could not be stored. */
   notStored(): void {
     this.#changed = true;
   }

@@ -1,4 +1,4 @@
-/** What calls use, as metrics for each agent. */
+/** Metrics of what calls use, for each agent. */
 import { Counter, type Registry } from 'prom-client';
 
 import type { UsageAdded } from './usage-meter.ts';
@@ -9,13 +9,13 @@ export interface UsageReport {
   readonly added: readonly UsageAdded[];
 }
 
-/** Agents with the models of theirs that have series of their own; the others share one. */
+/** Most pairs of agent and model that have series of their own; the others share one. */
 const MOST_SERIES = 500;
 const OTHER = 'other';
 
 const labelNames = ['org', 'agent', 'provider', 'model', 'kind'] as const;
 
-/** @returns counts what is reported */
+/** @returns a function that counts what is reported */
 export function usageMetrics(registry: Registry): (report: UsageReport) => void {
   const counter = <L extends string>(name: string, help: string, names: readonly L[]) =>
     new Counter({ name, help, labelNames: names, registers: [registry] });
