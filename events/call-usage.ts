@@ -1,4 +1,4 @@
-/** What calls have used of providers, and what it costs, as REST and events show it. */
+/** Usage of providers in calls, and its cost, as REST and events show it. */
 import { z } from 'zod';
 
 import { amountOf } from '../platform/money.ts';
@@ -69,7 +69,7 @@ export const callUsage = z
 export type ShownUsage = z.output<typeof callUsage>;
 type ItemAnswer = ShownUsage['items'][number];
 
-/** Of what has used anything; null where some of it has no price. */
+/** Returns the cost of all lines; null unless each of them has one, in the same currency. */
 export function costShown(lines: readonly UsageLine[]): ShownUsage['cost'] {
   return sumOf(lines).cost;
 }
@@ -91,7 +91,7 @@ function itemOf(line: UsageLine): ItemAnswer {
 
 const modelOf = ({ kind, provider, model: name }: UsageLine) => ({ kind, provider, ...(name !== '' && { model: name }) });
 
-/** What its kind is measured in. */
+/** Returns the amounts in which the line's kind is measured. */
 function amountsOf(line: UsageLine): Partial<ItemAnswer> {
   if (line.kind === 'llm')
     return {

@@ -13,7 +13,7 @@ const durationSeconds = z.number().min(0).describe('In seconds.');
 const knowledgeBaseId = z.string().min(1).max(253).describe('The knowledge base.');
 const documentId = z.string().min(1).max(128).describe('The document.');
 const testVerdict = z.enum(['passed', 'failed', 'error']).describe('`error`: it could not be evaluated.');
-/** Of a run, in its event. */
+/** Most tests of a run that its event names. */
 export const MOST_TESTS_NAMED = 100;
 const subscriptionId = z.string().min(1).max(253).describe('The subscription.');
 
@@ -22,7 +22,7 @@ const usage = callUsage
   .describe('What the call has used of providers by then, and what that costs; absent where it has used nothing.');
 
 interface EventDefinition<P extends z.ZodObject = z.ZodObject> {
-  /** When it happens, in one sentence. */
+  /** Says when the event happens, in one sentence. */
   readonly description: string;
   readonly payload: P;
 }
@@ -151,7 +151,7 @@ export type EventName = keyof typeof eventCatalogue;
 
 export type EventPayload<N extends EventName> = z.output<(typeof eventCatalogue)[N]['payload']>;
 
-/** In the order of the catalogue. */
+/** Names of all events, in the order of the catalogue. */
 export const eventNames = Object.keys(eventCatalogue) as readonly EventName[];
 
 export function isEventName(name: string): name is EventName {

@@ -19,7 +19,7 @@ interface EventFacts {
   readonly now: number;
   /** When it happened, in milliseconds since the epoch; `now` by default. */
   readonly at?: number | undefined;
-  /** Of what it is about, where that has a trace of its own. */
+  /** Trace of what the event is about, where that has one of its own. */
   readonly traceparent?: string | null | undefined;
   /** UUIDv7; a new one by default. */
   readonly id?: string | undefined;
@@ -31,7 +31,7 @@ export interface EventToBuild<N extends EventName> extends EventFacts {
 }
 
 /**
- * An event for `insertEvents`, in the transaction of the change that it reports.
+ * Builds an event for `insertEvents`, in the transaction of the change that it reports.
  *
  * @throws ZodError for a payload that isn't the event's: a defect of the caller
  */
@@ -40,7 +40,7 @@ export function buildEvent<N extends EventName>(event: EventToBuild<N>): NewEven
   return { ...composeEvent({ ...event, payload }), ...('call_id' in payload && { callId: payload.call_id }) };
 }
 
-/** An event with a given payload, to try receivers with. */
+/** Composes an event with a given payload, to try receivers with. */
 export function composeEvent(event: EventFacts & { readonly name: EventName; readonly payload: object }): NewEvent {
   const { name, org, agent, workspace, onlySubscription, exceptSubscription, payload, now, at = now } = event;
   const id = event.id ?? uuidv7At(now);

@@ -1,11 +1,11 @@
 /** The body of every delivery of an event: made once, then signed and sent as it is. */
 
-/** How an event's id reads outside the database. Standard Webhooks wants ids without dots. */
+/** Writes an event's id as it reads outside the database. Standard Webhooks wants ids without dots. */
 export function eventIdOf(uuid: string): string {
   return `evt_${uuid}`;
 }
 
-/** How a delivery's id reads outside the database. */
+/** Writes a delivery's id as it reads outside the database. */
 export function deliveryIdText(uuid: string): string {
   return `dlv_${uuid}`;
 }

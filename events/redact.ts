@@ -1,4 +1,4 @@
-/** What is left of the events of a call that is deleted: that they happened, and nothing of what was said or with whom. */
+/** Redacts the events of a call that is deleted: they still say that they happened, but nothing of what was said or with whom. */
 import type { EventName, EventPayload } from './catalogue.ts';
 import type { Envelope } from './envelope.ts';
 

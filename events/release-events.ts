@@ -1,4 +1,4 @@
-/** What a change of the serving revision reports to subscribers. */
+/** Makes the events that report a change of the serving revision to subscribers. */
 import type { NewEvent, ReleasedAgent } from '../store/index.ts';
 import { buildEvent } from './emit.ts';
 
