@@ -5,12 +5,12 @@ import { keyOf, type KubeObject, type ObjectKey, type Stored } from './types.ts'
 
 /** Read side of a watch cache. What it returns is frozen and shared: never the caller's to change. */
 export interface Cache<T> {
-  /** By {@link keyOf}: `namespace/name`. */
+  /** Finds an object by its {@link keyOf}: `namespace/name`. */
   get(key: ObjectKey): T | undefined;
-  /** Every object, in no particular order; a snapshot that later changes leave alone. */
+  /** Lists every object, in no particular order; a snapshot that later changes leave alone. */
   list(): readonly T[];
   /**
-   * The objects for which the named index returned `value`.
+   * Returns the objects for which the named index returned `value`.
    * @throws RangeError when there is no such index.
    */
   byIndex(index: string, value: string): readonly T[];
@@ -42,7 +42,7 @@ interface Waiter extends PromiseWithResolvers<void> {
 
 interface Entry<T> {
   readonly object: T;
-  /** Per index, the values the object stands under: what is needed to take it out again. */
+  /** Per index, the values the object stands under; they are needed to take it out again. */
   readonly values: readonly (readonly string[])[];
 }
 
@@ -111,7 +111,7 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
 
   /**
    * Takes one object in. An object with the same name and another uid is another object: the old one's deletion comes first.
-   * What is older than what is here, or the same, changes nothing.
+   * An object that is older than the one that is here, or the same, changes nothing.
    */
   put(object: Stored<T>): readonly CacheChange<Stored<T>>[] {
     const key = keyOf(object);
@@ -139,7 +139,7 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
     return [{ type: 'deleted', object: last ? freezeDeep(last) : old.object }];
   }
 
-  /** The server has sent everything up to here. */
+  /** Records that the server has sent everything up to here. */
   advanceTo(resourceVersion: string): void {
     this.#resourceVersion = resourceVersion;
     for (const waiter of this.#waiters) if (this.#reached(waiter.resourceVersion)) waiter.resolve();
@@ -148,7 +148,7 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
   /**
    * Puts a complete listing in place of what is here, in one step: readers see the old state or the new one, nothing between.
    * The work before that step is cut into slices.
-   * @returns what differs, deletions that were missed among it.
+   * @returns the differences, deletions that were missed among them.
    */
   async replace(objects: readonly Stored<T>[], resourceVersion: string): Promise<readonly CacheChange<Stored<T>>[]> {
     const pacer = new Pacer();
@@ -180,7 +180,7 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
     return changes.concat(arrived);
   }
 
-  /** No more changes: pending waits reject. */
+  /** Ends the changes: pending waits reject. */
   close(reason: Error): void {
     this.#closed = reason;
     for (const waiter of this.#waiters) waiter.reject(reason);
@@ -249,7 +249,7 @@ function isNewer<T extends KubeObject>(object: Stored<T>, old: Stored<T>): boole
 }
 
 /**
- * Freezes a JSON value through and through, in place. What is frozen already is taken to be so below as well.
+ * Freezes a JSON value through and through, in place. A frozen part is taken to be frozen below as well.
  * Never recurses: one object that overflowed the stack would keep the whole kind from being watched.
  */
 function freezeDeep<T extends object>(value: T): T {

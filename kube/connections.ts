@@ -13,7 +13,7 @@ export interface Connections {
 }
 
 /**
- * HTTP/1.1 only: over HTTP/2 one slow watch stalls every request on the same connection.
+ * Connects by HTTP/1.1 only: over HTTP/2 one slow watch stalls every request on the same connection.
  * undici's own timeouts are off, because each request brings its deadline and a watch is idle by nature.
  */
 export function connect(options: { readonly origin: string; readonly proxyUrl?: string; readonly tls: TlsMaterial }): Connections {

@@ -18,7 +18,7 @@ export interface Identity {
   /** Authorization and impersonation headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsMaterial;
-  /** Equal for equal TLS material: new connections are opened when it changes. */
+  /** A key that is equal for equal TLS material: new connections are opened when it changes. */
   readonly tlsKey: string;
 }
 
@@ -26,7 +26,7 @@ export interface Identity {
 const MAX_AGE_MS = 5_000;
 
 /**
- * Who we are, asked before each request. client-node parses the configuration, runs exec plugins, refreshes OIDC
+ * Tells who we are before each request. client-node parses the configuration, runs exec plugins, refreshes OIDC
  * tokens and reads token files; what it keeps for too long (a token file for 60 s, an exec token until its stated
  * expiry) is forgotten by {@link refresh}, which a 401 calls.
  */
@@ -53,7 +53,7 @@ export class KubeCredentials {
     return identity;
   }
 
-  /** Forgets everything that was read for `used`; nothing where it has been read again since. */
+  /** Forgets everything that was read for `used`, unless it has been read again since. */
   refresh(used: Promise<Identity>): void {
     if (this.#current !== undefined && this.#current.identity !== used) return;
     const fresh = new KubeConfig();

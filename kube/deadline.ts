@@ -5,7 +5,7 @@ export interface DeadlineOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** What is waited for, for the error. */
+  /** Names the awaited thing in the error. */
   readonly what: string;
 }
 
@@ -32,7 +32,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Why it ended, if it has. */
+  /** The error with which the deadline ended, if it has. */
   get error(): KubeError | undefined {
     return this.#error;
   }
@@ -52,12 +52,12 @@ export class Deadline {
     );
   }
 
-  /** No more timeout; the signal goes on counting. */
+  /** Stops the timeout; the signal goes on counting. */
   disarm(): void {
     this.#timer.cancel();
   }
 
-  /** To be called when the request is over, however it went. */
+  /** Call it when the request is over, however it went. */
   clear(): void {
     this.#timer.cancel();
     this.#options.signal?.removeEventListener('abort', this.#onAbort);

@@ -10,12 +10,12 @@ export class DelayHeap<K> {
   readonly #heap: Entry<K>[] = [];
   readonly #byKey = new Map<K, Entry<K>>();
 
-  /** When the earliest key is due. */
+  /** The time at which the earliest key is due. */
   get nextAt(): number | undefined {
     return this.#heap[0]?.dueAt;
   }
 
-  /** Adds `key`; where it waits already, the earlier of the two times holds. */
+  /** Adds `key`; if it waits already, the earlier of the two times holds. */
   add(key: K, dueAt: number): void {
     const known = this.#byKey.get(key);
     if (known && known.dueAt <= dueAt) return;

@@ -14,9 +14,9 @@ export interface KubeErrorOptions {
   readonly reason: string;
   readonly message: string;
   readonly causes?: readonly StatusCause[];
-  /** From `Retry-After`, in milliseconds. */
+  /** Wait that `Retry-After` asks for, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** What answered, where that was not the API server but something behind it, as through a Service's proxy. */
+  /** The answer of something behind the API server, as through a Service's proxy; absent for the API server's own. */
   readonly body?: string;
   readonly cause?: unknown;
 }

@@ -7,9 +7,9 @@ export interface EventInput {
   readonly type: EventType;
   /** CamelCase, part of the API; at most 128 characters. */
   readonly reason: string;
-  /** For people; what is longer than 1,024 bytes is cut. Must hold no secret. */
+  /** Text for people; beyond 1,024 bytes it is cut. Must hold no secret. */
   readonly message: string;
-  /** What was done or tried, CamelCase, at most 128 characters. Default: the reason. */
+  /** The action that was done or tried: CamelCase, at most 128 characters. Default: the reason. */
   readonly action?: string;
 }
 
@@ -78,7 +78,7 @@ export function eventOf(object: KubeObject, input: EventInput, context: EventCon
   };
 }
 
-/** What makes two events one series: the same thing said of the same object. */
+/** Returns one key for events of one series: the same thing said of the same object. */
 export function seriesKey(object: KubeObject, input: EventInput): string {
   const { name, namespace, uid } = object.metadata;
   return JSON.stringify([object.kind, namespace, name, uid, input.type, input.reason, input.action, input.message]);

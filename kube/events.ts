@@ -27,19 +27,19 @@ export interface EventRecorderOptions {
 /** One thing said of one object, once or again and again. */
 interface Series {
   readonly event: KubeEvent;
-  /** On the server, as far as is known. */
+  /** Whether the series is on the server, as far as is known. */
   created: boolean;
   count: number;
   lastObserved: number;
-  /** Waits to be sent. */
+  /** Whether the series waits to be sent. */
   queued: boolean;
 }
 
-/** Like client-go's: one object may be talked about 25 times in a row, then once in five minutes. */
+/** Limits like client-go's: one object may be talked about 25 times in a row, then once in five minutes. */
 const perObject = { burst: 25, refillMs: 300_000, maxKeys: 4096 };
 const MAX_SERIES = 4096;
 const MAX_QUEUED = 1000;
-/** The same thing said after so long is a new event, in milliseconds. */
+/** Milliseconds after which the same thing, said again, is a new event. */
 const SERIES_ENDS_AFTER_MS = 360_000;
 const MAX_ATTEMPTS = 4;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -53,7 +53,7 @@ export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
   readonly #random: () => number;
-  /** By {@link seriesKey}. */
+  /** Each series by its {@link seriesKey}. */
   readonly #series = new LruMap<string, Series>(MAX_SERIES);
   readonly #buckets = new TokenBuckets<string>(perObject);
   readonly #queue: Series[] = [];
@@ -110,7 +110,7 @@ export class EventRecorder {
   #begin(object: KubeObject, input: EventInput, now: number): Series {
     const { controller, instance } = this.#options;
     const wall = this.#clock.now();
-    // Time and chance: two processes, or one that restarts, may speak of one object in the same millisecond.
+    // The suffix has time and chance: two processes, or one that restarts, may speak of one object in the same millisecond.
     const suffix =
       wall.toString(16) +
       Math.floor(this.#random() * 0x1_0000_0000)
@@ -121,7 +121,7 @@ export class EventRecorder {
   }
 
   async #sendAll(): Promise<void> {
-    // Begins after the caller's turn, so that what it records in one go is counted before it is sent.
+    // It begins after the caller's turn, so that what the caller records in one go is counted before it is sent.
     await Promise.resolve();
     for (let series = this.#queue.shift(); series !== undefined; series = this.#queue.shift()) {
       series.queued = false;
@@ -174,7 +174,7 @@ export class EventRecorder {
     series.created = true;
   }
 
-  /** The first of a row of failures is logged. */
+  /** Logs the first of a row of failures only. */
   #lost(error: unknown): void {
     const cause = errorMessageOf(error);
     this.#options.logger?.[this.#troubled ? 'debug' : 'warn']({ cause }, 'failed to record an event');

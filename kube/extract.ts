@@ -1,6 +1,6 @@
 /**
- * What one manager has applied, read back from an object: client-go's Extract, without the schema.
- * The start of every partial update through server-side apply, which replaces all that its manager owns.
+ * Reads back from an object what one manager has applied: client-go's Extract, without the schema.
+ * Every partial update through server-side apply begins with it, because an apply replaces all that its manager owns.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -15,7 +15,7 @@ export interface OwnerSelector {
   readonly subresource?: string;
 }
 
-/** Any part of an object, with what names it. */
+/** Any part of an object, with the fields that name it. */
 export type Extracted<T extends KubeObject> = Pick<T, 'apiVersion' | 'kind'> & {
   readonly metadata: { readonly name: string; readonly namespace?: string } & Partial<T['metadata']>;
 } & { readonly [K in Exclude<keyof T, 'apiVersion' | 'kind' | 'metadata'>]?: DeepPartial<T[K]> };
@@ -23,11 +23,11 @@ export type Extracted<T extends KubeObject> = Pick<T, 'apiVersion' | 'kind'> & {
 export type DeepPartial<V> = V extends readonly unknown[] ? V : V extends object ? { readonly [K in keyof V]?: DeepPartial<V[K]> } : V;
 
 /**
- * The fields that `owner` owns, with their present values, and apiVersion, kind, name and namespace.
+ * Returns the fields that `owner` owns, with their present values, and apiVersion, kind, name and namespace.
  *
  * A field that is owned whole (a value, an atomic list or map) is taken whole, but without what others own below it:
  * an empty map that was applied and filled by another manager comes back empty. Items of keyed lists keep their keys,
- * their owners. A field that is owned and no longer there is left out.
+ * whoever owns those. A field that is owned and no longer there is left out.
  */
 export function extractOwned<T extends KubeObject>(object: T, owner: OwnerSelector): Extracted<T> {
   const { name, namespace } = object.metadata;
@@ -47,7 +47,7 @@ function matches(entry: ManagedFieldsEntry, owner: OwnerSelector): boolean {
   return entry.manager === owner.manager && entry.operation === owner.operation && (entry.subresource ?? '') === (owner.subresource ?? '');
 }
 
-/** The part of `value` that is in `own`; undefined where nothing of it is there. */
+/** Returns the part of `value` that is in `own`; undefined where nothing of it is there. */
 function take(value: unknown, own: FieldSet, others: readonly FieldSet[]): unknown {
   if (isLeaf(own)) return takeWhole(value, others);
   if (Array.isArray(value)) return takeItems(value, own, others);
@@ -85,7 +85,7 @@ function takeItems(items: readonly unknown[], own: FieldSet, others: readonly Fi
   return result.length > 0 || '.' in own ? result : undefined;
 }
 
-/** All of a value, but for what others own below it: then it is not atomic, and only its being there is owned. */
+/** Takes a whole value, without what others own below it: such a value is not atomic, and only its being there is owned. */
 function takeWhole(value: unknown, others: readonly FieldSet[]): unknown {
   if (others.every(isLeaf)) return value;
   if (Array.isArray(value))
@@ -113,7 +113,7 @@ function names(element: PathElement, item: unknown, index: number): boolean {
   }
 }
 
-/** Not by assignment: a key `__proto__` in a free-form map is data. */
+/** Defines a member without assigning it: a key `__proto__` in a free-form map is data. */
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -14,7 +14,7 @@ export type PathElement =
   /** `i:`: an item by position. */
   | { readonly type: 'index'; readonly index: number };
 
-/** The steps of one level with the sets below them; `.` is not one. */
+/** Lists the steps of one level with the sets below them; `.` is not one. */
 export function childrenOf(set: FieldSet): { readonly element: PathElement; readonly set: FieldSet }[] {
   const children: { element: PathElement; set: FieldSet }[] = [];
   for (const [member, below] of Object.entries(set)) {
@@ -24,7 +24,7 @@ export function childrenOf(set: FieldSet): { readonly element: PathElement; read
   return children;
 }
 
-/** Nothing below: the field itself, whole. */
+/** Whether the set has nothing below it: it then stands for the whole field. */
 export function isLeaf(set: FieldSet): boolean {
   return Object.keys(set).every((member) => member === '.');
 }
@@ -46,7 +46,7 @@ export function parseElement(member: string): PathElement | undefined {
   }
 }
 
-/** Inverse of {@link parseElement}. */
+/** Reverses {@link parseElement}. */
 export function serializeElement(element: PathElement): string {
   switch (element.type) {
     case 'field':
@@ -60,7 +60,7 @@ export function serializeElement(element: PathElement): string {
   }
 }
 
-/** As the API server writes it in the causes of a conflict: `.model`, `[name="http"]`, `[="a"]`. */
+/** Writes a step as the API server does in the causes of a conflict: `.model`, `[name="http"]`, `[="a"]`. */
 export function formatElement(element: PathElement): string {
   switch (element.type) {
     case 'field':

@@ -4,17 +4,17 @@ import type { ReflectorObserver } from './reflector.ts';
 import { SampledGauge } from './sampled-gauge.ts';
 
 export interface InformerMetrics extends ReflectorObserver {
-  /** The informer is gone: its gauges are no longer sampled. */
+  /** Call it when the informer is gone: its gauges are no longer sampled. */
   stop(): void;
 }
 
 export interface InformerMetricsOptions {
   readonly registry: Registry | undefined;
-  /** What is watched, e.g. `agents.parley.dev`, and where; the labels of each series. */
+  /** Labels of each series: the resource that is watched, e.g. `agents.parley.dev`, and where. */
   readonly resource: string;
   readonly namespace: string;
   readonly objects: () => number;
-  /** In milliseconds. */
+  /** Milliseconds since the API server last sent anything. */
   readonly lastContact: () => number;
 }
 

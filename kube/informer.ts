@@ -14,15 +14,15 @@ import { keyOf, type KubeObject, type Stored } from './types.ts';
 
 export interface InformerOptions<T extends KubeObject> {
   readonly client: WatchSource<T> & Pick<ResourceClient<T>, 'descriptor'>;
-  /** All namespaces where absent. */
+  /** The namespace to watch; all namespaces where absent. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   /**
-   * What is kept of each object; must return an object of the same name, uid and resourceVersion. An object for which it throws is left out.
+   * Returns what is kept of each object, with the same name, uid and resourceVersion. An object for which it throws is left out.
    * Default: everything but `managedFields` and the last-applied annotation ({@link withoutBookkeeping}).
    */
   readonly transform?: (object: Stored<T>) => Stored<T>;
-  /** By name: the values under which {@link Cache.byIndex} finds an object. */
+  /** Functions by the name of their index: each returns the values under which {@link Cache.byIndex} finds an object. */
   readonly indexes?: Readonly<Record<string, IndexFunction<Stored<T>>>>;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -37,9 +37,9 @@ export interface Change<T> {
   readonly type: ChangeType;
   /** The new state; the last known one of a deleted object. */
   readonly object: T;
-  /** With `modified`: the state before. */
+  /** The state before the change; present with `modified`. */
   readonly previous?: T;
-  /** From the first listing, or replayed for a listener that was added later: nothing changed just now. */
+  /** The change comes from the first listing, or is replayed for a listener that was added later: nothing changed just now. */
   readonly initial: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface Informer<T extends KubeObject> {
   readonly cache: Cache<Stored<T>>;
   /** Begins to list and watch. Idempotent. */
   start(): void;
-  /** Ends it; `synced` and `waitFor` that still wait reject. The cache stays readable. Idempotent. */
+  /** Ends the watch; `synced` and `waitFor` that still wait reject. The cache stays readable. Idempotent. */
   stop(): Promise<void>;
   /** Resolves once the first listing is in the cache and every listener has been notified of it. Rejects with the signal's reason or when stopped. */
   synced(signal?: AbortSignal): Promise<void>;
@@ -69,9 +69,9 @@ export interface Informer<T extends KubeObject> {
   lastContact(): number;
   /** A watch is open: changes arrive. False while the cache may fall behind. */
   readonly connected: boolean;
-  /** Gives up the watch that is open or being opened and begins another at once, from where the cache is. For who knows that a connection is dead. */
+  /** Gives up the watch that is open or being opened, whose connection is known to be dead, and begins another at once, from where the cache is. */
   reconnect(): void;
-  /** What the reflector is at, for diagnosis. */
+  /** State of the reflector, for diagnosis. */
   readonly state: ReflectorState['name'];
 }
 
@@ -119,7 +119,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
       logger: this.#logger,
       observer: this.#metrics,
     });
-    // Not awaited by any caller.
+    // No caller awaits it.
     this.#synced.promise.catch(() => undefined);
   }
 
@@ -157,7 +157,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
   }
 
   onChange(listener: ChangeListener<Stored<T>>): () => void {
-    // A wrapper of its own, so that the same function may be registered twice and taken out once.
+    // Each registration has a wrapper of its own, so that the same function may be registered twice and taken out once.
     const own: ChangeListener<Stored<T>> = (change) => listener(change);
     for (const object of this.#cache.list()) this.#call(own, { type: 'added', object, initial: true });
     this.#listeners.add(own);
@@ -192,7 +192,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * The object without the server's field ownership records and without kubectl's copy of what was last applied: together often
+ * Returns the object without the server's field ownership records and without kubectl's copy of what was last applied: together often
  * more than half of an object, and of no use to a reader.
  */
 export function withoutBookkeeping<T extends KubeObject>(object: T): T {

@@ -1,4 +1,4 @@
-/** Why a key is in the queue, the most urgent first. */
+/** Reasons why a key is in the queue, the most urgent first. */
 export const priorities = ['user', 'initial', 'resync'] as const;
 export type Priority = (typeof priorities)[number];
 
@@ -6,7 +6,7 @@ export type Priority = (typeof priorities)[number];
 export const OVERTAKES_ALLOWED = 10;
 
 interface Lane<K> {
-  /** In the order of arrival, with the time of arrival. */
+  /** Keys in the order of arrival, with the time of arrival. */
   readonly keys: Map<K, number>;
   /** Keys taken from more urgent lanes since this one was last served. */
   overtaken: number;
@@ -57,7 +57,7 @@ export class KeyQueue<K> {
     return { key, priority, waitedSince };
   }
 
-  /** The key that was handed out is finished; added meanwhile, it waits again. @returns whether it does. */
+  /** Finishes the key that was handed out; added meanwhile, it waits again. @returns whether it does. */
   done(key: K, now: number): boolean {
     this.#processing.delete(key);
     const again = this.#again.get(key);

@@ -17,7 +17,7 @@ export interface LoadKubeConfigOptions {
   readonly context?: string;
 }
 
-/** What client-node takes where it finds no configuration. */
+/** Address that client-node takes where it finds no configuration. */
 const NOTHING_FOUND = 'http://localhost:8080';
 
 /**
@@ -57,7 +57,7 @@ export function loadKubeConfig(options: LoadKubeConfigOptions = {}): KubeConfig 
 }
 
 /**
- * Where the API server is, as a role's configuration says: the file of KUBECONFIG, or the service account of the pod.
+ * Finds the API server that a role's configuration names: by the file of KUBECONFIG, or the service account of the pod.
  *
  * @throws ConfigError for a missing or unusable one
  */

@@ -28,7 +28,7 @@ export const leases: ResourceDescriptor = {
   namespaced: true,
 };
 
-/** The record by which `identity` holds the lease from `now` on, after `before`. */
+/** Returns the record by which `identity` holds the lease from `now` on, after `before`. */
 export function heldBy(identity: string, { before, now }: { readonly before: LeaseSpec | undefined; readonly now: number }): LeaseSpec {
   const renewing = before?.holderIdentity === identity;
   return {
@@ -41,7 +41,7 @@ export function heldBy(identity: string, { before, now }: { readonly before: Lea
   };
 }
 
-/** The record that lets anyone take the lease at once. */
+/** Returns the record that lets anyone take the lease at once. */
 export function released(before: LeaseSpec, now: number): LeaseSpec {
   return { ...before, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now), acquireTime: microTime(now) };
 }

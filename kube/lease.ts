@@ -7,12 +7,12 @@ import type { ResourceClient } from './resource-client.ts';
 import type { Stored } from './types.ts';
 
 export interface LeaderElectorOptions {
-  /** For {@link leases}. */
+  /** A client for {@link leases}. */
   readonly client: Pick<ResourceClient<Lease>, 'get' | 'create' | 'update'>;
   readonly namespace: string;
-  /** Of the Lease; candidates of one name exclude each other. */
+  /** Name of the Lease; candidates of one name exclude each other. */
   readonly name: string;
-  /** Of this candidate; no two that live at the same time may share one. */
+  /** Identity of this candidate; no two that live at the same time may share one. */
   readonly identity: string;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -78,7 +78,7 @@ export class LeaderElector {
     while (!signal.aborted) {
       const sentAt = this.#clock.monotonic();
       if (await this.#tryAcquire(signal)) return sentAt;
-      // Sooner where the lease runs out sooner; never later than RETRY_MS, which bounds the time of a takeover.
+      // It looks sooner where the lease runs out sooner; never later than RETRY_MS, which bounds the time of a takeover.
       const untilFree = this.#observer.freeIn(this.#clock.monotonic());
       const pause = RETRY_MS * (1 - 0.2 * this.#random());
       await this.#sleep(untilFree > 0 ? Math.min(pause, untilFree) : pause, signal);
@@ -139,7 +139,7 @@ export class LeaderElector {
 
   /** Renews until `ended` aborts, and calls `lose` when no renewal has succeeded for `RENEW_MS`. */
   async #keep(renewedAt: number, ended: AbortSignal, lose: () => void): Promise<void> {
-    // A timer of its own, not part of the loop: a request that hangs must not put it off.
+    // The deadline has a timer of its own outside the loop: a request that hangs must not put it off.
     let deadline = this.#clock.after(renewedAt + RENEW_MS - this.#clock.monotonic(), lose);
     while (!ended.aborted) {
       await this.#sleep(RETRY_MS, ended);
@@ -178,7 +178,7 @@ export class LeaderElector {
   async #release(): Promise<void> {
     const { client, identity, logger } = this.#options;
     try {
-      // Read again: a renewal that was cut off may have reached the server.
+      // The record is read again: a renewal that was cut off may have reached the server.
       const before = await this.#read(undefined);
       if (before?.spec?.holderIdentity !== identity) return;
       this.#stored = await client.update({ ...before, spec: released(before.spec, this.#clock.now()) }, { timeoutMs: RETRY_MS });
@@ -218,10 +218,10 @@ export class LeaderElector {
     return `${this.#options.namespace}/${this.#options.name}`;
   }
 
-  /** One line when trouble begins, one when it is over. */
+  /** Logs one line when trouble begins, and one when it is over. */
   #trouble(error: unknown, what: string): void {
     const cause = errorMessageOf(error);
-    // Two candidates that reach for a free lease at once: one of them loses, as it should.
+    // Two candidates may reach for a free lease at once: one of them loses, as it should.
     const ordinary = error instanceof KubeError && error.code === 409;
     this.#options.logger?.[this.#troubled || ordinary ? 'debug' : 'warn']({ lease: this.#name, cause }, what);
     this.#troubled ||= !ordinary;

@@ -82,7 +82,7 @@ export class OpenWatch<T extends KubeObject> {
 interface SilenceWatchOptions {
   readonly clock: Clock;
   readonly limitMs: number;
-  /** Called once. */
+  /** Called once, after a silence of `limitMs`. */
   readonly onSilent: () => void;
 }
 

@@ -74,7 +74,7 @@ interface EventData {
   stop: object;
 }
 
-/** Which event may come in which state, and which states may follow it. The compiler holds the table and the reflector to it. */
+/** The events that may come in each state, and the states that may follow. The compiler holds the table and the reflector to it. */
 interface Transitions {
   listing: { synced: Watching; unsupported: Listing; failed: Backoff; stop: Stopped };
   watching: { ended: Watching | Backoff; broken: Backoff; expired: Backoff; stop: Stopped };
@@ -93,7 +93,7 @@ type Row<S extends StateName> = {
 
 /** A watch that lasted this long, in milliseconds, makes up for the failures before it. */
 export const HEALTHY_MS = 10_000;
-/** A watch that is over sooner than this, in milliseconds counts as a failure. */
+/** A watch that is over sooner than this, in milliseconds, counts as a failure. */
 export const SHORTEST_WATCH_MS = 1_000;
 /** WatchLists in a row that break before one listing is made by pages: being in sync matters more than how. */
 export const WATCH_LIST_ATTEMPTS = 3;
@@ -126,7 +126,7 @@ const table: { readonly [S in StateName]: Row<S> } = {
   stopped: {},
 };
 
-/** The state after `event` in `state`. Pure. */
+/** Returns the state after `event` in `state`. Pure. */
 export function transition<S extends Exclude<ReflectorState, Stopped>>(state: S, event: EventIn<S['name']>): ReflectorState {
   // The signature pairs state and event; looking a function up by both loses the pairing, so the cast restores it.
   const row = table[state.name] as unknown as Readonly<Record<string, (state: S, event: EventIn<S['name']>) => ReflectorState>>;

@@ -297,7 +297,7 @@ describe('Reflector', () => {
         source.heal();
         // The longest silence, then the longest Backoff, then one that follows a position that has expired meanwhile.
         await clock.advance(180_000 + 30_000);
-        // As a server does once a minute: no watch is given up for its silence at the end.
+        // A server sends one once a minute: no watch is given up for its silence at the end.
         source.bookmark();
         await clock.advance(30_000);
         expect(stateOf(cache)).toEqual(source.state);

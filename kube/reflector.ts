@@ -20,7 +20,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly cache: WatchCache<T>;
   /** Called for every change after it is in the cache, in order; the next one waits until it has returned. */
   readonly onChanges: (changes: readonly CacheChange<Stored<T>>[], context: { readonly initial: boolean }) => Promise<void> | void;
-  /** What is kept of each object. An object for which it throws is left out. */
+  /** Returns what is kept of each object. An object for which it throws is left out. */
   readonly transform: (object: Stored<T>) => Stored<T>;
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
@@ -30,7 +30,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly observer?: ReflectorObserver | undefined;
 }
 
-/** For metrics. */
+/** Counts what happens, for metrics. */
 export interface ReflectorObserver {
   listed(mode: 'watch-list' | 'pages', outcome: 'synced' | 'failed'): void;
   watchOver(outcome: 'ended' | 'broken' | 'expired'): void;
@@ -240,7 +240,7 @@ export class Reflector<T extends KubeObject> {
     silentMs: number,
     signal: AbortSignal,
   ): Promise<OpenWatch<T>> {
-    // Spread out, so that not all watches of all replicas restart at once.
+    // The timeouts are spread out, so that not all watches of all replicas restart at once.
     const timeoutSeconds = Math.round(300 + this.#random() * 300);
     const watch = await OpenWatch.open(
       this.#options.client,

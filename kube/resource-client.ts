@@ -11,26 +11,26 @@ export interface ObjectRef {
 export interface ResourceClientOptions {
   readonly transport: Transport;
   readonly descriptor: ResourceDescriptor;
-  /** Who the fields that are written belong to. */
+  /** Manager that owns the fields that are written. */
   readonly fieldManager: string;
   /** Ask for metadata only (PartialObjectMetadata): spec, status and data never reach this process. Writes are refused. */
   readonly metadataOnly?: boolean;
 }
 
 export interface KubeRequestOptions {
-  /** In milliseconds, retries included. Default: 30,000. */
+  /** Longest time for the request, in milliseconds, retries included. Default: 30,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface ListOptions extends KubeRequestOptions {
-  /** All namespaces where absent. */
+  /** The namespace to list or watch; all namespaces where absent. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /** Objects per page. */
   readonly limit?: number;
-  /** From the page before. */
+  /** Token from the page before. */
   readonly continue?: string;
   /** `'0'`: from the server's cache, of any age. Absent: the newest. */
   readonly resourceVersion?: string;
@@ -41,7 +41,7 @@ export interface ListOptions extends KubeRequestOptions {
 export interface ResourcePage<T extends KubeObject> {
   readonly items: readonly Stored<T>[];
   readonly resourceVersion: string;
-  /** There is more: give it to the next `list`. */
+  /** Token for the next `list`; present if there is more. */
   readonly continue?: string;
 }
 
@@ -49,13 +49,13 @@ export interface WatchOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Events after this one; with `sendInitialEvents` at least as new as this one. */
+  /** Events begin after this version; with `sendInitialEvents` they begin with a state at least as new. */
   readonly resourceVersion?: string;
   /** A WatchList: the objects that exist come first, as ADDED, then a BOOKMARK with `initialEventsEnd`. */
   readonly sendInitialEvents?: boolean;
   /** The server ends the watch after this long, in seconds. */
   readonly timeoutSeconds?: number;
-  /** For the answer's headers, in milliseconds. Default: 30,000. */
+  /** Longest wait for the answer's headers, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Called for every chunk that arrives: a sign of life. */
@@ -78,7 +78,7 @@ export interface DeleteOptions extends KubeRequestOptions {
   readonly dryRun?: boolean;
 }
 
-/** No object has it: etcd counts from 1, and begins empty. */
+/** No object has this version: etcd counts from 1, and begins empty. */
 const RESOURCE_VERSION_OF_NONE = '1';
 
 /** Objects per page of {@link ResourceClient.listAll}: as large as client-go's. */
@@ -115,7 +115,7 @@ export class ResourceClient<T extends KubeObject> {
     });
   }
 
-  /** One page. The items carry `apiVersion` and `kind`, which the server leaves out of them. */
+  /** Lists one page. The items carry `apiVersion` and `kind`, which the server leaves out of them. */
   async list(options: ListOptions = {}): Promise<ResourcePage<T>> {
     const answer = await this.#transport.request<ListAnswer<T>>({
       method: 'GET',
@@ -144,7 +144,7 @@ export class ResourceClient<T extends KubeObject> {
     };
   }
 
-  /** All pages, each of {@link ListOptions.limit} (default: 500) objects. A 410 `Expired` between two pages is the caller's: list again. */
+  /** Lists all pages, each of {@link ListOptions.limit} (default: 500) objects. A 410 `Expired` between two pages is the caller's: list again. */
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ResourcePage<T>> {
     const items: Stored<T>[] = [];
     let page = await this.list({ limit: PAGE_SIZE, ...options });
@@ -189,8 +189,8 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /**
-   * As {@link apply}, and never changes an object: 409 (`error.staleConflict`) where there is one. Not sent again after a lost answer:
-   * it would find the object that it has made itself.
+   * Creates an object as {@link apply} does, and never changes one: 409 (`error.staleConflict`) where there is one. It is not sent again
+   * after a lost answer: it would find the object that it has made itself.
    */
   async applyNew(object: T, options: Omit<ApplyOptions, 'force'> = {}): Promise<Stored<T>> {
     const { metadata } = object;
@@ -210,8 +210,8 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /**
-   * JSON merge patch of the very state that was read: 409 (`error.staleConflict`) when it changed since. A member that is `null` goes,
-   * the owner.
+   * Sends a JSON merge patch of the very state that was read: 409 (`error.staleConflict`) when it changed since. A member that is `null` goes,
+   * whoever owns it.
    */
   async mergePatch(
     { metadata: { namespace, name, uid, resourceVersion } }: Stored<T>,
@@ -228,7 +228,7 @@ export class ResourceClient<T extends KubeObject> {
     });
   }
 
-  /** 409 `AlreadyExists` when there is one. A later apply by the same manager conflicts with it: prefer {@link applyNew}. */
+  /** Creates an object; 409 `AlreadyExists` when there is one. A later apply by the same manager conflicts with it: prefer {@link applyNew}. */
   async create(object: T, options: KubeRequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
     return this.#write({
       method: 'POST',

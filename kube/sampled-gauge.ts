@@ -27,7 +27,7 @@ export class SampledGauge<L extends string> extends Gauge<L> {
     this.#samplers = samplers;
   }
 
-  /** The gauge of that name in `registry`, created if missing. @throws TypeError when the name belongs to another kind of metric. */
+  /** Returns the gauge of that name in `registry`, created if missing. @throws TypeError when the name belongs to another kind of metric. */
   static of<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]): SampledGauge<L> {
     const known: unknown = registry.getSingleMetric(name);
     if (known === undefined) return new SampledGauge({ name, help, labelNames, registry });

@@ -9,18 +9,18 @@ export interface SecretVersion {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Base64, by key. */
+  /** Values in base64, by key. */
   readonly data: Readonly<Record<string, string>>;
-  /** When it was asked for, on the monotonic clock: what was written before is in it. */
+  /** Time of the request, on the monotonic clock: what was written before it is in this version. */
   readonly readAt: number;
 }
 
 export interface SecretReaderOptions {
   readonly transport: Pick<Transport, 'request'>;
   readonly clock: Clock;
-  /** Secrets that are kept, least recently used first to go. */
+  /** Most Secrets that are kept; the least recently used one goes first. */
   readonly limit: number;
-  /** Longer values are left out, in characters of base64; none where absent. */
+  /** Longest value that is kept, in characters of base64; without it all values are kept. */
   readonly longestValue?: number;
   /** Names of the annotations that are kept; none where absent. */
   readonly annotations?: readonly string[];
@@ -41,13 +41,13 @@ export class SecretReader {
     this.#kept = new LruMap(options.limit);
   }
 
-  /** The version that was read last. */
+  /** Returns the version that was read last. */
   kept(namespace: string, name: string): SecretVersion | undefined {
     return this.#kept.get(`${namespace}/${name}`);
   }
 
   /**
-   * The present version. Callers that ask at the same time share one request; a Secret that is gone is forgotten.
+   * Reads the present version. Callers that ask at the same time share one request; a Secret that is gone is forgotten.
    *
    * @throws KubeError
    */
@@ -85,7 +85,7 @@ export class SecretReader {
 }
 
 /**
- * The text of a Secret's value, without the line break at its end that editors and `kubectl create secret --from-file` leave there.
+ * Returns the text of a Secret's value, without the line break at its end that editors and `kubectl create secret --from-file` leave there.
  *
  * @param value - in base64
  */

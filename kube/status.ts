@@ -39,16 +39,16 @@ export interface AnswerOptions {
   readonly text: string;
   /** Value of the `Retry-After` header. */
   readonly retryAfter?: string | undefined;
-  /** e.g. `PATCH /api/v1/…`, for answers that don't speak for themselves. */
+  /** The request, e.g. `PATCH /api/v1/…`, for answers that don't speak for themselves. */
   readonly request: string;
 }
 
-/** A refusal of the API server as an error. */
+/** Turns a refusal of the API server into an error. */
 export function errorFromAnswer(options: AnswerOptions): KubeError {
   return errorFromStatus(parseStatus(options.text), options);
 }
 
-/** The object of an in-stream ERROR event as an error. */
+/** Turns the object of an in-stream ERROR event into an error. */
 export function errorFromEvent(object: unknown, request: string): KubeError {
   const status = isStatus(object) ? object : {};
   return errorFromStatus(status, { code: status.code ?? 500, text: JSON.stringify(object), request });

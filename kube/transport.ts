@@ -48,9 +48,9 @@ export interface KubeStream {
 
 /** Everything throws {@link KubeError} and nothing else. */
 export interface Transport {
-  /** The answer's JSON (undefined for an empty one). */
+  /** Sends a request and resolves with the answer's JSON (undefined for an empty one). */
   request<T>(request: KubeRequest): Promise<T>;
-  /** An answer that is read as it comes, on a connection of its own. */
+  /** Sends a request whose answer is read as it comes, on a connection of its own. */
   stream(request: KubeRequest): Promise<KubeStream>;
   /** The API server's address. */
   readonly server: string;
@@ -162,7 +162,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** What `read` makes of an answer of 2xx, or the last error. An answer that breaks off counts as none. */
+  /** Resolves with what `read` makes of an answer of 2xx, or throws the last error. An answer that breaks off counts as none. */
   async #retrying<R>(
     request: KubeRequest,
     deadline: Deadline,
@@ -234,7 +234,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Connections made with the identity's TLS material; those made with an older one are closed. */
+  /** Returns connections made with the identity's TLS material; those made with an older one are closed. */
   #dispatcher(identity: Identity): Connections {
     if (this.#closed)
       throw new KubeError({ code: 0, reason: 'Aborted', message: `the connection to ${this.server} was closed by this process` });

@@ -26,7 +26,7 @@ export interface WatchStream<T extends KubeObject> extends AsyncIterable<WatchEv
 
 export interface WatchStreamOptions {
   readonly stream: KubeStream;
-  /** For errors, e.g. `GET /api/v1/secrets`. */
+  /** Names the request in errors, e.g. `GET /api/v1/secrets`. */
   readonly what: string;
   /** Called for every chunk that arrives: a sign of life. */
   readonly onBytes?: ((bytes: number) => void) | undefined;

@@ -80,7 +80,7 @@ export class WorkQueue<K extends string> {
     return this.#backoff.failures(key);
   }
 
-  /** The key is to be handled. Ignored after {@link shutDown}. */
+  /** Adds a key that is to be handled. Ignored after {@link shutDown}. */
   add(key: K, options: WorkQueueAddOptions = {}): void {
     if (this.#shuttingDown) return;
     if (!this.#queue.add(key, options.priority ?? 'user', this.#clock.monotonic())) return;
@@ -111,7 +111,7 @@ export class WorkQueue<K extends string> {
     this.addAfter(key, this.#backoff.fail(key), { priority: this.#queue.processing(key) ?? 'user' });
   }
 
-  /** The key's failures are over: its next backoff is the shortest again. */
+  /** Forgets the key's failures: its next backoff is the shortest again. */
   forget(key: K): void {
     this.#backoff.forget(key);
   }
@@ -200,7 +200,7 @@ export class WorkQueue<K extends string> {
     this.#sleepers.clear();
   }
 
-  /** One timer for all keys, set to the earliest. */
+  /** Sets the one timer for all keys to the earliest. */
   #schedule(): void {
     const at = this.#delayed.nextAt;
     if (at === undefined || (this.#timer && this.#timer.at <= at)) return;
