@@ -108,7 +108,7 @@ export function createInformers(clients: KindClients, { logger, registry, namesp
   };
 }
 
-/** Only namespaces with the label of an organisation. */
+/** Watches only namespaces with the label of an organisation. */
 export function createOrganizationInformer(transport: Transport, { logger, registry, namespace }: InformersOptions): Informer<KubeObject> {
   // Namespaces belong to the cluster: permission to read a single one doesn't allow to watch it.
   if (namespace !== undefined) return fixedInformer<KubeObject>([onlyNamespace(namespace)]);

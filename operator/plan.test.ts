@@ -17,7 +17,7 @@ function operatorWith(contents: readonly Thing[]): SimulatedOperator {
 
 const times: ReadonlySet<string> = new Set(['lastTransitionTime', 'lastRefreshedAt', 'activeSince']);
 
-/** Everything that a status says but when. */
+/** Returns everything that a status says but when. */
 function statuses(operator: SimulatedOperator): unknown {
   return Object.fromEntries(
     [...operator.objects]
@@ -42,7 +42,7 @@ function withoutHistory(operator: SimulatedOperator): unknown {
 function dropHistory(this: object, key: string, value: unknown): unknown {
   if (key === 'servingRevision') return undefined;
   if (inside.has(key) && conditionOf({ status: this }, 'Accepted')?.status === 'False') return undefined;
-  // What was taken in before another took the name is still there, and its progress with it.
+  // What a knowledge base took in before another took the name is still there, and its progress with it.
   if (key === 'conditions' && conditionOf({ status: this }, 'Accepted')?.status === 'False')
     return (value as readonly Condition[]).filter(({ type }) => type !== 'Ingesting');
   if (key === 'conditions' && ('desiredRevision' in this || 'provider' in this)) {
@@ -57,14 +57,14 @@ function dropHistory(this: object, key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/ \(calls continue with(out it| the last valid revision)\)/, '') : value;
 }
 
-/** Of this generation, with a reason from the registry that fits the status, and something to read. */
+/** Whether a condition is of this generation, with a reason from the registry that fits the status, and something to read. */
 function isSound({ type, status, reason, message, observedGeneration }: Condition, generation: number | undefined): boolean {
   if (observedGeneration !== generation || message === '' || !Object.hasOwn(reasons, reason)) return false;
   const definition = reasons[reason as Reason];
   return definition.condition !== type || definition.status === status;
 }
 
-/** When each condition took its status. */
+/** Returns when each condition took its status. */
 function transitions(operator: SimulatedOperator): ReadonlyMap<string, string> {
   return new Map(
     [...operator.objects].flatMap(([id, { status }]) =>

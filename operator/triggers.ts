@@ -1,4 +1,4 @@
-/** Which objects to reconcile when another one changes: exactly those that name it, or compete with it. */
+/** Finds the objects to reconcile when another one changes: exactly those that name it, or compete with it. */
 import {
   subscriptionNameOf,
   type Agent,
@@ -24,21 +24,21 @@ export class Triggers {
     this.#informers = informers;
   }
 
-  /** A Secret or ConfigMap: everything that names it, and the agents of the tools that do. */
+  /** Triggers everything that names the Secret or ConfigMap, and the agents of the tools that do. */
   onData(kind: 'Secret' | 'ConfigMap', { metadata }: KubeObject): readonly Trigger[] {
     const { namespace = '', name } = metadata;
     const tools = kind === 'Secret' ? this.#informers.Tool.cache.byIndex(INDEXES.references, referenceKey(kind, namespace, name)) : [];
     return [...this.#referrers(kind, namespace, name), ...tools.flatMap(agentsOf)];
   }
 
-  /** Others depend only on whether the agent exists. */
+  /** Triggers others only when an agent appears or goes: they depend on nothing else of it. */
   onAgent(change: Change<Stored<Agent>>): readonly Trigger[] {
     if (!appearsOrGoes(change)) return [];
     const { namespace = '', name } = change.object.metadata;
     return this.#referrers('Agent', namespace, name).filter(({ kind }) => kind !== 'Agent');
   }
 
-  /** Its agents, before and after, and the tools of these that compete for its function name. */
+  /** Triggers the tool's agents, before and after, and the tools of these that compete for its function name. */
   onTool(change: Change<Stored<Tool>>): readonly Trigger[] {
     if (!appearsOrGoes(change) && change.previous?.metadata.generation === change.object.metadata.generation) return [];
     const states = [change.object, ...(change.previous === undefined ? [] : [change.previous])];
@@ -50,12 +50,12 @@ export class Triggers {
     return [...agents.values(), ...rivals];
   }
 
-  /** The others with the same number; it never changes. */
+  /** Triggers the other PhoneNumbers with the same number, which never changes. */
   onPhoneNumber(change: Change<Stored<PhoneNumber>>): readonly Trigger[] {
     return appearsOrGoes(change) ? this.#sameNumber(change.object) : [];
   }
 
-  /** Agents that name it, and others that have or had the same display name. */
+  /** Triggers agents that name the knowledge base, and others that have or had the same display name. */
   onKnowledgeBase(change: Change<Stored<KnowledgeBase>>): readonly Trigger[] {
     const { namespace = '', name } = change.object.metadata;
     const namesakes = this.#namesakes('KnowledgeBase', change, displayNameOf);
@@ -66,7 +66,7 @@ export class Triggers {
     return this.#namesakes('WebhookSubscription', change, subscriptionNameOf);
   }
 
-  /** Its agents, before and after: on it depends what of them may be served. */
+  /** Triggers the test's agents, before and after: which of their revisions may be served depends on it. */
   onAgentTest(change: Change<Stored<AgentTest>>): readonly Trigger[] {
     const { object, previous } = change;
     if (!appearsOrGoes(change) && previous?.metadata.generation === object.metadata.generation) return [];
@@ -75,7 +75,7 @@ export class Triggers {
     return [...names].map((name) => ({ kind: 'Agent', key: `${object.metadata.namespace ?? ''}/${name}` }));
   }
 
-  /** A namespace became an organisation, or is one no more. */
+  /** Triggers the objects of a namespace that became an organisation, or is one no more, and the rivals for its numbers. */
   onOrganization(namespace: string): readonly Trigger[] {
     const numbers = this.#informers.PhoneNumber.cache.byIndex(INDEXES.namespace, namespace);
     return [...this.#inIndex(INDEXES.namespace, namespace), ...numbers.flatMap((object) => this.#sameNumber(object))];
@@ -106,7 +106,7 @@ export class Triggers {
     return [...names].flatMap((name) => this.#rivals(kind, object, INDEXES.displayName, displayNameKey(object.metadata.namespace, name)));
   }
 
-  /** The others under the same value of an index. */
+  /** Triggers the other objects under the same value of an index. */
   #rivals(
     kind: KindName,
     object: Stored<KubeObject>,
@@ -125,7 +125,7 @@ function agentsOf(tool: Tool): readonly Trigger[] {
   return attachments(tool).map((agent) => ({ kind: 'Agent', key: `${tool.metadata.namespace ?? ''}/${agent}` }));
 }
 
-/** It is new, gone, or its deletion began: what others depend on. */
+/** Whether an object is new, gone, or its deletion began, which others depend on. */
 function appearsOrGoes(change: { readonly type: string; readonly object: KubeObject; readonly previous?: KubeObject }): boolean {
   return change.type !== 'modified' || change.previous?.metadata.deletionTimestamp !== change.object.metadata.deletionTimestamp;
 }

@@ -11,13 +11,13 @@ export interface KnownTestsOptions {
 }
 
 const LIST_TIMEOUT_MS = 10_000;
-/** As long as a watch takes to catch up, in milliseconds. */
+/** Time that a watch takes to catch up, in milliseconds. */
 const RETRY_MS = 200;
 
 /** The AgentTests as the informer knows them, and whether these are all that there are. */
 export class KnownTests {
   readonly #options: KnownTestsOptions;
-  /** By namespace: the listing that is under way, and the one that follows it. */
+  /** In each namespace, the listing that is under way, and the one that follows it. */
   readonly #listings = new Map<string, { readonly running: Promise<void>; next?: Promise<void> }>();
 
   constructor(options: KnownTestsOptions) {

@@ -56,10 +56,10 @@ export function planAgentTest(
   };
 }
 
-/** Each agent checks all of its tests. */
+/** Checks each spec once, because each agent checks all of its tests. */
 export const checkAgentTestSpec = checkedOnce(agentTestProblems);
 
-/** Of the agents that the test names now. */
+/** Shows the results of the agents that the test names now. */
 function resultFields({ spec, status }: AgentTest, view: ResultsView): Pick<AgentTestStatus, 'lastRun' | 'results'> {
   if (view.state === 'unavailable') {
     const { lastRun, results } = status ?? {};

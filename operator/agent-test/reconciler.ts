@@ -11,7 +11,6 @@ import type { KnownTests } from './known-tests.ts';
 import { planAgentTest, type ResultsView } from './plan.ts';
 import type { RequestRun } from './schedule.ts';
 
-/** In milliseconds. */
 const RETRY_MS = 5_000;
 
 export interface AgentTestReconcilerOptions {
@@ -53,7 +52,7 @@ export function agentTestReconciler({
       if (stored === undefined) throw new UnsettledError(`revision ${of.revision} of agent ${of.agentName} is not stored`, RETRY_MS);
       const configHash = configHashOf(stored.config as AgentRevisionConfig);
       const run = await runs.request({ ...revision, configHash, trigger: 'schedule' }, [requestedTest(test)]);
-      // Its end brings this here again.
+      // The end of that run reconciles this test again.
       if (run === undefined) throw new UnsettledError(`another run tests agent ${of.agentName}`, RETRY_MS);
       return {};
     },

@@ -1,10 +1,10 @@
-/** When a test is due by its schedule, and for which agents. Pure. */
+/** Decides when a test is due by its schedule, and for which agents. Pure. */
 import { Cron } from 'croner';
 
 import type { Agent, AgentTest } from '../../crds/index.ts';
 import type { AgentResult } from '../../store/index.ts';
 
-/** A run of this test is due: of the revision that the agent serves. */
+/** Requests a run of this test with the revision that the agent serves. */
 export interface RequestRun {
   readonly type: 'requestRun';
   readonly agentName: string;
@@ -13,7 +13,7 @@ export interface RequestRun {
 
 export interface Schedule {
   readonly due: readonly RequestRun[];
-  /** Until the next time, in milliseconds; absent without a schedule. */
+  /** Milliseconds until the next time; absent without a schedule. */
   readonly nextInMs?: number;
 }
 
@@ -24,7 +24,7 @@ const LONGEST_WAIT_MS = 24 * 3_600_000;
  * A time counts once, also where it passed while no operator was running: what counts is when the test last began with the agent. A run that is
  * not over yet stands for those that come due meanwhile.
  *
- * @param agents that the test names
+ * @param agents the agents that the test names
  * @param now milliseconds since the epoch
  */
 export function scheduleOf(

@@ -1,4 +1,4 @@
-/** What the daily budget of an agent means for its status. Pure. */
+/** Plans what the daily budget of an agent means for its status. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 
 import { dateIn, isTimeZone } from '../../platform/local-time.ts';
@@ -9,9 +9,9 @@ import type { Notice } from '../runtime/reconciler.ts';
 import { conditionOf, type PlannedCondition } from '../status/conditions.ts';
 
 export interface BudgetView {
-  /** In the currency of the budget, by the calls of the day, in millionths; undefined while Postgres is unavailable. */
+  /** Spending of the day's calls, in millionths of the budget's currency; undefined while Postgres is unavailable. */
   readonly spent: bigint | undefined;
-  /** That prices are in; undefined where there are none. */
+  /** Currency of the prices; undefined where there are none. */
   readonly pricesIn: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface BudgetPlan {
   readonly requeueAfterMs?: number;
 }
 
-/** How often it is looked at what an agent has spent, in milliseconds. Calls are refused by the spending itself. */
+/** How often the spending of an agent is read for its status, in milliseconds. Calls are refused by the spending itself. */
 const LOOK_MS = 30_000;
 
 const NONE: BudgetPlan = { conditions: [], notices: [] };
@@ -32,10 +32,10 @@ export interface BudgetAction {
   readonly budget: ServingBudget | undefined;
 }
 
-/** @param stored that calls are counted against now */
+/** @param stored the budget that calls are counted against now */
 export function budgetActions({ spec: { budget, timeZone = 'UTC' } }: Agent, stored: ServingBudget | undefined): readonly BudgetAction[] {
   const wanted = budget && { ...budget, timeZone };
-  // In a time zone that does not exist it has no days: the former one counts on.
+  // A budget in a time zone that does not exist has no days: the former one counts on.
   if (isDeepStrictEqual(wanted, stored) || (wanted !== undefined && !isTimeZone(timeZone))) return [];
   return [{ type: 'budget', budget: wanted }];
 }

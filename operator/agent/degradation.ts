@@ -1,4 +1,4 @@
-/** Which references of an agent are missing, and how it serves without the optional ones. Pure. */
+/** Finds the missing references of an agent, and how it serves without the optional ones. Pure. */
 import type { Agent, Tool } from '../../crds/index.ts';
 import { agentReferences, type Reference } from '../references/references-of.ts';
 import { unresolved } from '../references/unresolved.ts';
@@ -9,7 +9,7 @@ import { usability } from '../tool/plan.ts';
 export interface Degradation {
   /** Problems without whose solution no call can start: a provider's key, the system prompt. */
   readonly essential: readonly Problem[];
-  /** Calls start all the same: the knowledge base, a tool, the header of a lookup, the key of a fallback. */
+  /** Problems with which calls start all the same: the knowledge base, a tool, the header of a lookup, the key of a fallback. */
   readonly optional: readonly Problem[];
   /** The agent and its tools without what is missing. Lookups and fallbacks stay: one that fails keeps no call from starting. */
   readonly rest: { readonly agent: Agent; readonly tools: readonly Tool[] };

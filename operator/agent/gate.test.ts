@@ -25,7 +25,7 @@ const test = fc.record({
 const many = (count: number, command: fc.Arbitrary<Command>) => ({ weight: count, arbitrary: command });
 const always = (command: Command) => fc.constant(command);
 
-/** What mostly happens: watches keep up, tests run and pass. */
+/** Does what mostly happens: watches keep up, tests run and pass. */
 const usually: Command = async (simulation) => {
   simulation.clock.tick(2_000);
   simulation.catchUp('Agent');
@@ -146,7 +146,7 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
       }),
       { numRuns: 2_000 },
     );
-    // It was looked at.
+    // Every way into service was looked at.
     for (const times of Object.values(served)) expect(times).toBeGreaterThan(10);
   });
 

@@ -1,5 +1,5 @@
 /**
- * Which revision of an agent may be put into service, as far as its required AgentTests are concerned. Pure.
+ * Decides by its required AgentTests whether a revision of an agent may be put into service. Pure.
  *
  * A revision is held back until every required test that names the agent has `passed` as its newest result, for this configuration and for
  * what the test says now. A result holds for all revisions of one configuration (`configHash`): a rotated Secret needs no new run.
@@ -28,13 +28,13 @@ export interface GateInput {
   readonly tests: readonly AgentTest[];
   /** `configHash` of the revision that would be put into service. */
   readonly configHash: string;
-  /** It could be, but for its tests. */
+  /** The revision could be put into service, but for its tests. */
   readonly sound: boolean;
-  /** It serves already. */
+  /** The revision serves already. */
   readonly current: boolean;
-  /** What serves has the same configuration. */
+  /** The revision that serves has the same configuration. */
   readonly unchanged: boolean;
-  /** A person had it serve, whatever its tests say. */
+  /** A person had the revision serve, whatever its tests say. */
   readonly promotion?: ReleaseState['promoted'] | undefined;
   readonly view: EvidenceView;
   /** Milliseconds since the epoch. */
@@ -44,7 +44,7 @@ export interface GateInput {
 export interface Gate {
   /** Whether the revision may be put into service, and why. */
   readonly open: false | 'passed' | 'skipped' | 'unchanged';
-  /** Why not, where it may not. */
+  /** Why the revision is held back, where it is. */
   readonly held?: 'awaits' | 'failed';
   /** Absent without required tests. */
   readonly tested?: ConditionStage;
@@ -52,18 +52,18 @@ export interface Gate {
   readonly request: readonly RequestedTest[];
   readonly skippedTests?: AgentStatus['skippedTests'];
   readonly notices: readonly Notice[];
-  /** When to decide again, although nothing happened; in milliseconds. */
+  /** Milliseconds after which to decide again, although nothing happened. */
   readonly recheckAfterMs?: number;
 }
 
-/** After how long a test that could not be evaluated is tried again. */
+/** Backoff of a test that could not be evaluated. */
 const RETRY = { baseMs: 15_000, maxMs: 3_600_000, jitter: 0 } as const;
-/** Longer than a worker takes to find a run that is due. */
+/** A worker finds a run that is due within this time, in milliseconds. */
 const WORKER_EXPECTED_MS = 30_000;
-/** The status with what is skipped is written first. */
+/** The gate decides again as soon as the status says what is skipped, or the results are read. */
 const AT_ONCE_MS = 1;
 
-/** Those that hold revisions back. Also one that is suspended or not accepted: a gate never opens in silence. */
+/** Returns the tests that hold revisions back, also one that is suspended or not accepted: a gate never opens in silence. */
 export function requiredTests(tests: readonly AgentTest[]): readonly AgentTest[] {
   return tests.filter((test) => test.spec.required && !isDeleting(test)).toSorted((a, b) => compare(a.metadata.name, b.metadata.name));
 }
@@ -188,7 +188,7 @@ function passedMessage(tests: readonly AgentTest[]): string {
   return tests.length === 1 ? 'the required AgentTest passed' : `all ${tests.length} required AgentTests passed`;
 }
 
-/** What the status says of the revision that serves. */
+/** Returns what the status says of the revision that serves. */
 function asReported(agent: Agent): ConditionStage | undefined {
   const reported = conditionOf(agent, 'Tested');
   if (reported === undefined) return undefined;

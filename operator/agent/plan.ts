@@ -27,7 +27,7 @@ export type StoreView =
       readonly state: 'known';
       readonly serving?: Serving;
       readonly release?: ReleaseView;
-      /** What `spec.release.pin` names, where that has served. */
+      /** The revision that `spec.release.pin` names, where that has served. */
       readonly pinned?: Candidate | undefined;
       /** A revision that Postgres refused, and why: another attempt would fail the same way. */
       readonly rejected?: { readonly revision: string; readonly message: string };
@@ -41,7 +41,7 @@ export interface Serving {
   readonly revision: string;
   /** RFC 3339. */
   readonly activeSince: string;
-  /** Of what the revision has, also where the spec asks for more; known where tests decide. */
+  /** Hash of what the revision has, also where the spec asks for more; known where tests decide. */
   readonly configHash?: string;
 }
 
@@ -59,7 +59,7 @@ export interface AgentPlanOptions {
   readonly now: number;
   /** How long a deletion waits for Postgres, in milliseconds. */
   readonly deletionGraceMs: number;
-  /** Of an agent with a budget. */
+  /** State of the budget, for an agent that has one. */
   readonly budget?: BudgetView | undefined;
 }
 
@@ -167,7 +167,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
 
 const checkSpec = checkedOnce(agentProblems);
 
-/** On the agent, and on what its tools want of it. */
+/** Returns remarks on the agent, and on what its tools want of it. */
 function remarksOn(agent: Agent, tools: readonly Tool[], prompt: string | null): readonly string[] {
   const ofTools = tools.flatMap((tool) =>
     remarksOf(toolDataRemarks(tool.spec, agent.spec)).map((text) => `Tool ${tool.metadata.name}: ${text}`),
@@ -175,7 +175,7 @@ function remarksOn(agent: Agent, tools: readonly Tool[], prompt: string | null):
   return [...remarksOf(agentRemarks(agent.spec, prompt ?? undefined)), ...ofTools];
 }
 
-/** What calls of an agent that has served do meanwhile. */
+/** Says what calls of an agent that has served do meanwhile. */
 function asideOf({
   sound,
   current,
@@ -204,7 +204,7 @@ function actionsOf(
   return actions.length === 0 || hasFinalizer(agent) ? actions : [{ type: 'addFinalizer' }, ...actions];
 }
 
-/** Of what serves, where the spec asks for that. */
+/** Returns the promotion of the serving revision, where the spec asks for that revision. */
 function promotionOf(store: StoreView, { configHash }: CompiledRevision): GateInput['promotion'] {
   const release = store.state === 'known' ? store.release?.state : undefined;
   return release?.configHash === configHash ? (release.promoted ?? undefined) : undefined;
@@ -308,7 +308,7 @@ function observedInputs(agent: Agent, snapshot: ClusterSnapshot): string {
   });
 }
 
-/** As many as one agent can have, in order. Tools attach themselves, so their number has no other bound. */
+/** Returns as many tools as one agent can have, in order. Tools attach themselves, so their number has no other bound. */
 export function withinLimits(offered: readonly Tool[], snapshot: ClusterSnapshot): readonly Tool[] {
   let [size, functions] = [0, 0];
   const beyond = offered.findIndex((tool) => {

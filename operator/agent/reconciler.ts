@@ -29,19 +29,19 @@ export interface AgentReconcilerOptions {
   /** Currency of the prices; undefined where there are none. */
   readonly pricesIn?: string | undefined;
   readonly deletionGraceMs: number;
-  /** The tools of MCP servers. */
+  /** Caches the tools of MCP servers. */
   readonly lists: Pick<ToolListCache, 'read' | 'listen' | 'stale' | 'allStale'>;
   readonly toolNamed: (org: string, name: string) => Stored<Tool> | undefined;
   readonly sweep: Pick<Sweep<Agent>, 'lead' | 'run'>;
 }
 
-/** Between two attempts to read the tools of MCP servers, in milliseconds. */
+/** Time between two attempts to read the tools of MCP servers, in milliseconds. */
 const UNREAD_RETRY_MS = 5_000;
 
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
   const { snapshots, revisions, tests, runs, watchReleases, spending, pricesIn, deletionGraceMs, lists, toolNamed, sweep } = options;
 
-  /** Read when the agent is looked at, every half minute: calls change it all the time. */
+  /** Reads the spending whenever the agent is looked at, every half minute: calls change it all the time. */
   const budgetView = async (agent: Stored<Agent>, now: number): Promise<BudgetView | undefined> => {
     const budget = isSuspended(agent) || isDeleting(agent) ? undefined : budgetOf(agent.spec, now);
     if (budget === undefined) return undefined;
@@ -76,7 +76,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
     async plan(agent, { now, signal, retryWhenPostgresIsBack }) {
       // A requested reconcile means that a user suspects a problem: Postgres is read, too.
       if (isReconcileRequested(agent)) revisions.forget(identityOf(agent));
-      // Postgres first: after the last wait nothing may change between taking the snapshot and planning.
+      // Postgres is read first: after the last wait nothing may change between taking the snapshot and planning.
       const tested = requiredTests(tests.ofAgent(agent)).length > 0;
       const { release } = agent.spec;
       const serving = await revisions.view(identityOf(agent), { tested, release });

@@ -22,7 +22,7 @@ type Slot = 'serving' | 'canary';
 type Change = (typeof CHANGES)[number];
 
 const CHANGES = ['serve', 'begin_canary', 'promote', 'abort', 'end_canary'] as const;
-/** Of the canaries that run: those are looked at for each scrape. */
+/** Most running canaries that are read for each scrape. */
 const CANARIES_READ = 50;
 /** One scrape collects several gauges, which share what is read. */
 const SHARED_MS = 1_000;

@@ -36,7 +36,7 @@ class World {
   now = Date.parse('2026-06-01T12:00:00Z');
   state: ReleaseState | undefined;
   readonly parts = new Map<string, RevisionParts>();
-  /** What has served, the latest last. */
+  /** Revisions that have served, the latest last. */
   readonly served: Target[] = [];
   spec = {
     core: '1',
@@ -49,7 +49,7 @@ class World {
   cluster = { alive: true, secret: '1', lost: false, outage: false };
   required = false;
   figures: ReleaseFigures = figuresOf(0, 0);
-  /** Decided by people, or by the figures of a canary; lifted by name alone. */
+  /** Bans that people decided, or the figures of a canary; they are lifted by name alone. */
   bans: Ban[] = [];
 
   get target(): Target {
@@ -109,7 +109,7 @@ class World {
     this.bans = this.bans.filter((ban) => ban.configHash !== configHash);
   }
 
-  /** As the operator does it, until nothing is left to do. */
+  /** Reconciles as the operator does, until nothing is left to do. */
   reconcile(): void {
     const { cluster } = this;
     if (cluster.outage) return;

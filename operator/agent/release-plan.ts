@@ -1,4 +1,4 @@
-/** What a decision about a release means for the plan of an agent: actions, Events, status. Pure. */
+/** Turns a decision about a release into the actions, Events and status of an agent's plan. Pure. */
 import { shortRevision, type AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Agent, AgentStatus } from '../../crds/index.ts';
 import type { ReleaseChange, RevisionParts } from '../../store/index.ts';
@@ -9,7 +9,7 @@ import type { Gate } from './gate.ts';
 import { decideRelease, decideSuspended, releaseProblems, type Candidate, type ReleaseDecision, type ReleaseFacts } from './release.ts';
 import type { CompiledRevision } from './revision.ts';
 
-/** Of an agent that serves: how far its release is. */
+/** The progress of a release, for an agent that serves. */
 export interface ReleaseView extends Pick<ReleaseFacts, 'figures'> {
   readonly state: NonNullable<ReleaseFacts['state']>;
 }
@@ -33,23 +33,23 @@ export type ReleaseAction =
       readonly type: 'release';
       readonly change: Exclude<ReleaseChange, { type: 'serve' }>;
       readonly reason?: string;
-      /** Of a canary that begins. */
+      /** Config of a canary that begins. */
       readonly config?: AgentRevisionConfig;
       readonly parts?: RevisionParts;
     });
 
 export interface ReleaseInput {
   readonly agent: Agent;
-  /** What the spec asks for: a revision that may lack something, under the hash of the whole. */
+  /** The revision that the spec asks for; it may lack something, under the hash of the whole. */
   readonly target: CompiledRevision;
   readonly desired: CompiledRevision;
-  /** Whether it may be served, and why. */
+  /** Whether the target may be served, and why. */
   readonly open: Gate['open'];
   /** Something that every call needs is missing. */
   readonly lost: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** By the status, where Postgres is unavailable. */
+  /** The revision that serves; by the status, where Postgres is unavailable. */
   readonly serving: { readonly revision: string } | undefined;
   /** Undefined while Postgres is unavailable: nothing can be done then. */
   readonly store: { readonly release?: ReleaseView; readonly pinned?: Candidate | undefined } | undefined;
@@ -58,11 +58,11 @@ export interface ReleaseInput {
 export interface ReleasePlan {
   readonly actions: readonly ReleaseAction[];
   readonly notices: readonly Notice[];
-  /** In place of what `Synced` would say. */
+  /** Stands in place of what `Synced` would say. */
   readonly synced?: ConditionStage;
-  /** That the release goes on, or was taken back, whatever else the agent lacks. */
+  /** These say that the release goes on, or was taken back, whatever else the agent lacks. */
   readonly conditions: readonly PlannedCondition[];
-  /** Of a `Ready=True`. */
+  /** Message of a `Ready=True`. */
   readonly message?: string;
   readonly pinned: boolean;
   readonly requeueAfterMs?: number;
@@ -104,7 +104,7 @@ export function planRelease(input: ReleaseInput): ReleasePlan {
   };
 }
 
-/** Of a suspended agent: whatever its spec asks for by now, the canary that runs is aborted by its figures. */
+/** Plans the release of a suspended agent: whatever its spec asks for by now, the canary that runs is aborted by its figures. */
 export function planSuspendedRelease(
   agent: Agent,
   view: ReleaseView | undefined,
@@ -146,7 +146,7 @@ function actionsOf({ step, reason }: ReleaseDecision, { target, desired, open }:
   return [{ type: 'release', change: step, ...more, ...(reason !== undefined && { reason }) }];
 }
 
-/** `Progressing` of a canary, `Degraded` of what was taken back. */
+/** Returns `Progressing` for a canary, and `Degraded` for what was taken back. */
 function companionsOf(problems: readonly Problem[]): readonly PlannedCondition[] {
   return problems.flatMap(({ reason, message }): readonly PlannedCondition[] => {
     const type = reasons[reason].accompanied;
@@ -164,7 +164,7 @@ function noticesOf({ step, reason }: ReleaseDecision): readonly Notice[] {
   return [{ type: 'Normal', reason: 'CanaryBegan', message }];
 }
 
-/** What the status has of it says nothing of canaries and rollbacks. */
+/** Without Postgres, the state comes from the status, and says nothing of canaries and rollbacks. */
 function stateIn({ serving, desired, store }: ReleaseInput): ReleaseFacts['state'] {
   if (store?.release !== undefined) return store.release.state;
   return (
@@ -186,7 +186,7 @@ function canaryOf({ state }: Pick<ReleaseFacts, 'state'>): Pick<AgentStatus, 'ca
   return { canary: { revision, percent, since: timestamp(since) } };
 }
 
-/** Postgres is unavailable: the release is as far as it was. */
+/** Repeats the conditions while Postgres is unavailable: the release is as far as it was. */
 function reportedConditions(agent: Agent): readonly PlannedCondition[] {
   return (['Progressing', 'Degraded'] as const).flatMap((type): readonly PlannedCondition[] => {
     const { status, reason, message } = conditionOf(agent, type) ?? {};

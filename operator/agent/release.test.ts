@@ -46,7 +46,7 @@ const rolledBack = (letter: string, aborted = false, changed: RolledBack['change
   by: aborted ? null : 'ada',
   at: '2026-06-01T12:00:00.123Z',
 });
-/** Without a target: of one that may not be served. */
+/** Facts without a target stand for one that may not be served. */
 const decide = (facts: Partial<ReleaseFacts>) =>
   decideRelease({
     release: undefined,
@@ -116,7 +116,7 @@ describe('with a canary', () => {
     const facts = { release: { canary: { ...canary, abortOn: limits } }, target: target('b'), state: running };
     expect(decide({ ...facts, figures: figures({ ...bad, elapsedMs: 0 }) })).toMatchObject({ step: { type: 'abort' }, reason });
     expect(decide({ ...facts, figures: figures({ ...bad, calls: 19, elapsedMs: 0 }) }).step).toBeUndefined();
-    // Also while the spec asks for something that may not be served.
+    // The figures count also while the spec asks for something that may not be served.
     expect(decide({ ...facts, open: false, figures: figures(bad) }).step).toEqual({ type: 'abort' });
   });
 

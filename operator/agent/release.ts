@@ -1,5 +1,5 @@
 /**
- * How the revision that may be served comes into service: at once, for a part of the calls first, or not at all because the spec pins
+ * Decides how the revision that may be served comes into service: at once, for a part of the calls first, or not at all because the spec pins
  * another one or it was rolled back. Pure; deciding again on the outcome decides nothing, so that a crash at any moment loses nothing.
  */
 import { shortRevision } from '../../crds/agent-revision.ts';
@@ -23,19 +23,19 @@ type RolledBackRevision = ReleaseState['rolledBack'][number];
 /** A revision that may be served. */
 export interface Candidate {
   readonly revision: string;
-  /** Of what the spec asks for, also where something that is missing was left out; null where nothing recorded it. */
+  /** Hash of what the spec asks for, also where something that is missing was left out; null where nothing recorded it. */
   readonly configHash: string | null;
 }
 
 export interface Target extends Candidate {
   readonly configHash: string;
-  /** Of what the spec asks for. */
+  /** Parts of what the spec asks for. */
   readonly parts: RevisionParts;
 }
 
 export interface ReleaseFacts {
   readonly release: Release | undefined;
-  /** What the spec asks for. */
+  /** The revision that the spec asks for. */
   readonly target: Target;
   /** Whether it may be served: the spec is sound, and its tests let it through. */
   readonly open: boolean;
@@ -47,7 +47,7 @@ export interface ReleaseFacts {
   readonly state: Omit<ReleaseState, 'version' | 'activeSince'> | undefined;
   /** The revision that `release.pin` names, where one that served before has that name. */
   readonly pinned?: Candidate | undefined;
-  /** Of the canary's calls. */
+  /** Figures of the canary's calls. */
   readonly figures?: ReleaseFigures | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -64,7 +64,7 @@ export interface ReleaseDecision {
   readonly phase: ReleasePhase;
   /** `spec.release.pin` names nothing that is known here, and changes nothing. */
   readonly unknownPin?: string;
-  /** What to do now. */
+  /** The change to make now. */
   readonly step?: ReleaseChange;
   readonly reason?: string;
 }
@@ -146,8 +146,8 @@ function decidePinned({ revision, configHash }: Candidate, state: ReleaseFacts['
 }
 
 /**
- * What was rolled back stays so until somebody names it, and so does whatever has the same change. What serves has been let through. An
- * aborted canary has another chance with other tools, or once the agent has been edited back: but only as a canary.
+ * A revision that was rolled back stays so until somebody names it, and so does whatever has the same change. What serves has been let through.
+ * An aborted canary has another chance with other tools, or once the agent has been edited back: but only as a canary.
  */
 function withheldBy(
   target: Target,
@@ -161,7 +161,7 @@ function withheldBy(
   return alike && { rolledBack: alike, alike: true };
 }
 
-/** Why the canary is given up, with the numbers; undefined while nothing says so. */
+/** Returns why the canary is given up, with the numbers; undefined while nothing says so. */
 function abortReason(wanted: Canary | undefined, figures: ReleaseFigures): string | undefined {
   if (wanted === undefined) return undefined;
   const bad = badFigures(wanted, figures);
@@ -191,7 +191,7 @@ function badFigures(wanted: Canary, { calls, errors, p95VoiceToVoiceMs: p95, ana
   return found.length === 0 ? undefined : found.join('; ');
 }
 
-/** What a canary still waits for before it is promoted: a limit holds only once there is a figure to hold against it. */
+/** Returns what a canary still waits for before it is promoted: a limit holds only once there is a figure to hold against it. */
 function missingFigures(wanted: Canary, figures: ReleaseFigures | undefined): readonly string[] {
   if (figures === undefined) return ['no figures yet'];
   const { for: time, minCalls, abortOn } = wanted;
@@ -212,7 +212,7 @@ function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** What keeps new calls, or some of them, from starting with what the spec asks for: the first is what `Synced` says. */
+/** Returns what keeps new calls, or some of them, from starting with what the spec asks for: `Synced` says the first. */
 export function releaseProblems(
   { phase, unknownPin }: ReleaseDecision,
   { release, state, figures, target }: Pick<ReleaseFacts, 'release' | 'state' | 'figures' | 'target'>,

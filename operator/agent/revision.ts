@@ -14,10 +14,10 @@ import { chooseTools } from '../references/tool-list-view.ts';
 export interface CompiledRevision {
   /** SHA-256 of the canonical JSON of `config`. */
   readonly revision: string;
-  /** The same without `versions`. */
+  /** SHA-256 of the same without `versions`. */
   readonly configHash: string;
   readonly config: AgentRevisionConfig;
-  /** What a rollback remembers of it. */
+  /** Parts of the revision that a rollback remembers. */
   readonly parts: RevisionParts;
 }
 
@@ -88,7 +88,7 @@ const withoutTools = oncePerSpec((tool: Tool): RevisionTool => {
   const { suspend: _suspend, agentRefs: _agentRefs, mcp, ...spec } = tool.spec;
   const common = { name: tool.metadata.name, type: variantOf(tool), functionName: functionNameOf(tool) ?? '' };
   if (mcp === undefined) return { ...common, spec };
-  // What only decides about the list is not part of what a call does.
+  // Fields that only decide about the list are no part of what a call does.
   const { include: _include, exclude: _exclude, prefix: _prefix, updatePolicy: _policy, digest: _digest, ...server } = mcp;
   return { ...common, spec: memoizeCanonicalJson({ ...spec, mcp: server }) };
 });
@@ -98,12 +98,12 @@ function revisionTool(tool: Tool, snapshot: ClusterSnapshot): RevisionTool {
   return used === undefined ? withoutTools(tool) : { ...withoutTools(tool), mcp: used };
 }
 
-/** Size of a tool in a revision, in characters of canonical JSON. */
+/** Returns the size of a tool in a revision, in characters of canonical JSON. */
 export function sizeInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
   return canonicalJson(revisionTool(tool, snapshot)).length;
 }
 
-/** How many functions the model gets of it. */
+/** Returns how many functions the model gets of a tool. */
 export function functionsInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
   return tool.spec.mcp === undefined ? 1 : (revisionTool(tool, snapshot).mcp?.tools.length ?? 0);
 }

@@ -20,7 +20,7 @@ type Release = Agent['spec']['release'];
 interface Entry {
   readonly agent: AgentRef;
   readonly state?: ReleaseState;
-  /** Of the revision that served when it was read. */
+  /** The revision that served when the entry was read. */
   readonly served?: { readonly revision: string; readonly configHash: string };
   readonly rejected?: { readonly revision: string; readonly message: string };
 }
@@ -42,7 +42,7 @@ type Outcome = StoreView | { readonly state: 'superseded' };
 export class ServingRevisionCache {
   readonly #options: ServingRevisionCacheOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Grows whenever something is forgotten: what was being read meanwhile may be what it was forgotten for. */
+  /** Grows whenever something is forgotten: a read that began before may have missed the change. */
   #forgotten = 0;
 
   constructor(options: ServingRevisionCacheOptions) {
@@ -83,7 +83,7 @@ export class ServingRevisionCache {
     });
   }
 
-  /** Stores a revision and requests a run of tests, of those that none has yet to evaluate. */
+  /** Stores a revision and requests a run of those tests that no run has yet to evaluate. */
   async test(
     agent: AgentRef,
     { tests, revision, configHash, config, parts }: CompiledRevision & { readonly tests: readonly RequestedTest[] },
@@ -94,7 +94,7 @@ export class ServingRevisionCache {
     });
   }
 
-  /** @param then undefined where the agent has to be looked at again */
+  /** @param then gives undefined where the agent has to be looked at again */
   async #write(
     agent: AgentRef,
     {
@@ -145,7 +145,7 @@ export class ServingRevisionCache {
     });
   }
 
-  /** The same for agents that are gone: released while Postgres was unavailable. */
+  /** Takes agents out of service that were released while Postgres was unavailable. */
   async retireOthers(living: readonly string[], within: string | undefined): Promise<readonly string[]> {
     const retired = await this.#options.store.agentReleases.retireOthers(living, within);
     for (const agent of retired) this.forget(agent);
@@ -157,7 +157,7 @@ export class ServingRevisionCache {
     this.#entries.delete(keyOf(agent));
   }
 
-  /** Another process may have led in between. */
+  /** Forgets everything, because another process may have led in between. */
   clear(): void {
     this.#forgotten += 1;
     this.#entries.clear();
@@ -181,7 +181,7 @@ export class ServingRevisionCache {
     );
   }
 
-  /** A revision never changes: it is read once while it serves. */
+  /** Reads a revision once while it serves, because it never changes. */
   async #served({ org, agentName }: AgentRef, { state, served }: Entry): Promise<Entry['served']> {
     if (state === undefined || served?.revision === state.revision) return served;
     const { revision } = state;

@@ -4,7 +4,7 @@ import { conditionOf, type PlannedCondition } from '../status/conditions.ts';
 import type { Reason } from '../status/reasons.ts';
 import type { DocumentCounts, KnowledgeView } from './view.ts';
 
-/** None before the first document; while Postgres is unavailable, what the status has. */
+/** Returns no condition before the first document; while Postgres is unavailable, what the status has. */
 export function ingesting(knowledgeBase: KnowledgeBase, view: KnowledgeView): readonly PlannedCondition[] {
   if (view.state === 'unavailable') {
     const reported = conditionOf(knowledgeBase, 'Ingesting');
@@ -33,5 +33,5 @@ function settled({ completed, total, failed }: DocumentCounts): string {
 
 const failures = (failed: number): string => `${count(failed)} ${failed === 1 ? 'has' : 'have'} failed`;
 const counted = (total: number): string => `${count(total)} ${total === 1 ? 'document' : 'documents'}`;
-/** `1,358` */
+/** Writes `1,358`. */
 const count = (value: number): string => value.toLocaleString('en');

@@ -30,7 +30,7 @@ export class KnowledgeBaseCache {
   readonly #entries = new Map<string, { readonly uid: string; readonly known: Known }>();
   /** Models that Postgres refused to mix; kept when documents change. */
   readonly #conflicts = new Map<string, NonNullable<Known['conflict']>>();
-  /** How many documents each had when it was last read. */
+  /** Number of documents that each knowledge base had when it was last read. */
   readonly #documents = new Map<string, number>();
   /** Reads under way; their results are not cached where the data changed meanwhile. */
   readonly #reading = new Map<string, symbol>();
@@ -118,26 +118,26 @@ export class KnowledgeBaseCache {
     });
   }
 
-  /** The documents are kept for a later knowledge base of this name. */
+  /** Releases the collection; its documents are kept for a later knowledge base of this name. */
   async releaseCollection(base: BaseIdentity): Promise<Done> {
     return this.#change(base, () => this.#options.store.knowledge.collections.release(base));
   }
 
-  /** The same for knowledge bases that are gone: released while Postgres was unavailable. */
+  /** Releases the collections of knowledge bases that went while Postgres was unavailable. */
   async releaseOthers(living: readonly string[], within: string | undefined): Promise<readonly string[]> {
     const released = await this.#options.store.knowledge.collections.releaseOthers(living, within);
     for (const base of released) this.stale(base);
     return released.map(keyOf);
   }
 
-  /** Something changed in Postgres: read again. */
+  /** Drops what is cached, because something changed in Postgres. */
   stale(base: Pick<BaseIdentity, 'org' | 'name'>): void {
     const key = keyOf(base);
     this.#entries.delete(key);
     this.#reading.delete(key);
   }
 
-  /** Forgets refusals, too. */
+  /** Drops what is cached, refusals included. */
   forget(base: Pick<BaseIdentity, 'org' | 'name'>): void {
     this.stale(base);
     this.#conflicts.delete(keyOf(base));

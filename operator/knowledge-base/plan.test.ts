@@ -58,7 +58,7 @@ function ingested(actions: KnowledgeBasePlan['actions']): WantedDocument {
   return first;
 }
 
-/** The document that was taken on, as it is a while later. */
+/** Makes the document that was taken on, as it is a while later. */
 const documentOf = (wanted: WantedDocument, id: string, fields: Partial<SourceDocument> = {}): SourceDocument => ({
   id,
   source: wanted.source,

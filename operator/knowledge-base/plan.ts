@@ -83,7 +83,7 @@ export function planKnowledgeBase(
   const actions = actionsFor(knowledgeBase, { spec, view, sources });
   return {
     actions,
-    // Only when no action is left, so that each is reported once.
+    // Notices come only when no action is left, so that each is reported once.
     notices: actions.length > 0 || sources === undefined ? [] : newlyFailed(knowledgeBase, sources.status),
     ...(sources !== undefined && sources.dueInMs !== Infinity && { requeueAfterMs: Math.min(sources.dueInMs, LONGEST_REQUEUE_MS) }),
     status: {
@@ -122,7 +122,7 @@ function actionsFor(
 
 const FOLLOWED = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'rerankProfile', 'workspace'] as const;
 
-/** @param spec - of the collection; absent where the resource is not accepted */
+/** @param spec - the collection's; absent where the resource is not accepted */
 function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): ConditionStage {
   const good = { reason: 'CollectionReady', message: 'documents can be added and found' } as const;
   const stage = (problem: Problem): ConditionStage => ({ type: 'Synced', good, problems: [problem] });
@@ -150,7 +150,7 @@ function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, 
 
 type Contents = Pick<KnowledgeBaseStatus, 'embedding' | 'store' | 'documents' | 'chunks' | 'sources'>;
 
-/** What the collection holds, whatever the spec says; while Postgres is unavailable, what the status has. */
+/** Returns what the collection holds, whatever the spec says; while Postgres is unavailable, what the status has. */
 function contentsOf(knowledgeBase: KnowledgeBase, view: KnowledgeView, { store }: KnowledgeBasePlanOptions): Contents {
   const { status } = knowledgeBase;
   const shown: Contents = status?.sources === undefined ? {} : { sources: status.sources };

@@ -27,7 +27,7 @@ export interface KnowledgeBaseReconcilerOptions {
 
 /** Documents that come and go in a knowledge base show in its status this often, in milliseconds. */
 const DOCUMENTS_MS = 2_000;
-/** For each document of a knowledge base, which are counted each time: a million of them every 20 s. */
+/** Milliseconds of the interval for each document of a knowledge base, which are counted each time: a million of them every 20 s. */
 const COUNTED_MS = 0.02;
 
 export function knowledgeBaseReconciler(
@@ -99,7 +99,7 @@ export function followDocuments({ cache, changes, clock }: DocumentsToFollow, qu
   const throttle = new KeyedThrottle({ clock, everyMs, emit: (key) => queue.enqueue(key) });
   const listening = changes.listen({
     onChange: (base) => {
-      // At once: a reconcile for another reason must see the change.
+      // The cache forgets at once: a reconcile for another reason must see the change.
       cache.stale(base);
       throttle.add(`${base.org}/${base.name}`);
     },
@@ -123,7 +123,7 @@ function replanUnlessDone({ state }: { readonly state: 'known' | 'unavailable' |
   return { replan: state !== 'known' };
 }
 
-/** The collection was deleted between the observation and the action. */
+/** Returns `gone` where the collection was deleted between the observation and the action. */
 async function unlessGone<T>(action: () => Promise<T>): Promise<T | { readonly state: 'gone' }> {
   try {
     return await action();

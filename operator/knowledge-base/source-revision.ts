@@ -1,4 +1,4 @@
-/** Which state of a source a document holds. */
+/** Identifies the state of a source that a document holds. */
 
 export interface SourceRevision {
   /** Hash of everything that makes the document what it is. */
@@ -9,7 +9,7 @@ export interface SourceRevision {
   readonly request: string;
 }
 
-/** As stored in Postgres, which accepts each state of a source once however often it is tried. */
+/** Writes the revision as Postgres stores it, which accepts each state of a source once however often it is tried. */
 export function printRevision({ content, attempt, request }: SourceRevision): string {
   return `${content}.${attempt}.${request}`;
 }

@@ -53,9 +53,9 @@ const PERMANENT_ERRORS: ReadonlySet<string | null> = new Set([
   'no_text_layer',
 ]);
 
-/** After temporary failures. */
+/** Backoff after temporary failures. */
 const RETRY = { baseMs: 5 * 60_000, maxMs: 6 * 3_600_000, jitter: 0 } as const;
-/** Of `status.sources[].message`. */
+/** Longest `status.sources[].message`, in characters. */
 const MESSAGE_LIMIT = 1024;
 
 /** Texts that can't be a document, in the order of the spec. */
@@ -64,7 +64,7 @@ export function sourceProblems(knowledgeBase: KnowledgeBase, snapshot: ClusterSn
 }
 
 /**
- * @param documents - of all sources, oldest first
+ * @param documents - the documents of all sources, oldest first
  * @param now - milliseconds since the epoch
  */
 export function planSources(
@@ -126,7 +126,7 @@ function planSource(
       dueAt,
     };
   }
-  // One at a time: of a text that changes every second, ingestion would start every state and complete none in time.
+  // One document is ingested at a time: of a text that changes every second, ingestion would start every state and complete none in time.
   const others = documents.filter(({ status }) => status === 'processing');
   const atWork = others.some(({ queued }) => !queued);
   return {
@@ -146,7 +146,7 @@ function isDue(
 ): boolean {
   if (latest.status === 'processing') return false;
   if (dueAt <= now) return true;
-  // On request: pages may have changed, and what failed may succeed now. A text that was read is the same.
+  // A request tries again: pages may have changed, and what failed may succeed now. A text that was read is the same.
   const asked = request !== '' && parseRevision(latest.revision).request !== request;
   if (latest.status === 'failed') return asked || !newest;
   return asked && source.website !== undefined;
@@ -210,13 +210,13 @@ function contentOf(
   };
 }
 
-/** Short, because each revision repeats it; empty without a request. */
+/** Returns a short mark, because each revision repeats it; empty without a request. */
 function requestMark({ metadata }: KnowledgeBase): string {
   const requested = metadata.annotations?.[wellKnown.reconcileRequestedAt];
   return requested === undefined ? '' : sha256(requested).slice(0, 12);
 }
 
-/** Why the source cannot be read. */
+/** Returns why the source cannot be read. */
 function sourceProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: ClusterSnapshot): string | undefined {
   const only = { spec: { ...knowledgeBase.spec, sources: [source] } };
   const [missing] = unresolved(knowledgeBase.metadata.namespace ?? '', knowledgeBaseReferences(only), snapshot);

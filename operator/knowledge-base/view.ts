@@ -10,7 +10,7 @@ export type KnowledgeView =
       readonly documents?: DocumentCounts;
       /** Chunks that can be found. */
       readonly chunks?: number;
-      /** Of all sources, oldest first; those that are deleted are left out. */
+      /** Documents of all sources, oldest first; those that are deleted are left out. */
       readonly sourceDocuments: readonly SourceDocument[];
       /** A collection that Postgres refused, and why: another attempt would fail the same way. */
       readonly conflict?: { readonly spec: CollectionSpec; readonly message: string };
@@ -37,7 +37,7 @@ export interface SourceDocument {
   /** Ingestion has not started. */
   readonly queued: boolean;
   readonly errorCode: string | null;
-  /** Of a failure, or what a website lacks; empty otherwise. */
+  /** Says why it failed, or what a website lacks; empty otherwise. */
   readonly message: string;
   /** When its state last changed, in milliseconds since the epoch. */
   readonly progressAt: number;

@@ -7,9 +7,9 @@ import type { PhoneNumber } from '../../crds/index.ts';
 
 /** Settings of the deployment for trunks. */
 export interface TrunkSettings {
-  /** Where calls of numbers without a login may come from: addresses and networks. Anywhere, where empty. */
+  /** Addresses and networks that calls of numbers without a login may come from; anywhere, where empty. */
   readonly allowedAddresses: readonly string[];
-  /** Where calls of `native` and `carrier` numbers go. */
+  /** Addresses to which calls of `native` and `carrier` numbers go. */
   readonly native?: { readonly uri: string; readonly username?: string | undefined; readonly password?: string | undefined };
   readonly carrier?: { readonly uri: string };
 }
@@ -24,9 +24,7 @@ export interface DesiredTrunks {
   readonly lacking?: string;
 }
 
-/**
- * @param password - behind the reference of the spec; absent where it names none
- */
+/** @param password - the text behind the reference of the spec; absent where it names none */
 export function desiredTrunks(phoneNumber: PhoneNumber, settings: TrunkSettings, password: string | undefined): DesiredTrunks {
   const { spec, metadata } = phoneNumber;
   const { number } = spec;

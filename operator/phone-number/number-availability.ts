@@ -8,10 +8,10 @@ export type NumberAvailability =
   /** Another organisation has it. */
   | { readonly state: 'taken' }
   | { readonly state: 'reserved'; readonly until: Date }
-  /** It goes to the oldest candidate. */
+  /** The number goes to the oldest candidate. */
   | {
       readonly state: 'open';
-      /** Objects from before don't count, in milliseconds since the epoch: waiting for the end of a reservation gains nothing. */
+      /** Objects from before this time don't count, in milliseconds since the epoch: waiting for the end of a reservation gains nothing. */
       readonly since: number;
       readonly isCandidate: (object: Created) => boolean;
     };
@@ -23,7 +23,7 @@ interface Created {
 /**
  * The rule that operator and REST API share; Postgres enforces that a number has one organisation. Pure.
  *
- * @param claim - of the number, as Postgres has it
+ * @param claim - the claim of the number, as Postgres has it
  * @param assignees - the only organisations that may have the number; absent where any may
  */
 export function numberAvailability(

@@ -12,7 +12,7 @@ export interface NumberClaimCacheOptions {
 
 export class NumberClaimCache {
   readonly #options: NumberClaimCacheOptions;
-  /** By uid. */
+  /** Uids of the PhoneNumbers whose claim is known to hold. */
   readonly #held = new Set<string>();
 
   constructor(options: NumberClaimCacheOptions) {
@@ -51,13 +51,13 @@ export class NumberClaimCache {
     return gone === true;
   }
 
-  /** As `NumberClaims.releaseOthers`; none while Postgres is unavailable. */
+  /** Releases as `NumberClaims.releaseOthers` does; nothing while Postgres is unavailable. */
   async releaseOthers(living: readonly string[], within?: string): Promise<readonly string[]> {
     const released = await this.#options.outage.guard(async () => this.#options.store.numberClaims.releaseOthers(living, within));
     return 'state' in released ? [] : released;
   }
 
-  /** Another process may have written. */
+  /** Forgets everything, because another process may have written. */
   clear(): void {
     this.#held.clear();
   }

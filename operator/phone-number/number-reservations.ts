@@ -30,19 +30,19 @@ export class NumberReservations {
     return () => (this.#queue = undefined);
   }
 
-  /** A number was claimed: its rivals are reconciled. An object that went while it was claiming was released too early. */
+  /** Reconciles the rivals of a number that was claimed. An object that went while it was claiming was released too early. */
   claimed(owner: NumberOwner): void {
     if (this.#options.withNumber(owner.number).some(({ metadata }) => metadata.uid === owner.uid)) this.#enqueueRivals([owner.number]);
     else this.release(owner);
   }
 
-  /** A number whose object is gone is reserved from now on; its rivals are reconciled, to report until when. */
+  /** Reserves a number whose object is gone, and reconciles its rivals, to report until when. */
   release(owner: NumberOwner): void {
     if (this.#queue === undefined) return;
     this.#inBackground(this.#options.claims.release(owner).then(() => this.#enqueueRivals([owner.number])));
   }
 
-  /** The same for objects that went unnoticed: while no operator ran, while Postgres was unavailable, or with their organisation. */
+  /** Reserves the numbers of objects that went unnoticed: while no operator ran, while Postgres was unavailable, or with their organisation. */
   releaseGone(): void {
     if (this.#queue === undefined) return;
     const { informer, claims, isOrganization, namespace } = this.#options;

@@ -66,7 +66,7 @@ describe('a number', () => {
   });
 });
 
-/** As the functions in Postgres have it. */
+/** Keeps the claim of a number as the functions in Postgres do. */
 class Claims {
   row: { org: string; uid: string; releasedAt?: number } | undefined;
 
@@ -109,7 +109,7 @@ it('never changes hands within a reservation, in 1,000 interleavings of two orga
       const claims = new Claims();
       const objects = new Map<string, PhoneNumber>();
       let [now, made, postgres, running] = [start, 0, true, true];
-      /** Who was last seen in use by the operator, and when that was. */
+      /** The organisation whose object the operator last saw in use, and when that was. */
       let last: { readonly org: string; readonly at: number } | undefined;
       const all = (): PhoneNumber[] => [...objects.values()];
       const sweep = (): void => {

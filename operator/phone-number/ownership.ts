@@ -1,4 +1,4 @@
-/** Which PhoneNumber owns a number. Pure; Postgres enforces that a number has one organisation. */
+/** Decides which PhoneNumber owns a number. Pure; Postgres enforces that a number has one organisation. */
 import type { PhoneNumber } from '../../crds/index.ts';
 import type { NumberClaim } from '../../store/index.ts';
 import { createdAt, numberAvailability } from './number-availability.ts';

@@ -1,4 +1,4 @@
-/** Which routes this process has written, so that each is written once. */
+/** Remembers which routes this process has written, so that each is written once. */
 import type { PhoneRoute, Store } from '../../store/index.ts';
 import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
 import type { RouteView } from './view.ts';
@@ -40,7 +40,7 @@ export class PhoneRouteCache {
     });
   }
 
-  /** Another process may have written. */
+  /** Forgets everything, because another process may have written. */
   clear(): void {
     this.#written.clear();
   }

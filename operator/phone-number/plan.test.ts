@@ -106,7 +106,7 @@ describe('deletion', () => {
   interface Deletion {
     readonly policy: 'Retain' | 'Delete';
     readonly route?: RouteView;
-    /** Absent: no media server is configured. */
+    /** Absent where no media server is configured. */
     readonly sip?: SipView;
     readonly secondsAgo?: number;
     readonly annotations?: Readonly<Record<string, string>>;

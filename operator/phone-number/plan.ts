@@ -25,11 +25,11 @@ export type PhoneNumberAction =
   | { readonly type: 'writeRoute'; readonly route: PhoneRoute }
   | { readonly type: 'removeRoute' };
 
-/** What the media server has. */
+/** The state of the media server, and the inputs of its trunks. */
 export interface Telephony {
   readonly sip: SipView;
   readonly settings: TrunkSettings;
-  /** From the Secret that the spec names; undefined where it names none, or it can't be read. */
+  /** The password from the Secret that the spec names; undefined where it names none, or it can't be read. */
   readonly password: string | undefined;
   /** Distinguishes two specs without revealing their content. */
   readonly digest: (spec: SipSpec) => string;
@@ -47,7 +47,7 @@ export interface PhoneNumberPlanOptions {
   readonly telephony?: Telephony;
 }
 
-/** Between two reads of a password that is there according to the snapshot, in milliseconds. */
+/** Time between two reads of a password that is there according to the snapshot, in milliseconds. */
 const UNREAD_RETRY_MS = 1_000;
 
 export type PhoneNumberPlan = Plan<PhoneNumberAction | FinalizerAction, PhoneNumberStatus>;
@@ -78,7 +78,7 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   // The Secret changed between the read of its value and that of its keys: without the value a trunk would lose its login.
   if (withheld.length === 0 && credentials.length > 0 && telephony !== undefined && telephony.password === undefined)
     return { actions: [], requeueAfterMs: UNREAD_RETRY_MS };
-  // Not accepted before it is known: the condition distinguishes owner from rival while Postgres is unavailable.
+  // A number isn't accepted before its owner is known: the condition distinguishes owner from rival while Postgres is unavailable.
   const undecided = owning.verdict === 'unknown' ? [undecidedBy(owning.why)] : [];
   const [problem] = ownership.length === 0 ? undecided : [];
   const { stage, actions, ids } =
@@ -244,7 +244,7 @@ function trunkActions(
 ): PhoneNumberPlan['actions'] {
   const { uid } = phoneNumber.metadata;
   const livesOn = new Set(snapshot.phoneNumbersWith(phoneNumber.spec.number).map((rival) => rival.metadata.uid));
-  // Of objects that are gone: taken over instead of conflicting.
+  // Trunks of objects that are gone are taken over instead of conflicting.
   const left = sip.others.filter((thing) => !livesOn.has(thing.uid));
   const keep = (kind: SipKind): SipThing | undefined => ofKind(sip.own, kind)[0] ?? ofKind(left, kind)[0];
   const bring = (spec: SipSpec): PhoneNumberPlan['actions'] => {
@@ -257,7 +257,7 @@ function trunkActions(
   const wanted: readonly (readonly [SipKind, PhoneNumberPlan['actions'] | undefined])[] = [
     ['inbound', bring(desired.inbound)],
     ['outbound', desired.outbound && bring(desired.outbound)],
-    // Created once its trunk exists.
+    // The rule is created once its trunk exists.
     ['rule', desired.rule && (inbound === undefined ? [] : bring(desired.rule(inbound.id)))],
   ];
   const changes = wanted.flatMap(([, actions]) => actions ?? []);
@@ -265,7 +265,7 @@ function trunkActions(
     const kept = actions === undefined ? undefined : keep(kind)?.id;
     return [...ofKind(sip.own, kind), ...ofKind(left, kind)].filter(({ id }) => id !== kept);
   });
-  // Removals first, because they may conflict; a rule before its trunk.
+  // Removals come first, because they may conflict; a rule goes before its trunk.
   return [...removals(superfluous), ...changes];
 }
 
@@ -277,7 +277,7 @@ function removals(things: readonly SipThing[]): PhoneNumberPlan['actions'] {
   return inOrderOfRemoval(things).map(({ kind, id }) => ({ type: 'remove', thing: { kind, id } }));
 }
 
-/** A rule before its trunk. */
+/** Orders a rule before its trunk. */
 export function inOrderOfRemoval(things: readonly SipThing[]): readonly SipThing[] {
   return [...ofKind(things, 'rule'), ...ofKind(things, 'inbound'), ...ofKind(things, 'outbound')];
 }
@@ -320,7 +320,7 @@ function routing(
   return { actions, problem: { reason: 'TrunksPending', message: 'the route of the number is being stored' } };
 }
 
-/** As the media server has them, or as the status has them. */
+/** Returns the ids that the media server has, or those in the status where it can't be read. */
 function idsShown({ status }: PhoneNumber, sip: SipView | undefined): Ids {
   if (sip?.state !== 'known') {
     const { inboundTrunkID, outboundTrunkID, dispatchRuleID } = status ?? {};

@@ -69,7 +69,7 @@ export function phoneNumberReconciler(
     return { claim, assignees: assignments.assigneesOf(owner.number) };
   };
 
-  /** Of numbers whose object went while the media server was away. */
+  /** Removes trunks of numbers whose object went while the media server was away. */
   const removeLeftBehind = async (): Promise<void> => {
     const living = new Set(informer.cache.list().map(({ metadata }) => metadata.uid));
     for (const thing of inOrderOfRemoval(trunkCache?.leftBehind(living) ?? []))
@@ -138,7 +138,7 @@ export function phoneNumberReconciler(
   };
 }
 
-/** Identifies what a PhoneNumber has of its number, in Postgres and at the media server. */
+/** Identifies what belongs to a PhoneNumber in Postgres and at the media server. */
 function ownerOf(phoneNumber: Stored<PhoneNumber>): NumberOwner & Ownership {
   const { number, deletionPolicy } = phoneNumber.spec;
   return { org: namespaceOf(phoneNumber), uid: phoneNumber.metadata.uid, number, deletionPolicy };

@@ -10,7 +10,7 @@ export interface TrunkCacheOptions {
   readonly trunks: SipTrunks;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Between two listings, in milliseconds. What is lost there is created again after the next. */
+  /** Time between two listings, in milliseconds. A trunk that the media server loses is created again after the next one. */
   readonly pollMs: number;
 }
 
@@ -29,7 +29,7 @@ export class TrunkCache {
   readonly #byUid = new Map<string, Map<string, SipThing>>();
   readonly #byNumber = new Map<string, Map<string, SipThing>>();
   readonly #refusals = new Map<string, { readonly attempt: string; readonly message: string }>();
-  /** Uids of those that asked while the state was unknown. */
+  /** Uids of PhoneNumbers that asked while the state was unknown. */
   readonly #waiting = new Set<string>();
   readonly #byId = new Map<string, SipThing>();
   /** Changes made while a listing was under way, which may lack them. */
@@ -112,7 +112,7 @@ export class TrunkCache {
   }
 
   /**
-   * What should have gone with its PhoneNumber, as far as is known.
+   * Returns the trunks and rules that should have gone with their PhoneNumber, as far as is known.
    * @param living uids of the PhoneNumbers that are there
    */
   leftBehind(living: ReadonlySet<string>): readonly SipThing[] {
@@ -127,7 +127,7 @@ export class TrunkCache {
     this.#failedAt = -Infinity;
   }
 
-  /** The object is gone. */
+  /** Forgets a PhoneNumber that is gone. */
   forget(uid: string): void {
     this.#waiting.delete(uid);
     this.#refusals.delete(uid);
@@ -149,7 +149,7 @@ export class TrunkCache {
     }
   }
 
-  /** What has changed may have been in the way of others. */
+  /** Tries again what was refused: what has changed may have been in its way. */
   #retryRefused(): void {
     const refused = new Set(this.#refusals.keys());
     this.#refusals.clear();

@@ -1,4 +1,4 @@
-/** What the media server and Postgres have of a number. */
+/** The state of a number at the media server and in Postgres. */
 import type { SipThing } from '../../calls/sip/trunks.ts';
 import type { PhoneRoute } from '../../store/index.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
@@ -6,11 +6,11 @@ import type { Unavailable } from '../runtime/postgres-outage.ts';
 export type SipView =
   | {
       readonly state: 'known';
-      /** Its own, by its uid; in a fixed order, so that of two the same one is always kept. */
+      /** The trunks and rules of the object, by its uid; in a fixed order, so that of two the same one is always kept. */
       readonly own: readonly SipThing[];
-      /** Of the same number, for objects that may be gone. */
+      /** Trunks and rules of the same number, for objects that may be gone. */
       readonly others: readonly SipThing[];
-      /** What the media server refused, and why: another attempt would fail the same way. */
+      /** The attempt that the media server refused, and why: another one would fail the same way. */
       readonly refused?: { readonly attempt: string; readonly message: string };
     }
   /** It runs without Redis and keeps no trunks. */
@@ -21,7 +21,7 @@ export type SipView =
 export type RouteView =
   | {
       readonly state: 'known';
-      /** As this process wrote it; absent where it has not. */
+      /** The route as this process wrote it; absent where it has not. */
       readonly written?: PhoneRoute;
     }
   | Unavailable;

@@ -9,12 +9,12 @@ export interface Adoption {
   readonly type: 'adopt';
   readonly kind: 'Secret' | 'ConfigMap';
   readonly name: string;
-  /** As it was seen. */
+  /** Uid of the companion, as it was seen. */
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
-/** What has exactly the name of a companion, Parley's label and no owner at all. */
+/** Returns the adoption of what has exactly the name of a companion, Parley's label and no owner at all. */
 export function adoptionsOf(object: KubeObject, references: readonly Reference[], snapshot: ClusterSnapshot): readonly Adoption[] {
   const { namespace = '', name } = object.metadata;
   const companion = companionName(object.kind, name);

@@ -1,13 +1,13 @@
-/** What a plan reads: a consistent, synchronous view of everything around one object. */
+/** A consistent, synchronous view of everything around one object, which a plan reads. */
 import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { ToolListView } from './tool-list-view.ts';
 import { isDeleting } from '../status/common.ts';
 
 export interface UnusableKeys {
-  /** Have the name of a signing key, but no valid one. */
+  /** Keys with the name of a signing key, but no valid one. */
   readonly signing: ReadonlySet<string>;
-  /** Can't be the value of a header. */
+  /** Keys whose value can't be that of a header. */
   readonly header: ReadonlySet<string>;
 }
 
@@ -19,11 +19,11 @@ export type DataObject =
       readonly uid: string;
       readonly resourceVersion: string;
       readonly keys: ReadonlySet<string>;
-      /** Of the value behind each key of a Secret: the same value has the same digest, whatever else is written to the object. */
+      /** Digests of the values of a Secret, by key: the same value has the same digest, whatever else is written to the object. */
       readonly digests?: ReadonlyMap<string, string>;
       /** Uids of its owners. */
       readonly owners: readonly string[];
-      /** Of what Parley keeps for an object: its kind, in lower case. */
+      /** Kind, in lower case, of the object that Parley keeps this one for. */
       readonly companionOf?: string;
       /** Keys of a Secret whose values cannot be used; checked when they were read. */
       readonly unusable?: UnusableKeys;
@@ -49,20 +49,20 @@ export interface ObjectLookups {
   toolsOf(namespace: string, agent: string): readonly Tool[];
   /** AgentTests whose `agentRefs` name the agent, in any order. */
   testsOf(namespace: string, agent: string): readonly AgentTest[];
-  /** In the whole deployment. */
+  /** Finds the PhoneNumbers with this number in the whole deployment. */
   phoneNumbersWith(number: string): readonly PhoneNumber[];
-  /** By effective display name. */
+  /** Finds knowledge bases by their effective display name. */
   knowledgeBasesNamed(namespace: string, displayName: string): readonly KnowledgeBase[];
-  /** By effective display name. */
+  /** Finds subscriptions by their effective display name. */
   subscriptionsNamed(namespace: string, displayName: string): readonly WebhookSubscription[];
 }
 
 export interface ClusterSnapshot extends ObjectLookups {
   secret(namespace: string, name: string): DataObject;
   configMap(namespace: string, name: string): DataObject;
-  /** The text behind a key; only of a ConfigMap that is present. */
+  /** Returns the text behind a key; only of a ConfigMap that is present. */
   configText(namespace: string, name: string, key: string): ConfigText;
-  /** Of a Tool that is an MCP server. */
+  /** Returns what is known of the tools of an MCP server. */
   toolList(tool: Pick<Tool, 'metadata'>): ToolListView;
   readonly addresses: AddressChecks;
 }
@@ -73,13 +73,13 @@ export const TEXT_LIMIT = 1024 * 1024;
 /** Longest system prompt, in bytes of UTF-8. */
 const PROMPT_LIMIT = 128 * 1024;
 
-/** The text behind a key as an agent's system prompt. */
+/** Reads the text behind a key as an agent's system prompt. */
 export function promptText(snapshot: ClusterSnapshot, namespace: string, ref: { readonly name: string; readonly key: string }): ConfigText {
   const found = snapshot.configText(namespace, ref.name, ref.key);
   return found.state === 'text' && Buffer.byteLength(found.text) > PROMPT_LIMIT ? { state: 'too-large' } : found;
 }
 
-/** The name people see: unique within an organisation for some kinds. */
+/** Returns the name people see: unique within an organisation for some kinds. */
 export function displayNameOf(object: {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly displayName?: string | undefined };
@@ -91,9 +91,7 @@ interface Aged {
   readonly metadata: { readonly uid?: string; readonly creationTimestamp?: string };
 }
 
-/**
- * Oldest first; among objects of one second the uid decides, so that every observer agrees whatever the order of arrival.
- */
+/** Sorts the oldest first; among objects of one second the uid decides, so that every observer agrees whatever the order of arrival. */
 function byAge(a: Aged, b: Aged): number {
   return (
     compare(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') || compare(a.metadata.uid ?? '', b.metadata.uid ?? '')
@@ -104,7 +102,7 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The owner of what only one object may have: the oldest that isn't being deleted. */
+/** Returns the owner of what only one object may have: the oldest that isn't being deleted. */
 export function ownerAmong<T extends Aged & Parameters<typeof isDeleting>[0]>(rivals: readonly T[]): T | undefined {
   return rivals.filter((rival) => !isDeleting(rival)).sort(byAge)[0];
 }

@@ -45,9 +45,9 @@ export interface SnapshotContents {
   readonly subscriptions?: readonly WebhookSubscription[];
   readonly secrets?: readonly DataEntry[];
   readonly configMaps?: readonly DataEntry[];
-  /** `Secret/namespace/name` or `ConfigMap/namespace/name` of what may not be read. */
+  /** `Secret/namespace/name` or `ConfigMap/namespace/name` of objects that may not be read. */
   readonly forbidden?: ReadonlySet<string>;
-  /** Of Tools that are MCP servers; nothing is known of them where absent. */
+  /** Returns the tools of MCP servers; nothing is known of them where absent. */
   readonly toolList?: ClusterSnapshot['toolList'];
   /** Every address may be called where absent. */
   readonly addresses?: AddressChecks;
@@ -112,7 +112,7 @@ function named<T extends { readonly metadata: { readonly namespace?: string; rea
   return list.find((item) => item.metadata.namespace === namespace && item.metadata.name === name);
 }
 
-/** The text of an existing key. One that is not among `data` is binary, and so is a text with U+0000. */
+/** Returns the text of an existing key. One that is not among `data` is binary, and so is a text with U+0000. */
 export function textOf(data: Readonly<Record<string, string>> | undefined, key: string): ConfigText {
   const text = data?.[key];
   if (text === undefined || text.includes('\0')) return { state: 'binary' };

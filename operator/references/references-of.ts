@@ -1,4 +1,4 @@
-/** Which objects of its namespace an object refers to. Pure, and the only place that knows where specs hold references. */
+/** Finds the objects of its namespace that an object refers to. Pure, and the only place that knows where specs hold references. */
 import {
   companionName,
   type Agent,
@@ -16,7 +16,7 @@ export interface Reference {
   readonly name: string;
   /** Key within a Secret or ConfigMap. */
   readonly key?: string;
-  /** Where the spec says so, e.g. `spec.llm.apiKeySecretRef`. */
+  /** Path of the reference in the spec, e.g. `spec.llm.apiKeySecretRef`. */
   readonly field: string;
 }
 
@@ -66,7 +66,7 @@ export function agentReferences({ spec }: Pick<Agent, 'spec'>): readonly Referen
   ];
 }
 
-/** What a tool needs to run, without the agents it attaches itself to. */
+/** Returns what a tool needs to run, without the agents it attaches itself to. */
 export function toolCredentials({ spec }: Pick<Tool, 'spec'>): readonly Reference[] {
   return [
     ...headers(spec.custom?.http.headers, 'spec.custom.http.headers'),
@@ -98,7 +98,7 @@ export function knowledgeBaseReferences({ spec }: Pick<KnowledgeBase, 'spec'>): 
 /** The key under which a subscription's current signing secret is kept. */
 export const SIGNING_KEY = 'current';
 
-/** Everything but the Secret that the operator generates by itself. */
+/** Returns all references but the Secret that the operator generates by itself. */
 export function webhookSubscriptionReferences({ spec }: Pick<WebhookSubscription, 'spec'>): readonly Reference[] {
   const signing = spec.signing?.secretRef;
   return [
@@ -116,14 +116,14 @@ export function agentTestReferences({ spec }: Pick<AgentTest, 'spec'>): readonly
   ];
 }
 
-/** Name of the Secret that is generated for `signing: {}`; absent where the spec names its own, or wants no signature. */
+/** Returns the name of the Secret that is generated for `signing: {}`; absent where the spec names its own, or wants no signature. */
 export function generatedSigningSecret(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>): string | undefined {
   const { signing } = subscription.spec;
   if (signing === undefined || signing.secretRef !== undefined) return undefined;
   return companionName('WebhookSubscription', subscription.metadata.name);
 }
 
-/** Every reference of an object of any of the six kinds, including the Secret the operator generates for it. */
+/** Returns every reference of an object of any of the six kinds, including the Secret the operator generates for it. */
 export function referencesOf(object: ParleyObject): readonly Reference[] {
   switch (object.kind) {
     case 'Agent':
@@ -154,7 +154,7 @@ export function referenceKey(kind: ReferenceKind, namespace: string, name: strin
   return `${kind}/${namespace}/${name}`;
 }
 
-/** The reverse index of a cache: each object under everything it refers to. */
+/** Indexes each object under everything it refers to. */
 export function referenceIndex(object: ParleyObject): readonly string[] {
   const namespace = object.metadata.namespace ?? '';
   return [...new Set(referencesOf(object).map((reference) => referenceKey(reference.kind, namespace, reference.name)))];

@@ -2,7 +2,7 @@ import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { compare, type ClusterSnapshot } from './cluster-snapshot.ts';
 import type { Reference } from './references-of.ts';
 
-/** By name of the Secret: a digest of the values of the keys that are referred to, `null` while it is missing. */
+/** Returns, by name of the Secret, a digest of the values of the keys that are referred to, `null` while it is missing. */
 export function secretVersions(
   namespace: string,
   references: readonly Reference[],

@@ -1,14 +1,14 @@
-/** What Postgres holds of the tools of an MCP server, and which of them an agent gets. Pure. */
+/** The tools of an MCP server as Postgres holds them, and the choice of those that an agent gets. Pure. */
 import { changesBetween, missingTools, toolsLeftOut, toolsOf, type McpSpec, type McpTools, type ServerTool } from '../../crds/mcp-tools.ts';
 
 export type ToolListView =
   | {
       readonly state: 'known';
-      /** What the server was last asked with; absent where it never was. */
+      /** The request that the server was last asked with; absent where it never was. */
       readonly request?: { readonly url: string; readonly digest: string };
-      /** What the server said last, and since when it says so. */
+      /** The tools that the server listed last, and since when it does. */
       readonly latest?: { readonly tools: readonly ServerTool[]; readonly at: Date };
-      /** What agents used so far. */
+      /** The tools that agents have used so far. */
       readonly accepted?: readonly ServerTool[];
       /** Why the last attempt to list the tools failed. */
       readonly failure?: string;
@@ -18,17 +18,17 @@ export type ToolListView =
 export const NO_TOOL_LIST: ToolListView = { state: 'known' };
 
 export interface ChosenTools {
-  /** What agents use; undefined until the server was asked. */
+  /** The tools that agents use; undefined until the server was asked. */
   readonly used?: McpTools;
   readonly latest?: McpTools;
-  /** The list in use becomes the accepted one. */
+  /** The list in use, where it is to become the accepted one. */
   readonly accept?: readonly ServerTool[];
   /** `spec.mcp.digest` names neither list. */
   readonly unknownDigest: boolean;
   readonly changes: ReturnType<typeof changesBetween>;
-  /** Names in `spec.mcp.include` that the server has not. */
+  /** Names in `spec.mcp.include` that the server doesn't have. */
   readonly missing: readonly string[];
-  /** What the server has, agents were to get, and don't. */
+  /** Tools that the server has and agents were to get, but don't. */
   readonly leftOut: ReturnType<typeof toolsLeftOut>;
   /** Names of all that the server has, sorted. */
   readonly offered: readonly string[];

@@ -9,15 +9,15 @@ export interface BlockedDeletion {
   readonly now: number;
   /** How long a deletion waits, in milliseconds. */
   readonly deletionGraceMs: number;
-  /** What keeps the operator from completing it; the reason of `Synced`. */
+  /** The problem that keeps the operator from completing the deletion; the reason of `Synced`. */
   readonly cause: Problem;
   /** `X cannot be deleted`, for the status. */
   readonly blocked: string;
-  /** What a release without it leaves behind, for the Event. */
+  /** Names what stays behind when the object is released all the same, for the Event. */
   readonly left: string;
 }
 
-/** The deletion of an object while Postgres or the media server is unavailable: it is released after a bounded time, or at once where its annotation says so. */
+/** Plans a deletion without Postgres or the media server: the object is released after a bounded time, or at once where its annotation says so. */
 export function planBlockedDeletion<S extends CommonStatus>(
   object: Managed & { readonly status?: S },
   { now, deletionGraceMs, cause, blocked, left }: BlockedDeletion,

@@ -57,7 +57,7 @@ export interface ControllerOptions<T extends Managed, Action extends { readonly 
   readonly reconciler: Reconciler<T, Action, Status>;
   readonly informer: Informer<T>;
   readonly client: ResourceClient<T>;
-  /** What else to reconcile when an object of this kind changes. */
+  /** Returns what else to reconcile when an object of this kind changes. */
   readonly triggers: (change: Change<Stored<T>>) => readonly Trigger[];
   readonly events: Pick<EventRecorder, 'record'>;
   readonly adopt: Adopt;
@@ -119,7 +119,7 @@ export class Controller<
     });
   }
 
-  /** Something an object depends on changed. A standby ignores it: it starts with all keys. */
+  /** Adds a key when something that its object depends on has changed. A standby ignores it: it starts with all keys. */
   enqueue(key: string, priority: Priority = 'user'): void {
     if (this.#active) this.#queue.add(key, { priority });
   }
@@ -137,7 +137,7 @@ export class Controller<
     for (const key of keys) this.enqueue(key);
   }
 
-  /** Objects went with their organisation. */
+  /** Catches up with objects that went with their organisation. */
   organizationDeleted(): void {
     this.#catchUp();
   }
@@ -163,7 +163,7 @@ export class Controller<
     this.#queue.shutDown();
   }
 
-  /** A standby's cache may not be complete, and what is missing there would be taken for gone. */
+  /** Does nothing on a standby, whose cache may not be complete: what is missing there would be taken for gone. */
   #catchUp(): void {
     if (this.#active) this.#options.reconciler.catchUp?.();
   }

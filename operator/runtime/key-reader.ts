@@ -39,8 +39,8 @@ export interface KeyReaderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   /**
-   * What the values of a namespace's Secrets are hashed with, for revisions keep the digests: without it nobody can try what a short password
-   * may have been.
+   * Returns the key that the values of a namespace's Secrets are hashed with, for revisions keep the digests: without it nobody can try what a
+   * short password may have been.
    */
   readonly digestKeyOf: (namespace: string) => string;
   /** Checks the values of a Secret, in base64. */
@@ -57,7 +57,7 @@ const TEXT_LIMIT = 16 * 1024 * 1024;
  * everything until it has read the roles, and that must not ask for a person.
  */
 const REFUSAL_MS = 10_000;
-/** Between two reads of something refused that doesn't count yet, in milliseconds. */
+/** Time between two reads of something refused that doesn't count yet, in milliseconds. */
 const REFUSAL_RETRY_MS = 1_000;
 
 const ABSENT: DataFacts = { object: { state: 'absent' }, texts: new Map() };
@@ -67,7 +67,7 @@ export class KeyReader {
   readonly #options: KeyReaderOptions;
   readonly #clients: Readonly<Record<DataKind, ResourceClient<DataPayload>>>;
   readonly #known = new LruMap<string, DataFacts<Present>>(ENTRIES_LIMIT, { limit: TEXT_LIMIT, weigh: sizeOf });
-  /** Since when what is refused has been refused without a break, in monotonic milliseconds. */
+  /** Time since which an object has been refused without a break, in monotonic milliseconds. */
   readonly #refusedSince = new LruMap<string, number>(ENTRIES_LIMIT);
 
   constructor(options: KeyReaderOptions) {
@@ -106,12 +106,12 @@ export class KeyReader {
     }
   }
 
-  /** What was read of an object that is gone or went back is of no use, though its version is higher. */
+  /** Forgets what was read of an object that is gone or went back: it is of no use, though its version is higher. */
   saw(kind: DataKind, change: Change<Stored<KubeObject>>): void {
     if (change.type === 'deleted' || wentBack(change)) this.forget(kind, change.object.metadata);
   }
 
-  /** Another read contradicts what is remembered: the next one asks the API server. */
+  /** Forgets what another read contradicts: the next one asks the API server. */
   forget(kind: DataKind, metadata: KubeObject['metadata']): void {
     this.#known.delete(idOf(kind, metadata));
   }
@@ -153,7 +153,7 @@ function idOf(kind: DataKind, { namespace = '', name }: KubeObject['metadata']):
   return `${kind}/${namespace}/${name}`;
 }
 
-/** What was read may be newer than what the informer has seen, not older. */
+/** Whether what was read may be used: it may be newer than what the informer has seen, not older. */
 function isCurrent({ object: known }: DataFacts<Present>, seen: Stored<KubeObject>): boolean {
   return known.uid === seen.metadata.uid && compareResourceVersions(known.resourceVersion, seen.metadata.resourceVersion) >= 0;
 }

@@ -146,7 +146,7 @@ export class NamespaceInformers {
   }
 }
 
-/** Identity, version and owners. Labels and annotations of other people's objects would only take memory. */
+/** Keeps identity, version and owners. Labels and annotations of other people's objects would only take memory. */
 function slim(object: Stored<KubeObject>): Stored<KubeObject> {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences } = object.metadata;
   return {

@@ -7,12 +7,12 @@ import { compareResourceVersions, keyOf, type KubeObject, type Stored } from '..
 export class PendingWrites<T extends KubeObject> {
   readonly #written = new Map<string, Stored<T>>();
 
-  /** The answer to a write. */
+  /** Remembers the answer to a write. */
   record(object: Stored<T>): void {
     this.#written.set(keyOf(object), object);
   }
 
-  /** The newer of what the cache holds and what was written. */
+  /** Returns the newer of what the cache holds and what was written. */
   latest(key: string, cached: Stored<T> | undefined): Stored<T> | undefined {
     const written = this.#written.get(key);
     if (written === undefined || cached === undefined || written.metadata.uid !== cached.metadata.uid) {

@@ -6,7 +6,7 @@ import { StoreError, type Store } from '../../store/index.ts';
 /** Postgres could not be asked. */
 export interface Unavailable {
   readonly state: 'unavailable';
-  /** What failed and what to do, in words that don't change from attempt to attempt. */
+  /** Says what failed and what to do, in words that don't change from attempt to attempt. */
   readonly why: string;
 }
 
@@ -16,7 +16,7 @@ export interface PostgresOutageOptions {
   readonly logger: Logger;
 }
 
-/** Between two probes whether Postgres is back, in milliseconds. */
+/** Time between two probes whether Postgres is back, in milliseconds. */
 const PROBE_MS = 1_000;
 
 /**
@@ -41,7 +41,7 @@ export class PostgresOutage {
     this.#onRecovered = listener;
   }
 
-  /** Why it can't be used now; `undefined` while it can. */
+  /** Says why Postgres can't be used now; `undefined` while it can. */
   get why(): string | undefined {
     return this.#why;
   }
@@ -89,7 +89,7 @@ export class PostgresOutage {
   }
 }
 
-/** What keeps Postgres from being used at all; `undefined` where only this call failed. */
+/** Says what keeps Postgres from being used at all; `undefined` where only this call failed. */
 function outageOf(error: unknown): string | undefined {
   if (!(error instanceof StoreError)) return undefined;
   switch (error.kind) {

@@ -11,7 +11,7 @@ export class ReadyTimer {
     this.#clock = clock;
   }
 
-  /** A watch event: a new generation starts the timer; one that another process has made ready ends it. */
+  /** Takes a watch event: a new generation starts the timer; one that another process has made ready ends it. */
   saw(key: string, object: Managed): void {
     const generation = object.metadata.generation ?? 0;
     if (object.status?.observedGeneration === generation) {
@@ -22,7 +22,7 @@ export class ReadyTimer {
     this.#seen.set(key, { generation, at: this.#clock.monotonic() });
   }
 
-  /** The generation is ready: seconds since it was first seen, once. */
+  /** Returns, once, how many seconds a generation took until it was ready. */
   ready(key: string, generation: number): number | undefined {
     const seen = this.#seen.get(key);
     if (seen === undefined || seen.generation > generation) return undefined;

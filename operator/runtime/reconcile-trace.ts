@@ -1,4 +1,4 @@
-/** What one reconcile did: its span and its line in the log. */
+/** Tells what one reconcile did: by its span and its line in the log. */
 import { traceOf } from '../../crds/trace-annotation.ts';
 import { KubeError } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -34,7 +34,7 @@ export class ReconcileTrace {
   }
 
   /**
-   * The object that is reconciled. A generation that hasn't been acted upon belongs to the trace in which it was written; a later reconcile
+   * Takes the object that is reconciled. A generation that hasn't been acted upon belongs to the trace in which it was written; a later reconcile
    * starts a trace of its own, if there turns out to be something to do.
    */
   observe(object: Managed): void {

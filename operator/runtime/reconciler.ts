@@ -1,4 +1,4 @@
-/** What the controller needs to know about a kind, and what a plan is. */
+/** The interface of a kind to its controller, and the shape of a plan. */
 import type { CommonStatus } from '../../crds/index.ts';
 import type { KubeObject, Stored } from '../../kube/index.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
@@ -7,11 +7,11 @@ import { referencesOf, type ParleyObject, type Reference } from '../references/r
 import { isDeleting, isSuspended, type Managed } from '../status/common.ts';
 import type { SnapshotReader } from './snapshot-reader.ts';
 
-/** Carried out by the controller, for every kind. */
+/** The controller carries these out, for every kind. */
 export type FinalizerAction = { readonly type: 'addFinalizer' } | { readonly type: 'dropFinalizer' } | Adoption;
 
 /**
- * What an observation leads to. The actions come first; when they have been carried out the object is observed again, and
+ * The result of an observation. The actions come first; when they have been carried out the object is observed again, and
  * the status is written once no action is left.
  */
 export interface Plan<Action, Status> {
@@ -20,7 +20,7 @@ export interface Plan<Action, Status> {
   readonly status?: Status;
   /** Reconcile again after this long even if nothing happens, in milliseconds. */
   readonly requeueAfterMs?: number;
-  /** Worth an Event in addition to the transitions of `Ready`. */
+  /** These are worth an Event in addition to the transitions of `Ready`. */
   readonly notices?: readonly Notice[];
 }
 
@@ -33,11 +33,11 @@ export interface Notice {
 export interface ReconcileContext {
   /** Milliseconds since the epoch, the same throughout a reconcile. */
   readonly now: number;
-  /** Of planning and acting within the reconcile, from 0. */
+  /** Counts the rounds of planning and acting within the reconcile, from 0. */
   readonly round: number;
   /** Aborts when leadership ends. */
   readonly signal: AbortSignal;
-  /** Postgres is unavailable: reconcile the object again as soon as it is back. */
+  /** Call it while Postgres is unavailable: the object is reconciled again as soon as it is back. */
   readonly retryWhenPostgresIsBack: () => void;
 }
 
@@ -48,13 +48,13 @@ export interface Applied<T extends KubeObject> {
   readonly replan?: boolean;
 }
 
-/** The queue of a kind, as the kind itself may use it. */
+/** The queue of a kind, as its reconciler may use it. */
 export interface KeyedQueue {
   enqueue(key: string): void;
   enqueueAll(): void;
 }
 
-/** What makes one kind different from the others. */
+/** The parts in which one kind differs from the others. */
 export interface Reconciler<T extends Managed, Action extends { readonly type: string }, Status> {
   readonly kind: string;
   /** The status fields that a plan decides; other writers own the rest, which is neither compared nor written. */
@@ -63,13 +63,13 @@ export interface Reconciler<T extends Managed, Action extends { readonly type: s
   plan(object: Stored<T>, context: ReconcileContext): Promise<Plan<Action | FinalizerAction, Status>>;
   /** Carries out one action. */
   apply(action: Action, object: Stored<T>, context: ReconcileContext): Promise<Applied<T>>;
-  /** This process leads from now on. Returns what to do when it leads no longer. */
+  /** Called when this process begins to lead. Returns what to do when it leads no longer. */
   lead?(queue: KeyedQueue): () => void | Promise<void>;
-  /** Another process may have written: forget what was read from Postgres. On taking the lead, and with every resync. */
+  /** Forgets what was read from Postgres: another process may have written. Called on taking the lead, and with every resync. */
   refresh?(): void;
-  /** The object is gone. */
+  /** Called when the object is gone. */
   deleted?(object: Stored<T>): void;
-  /** Postgres is back, or an organisation is gone, while this process leads: objects may have gone without {@link deleted}. */
+  /** Called while this process leads, when Postgres is back or an organisation is gone: objects may have gone without {@link deleted}. */
   catchUp?(): void;
 }
 
@@ -103,7 +103,7 @@ export function recheck<A, S extends CommonStatus>(plan: Plan<A, S>, afterMs: nu
   return requeueAfterMs === Infinity ? plan : { ...plan, requeueAfterMs };
 }
 
-/** What belongs to the object and lost its owner is taken over first. */
+/** Takes over first what belongs to the object and lost its owner. */
 export function withAdoptions<A, S>(
   object: Managed,
   plan: Plan<A | FinalizerAction, S>,

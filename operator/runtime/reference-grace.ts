@@ -9,7 +9,7 @@ import type { Managed } from '../status/common.ts';
 import { conditionOf, timestamp } from '../status/conditions.ts';
 import type { Reason } from '../status/reasons.ts';
 
-/** What is missing, and may be about to come. */
+/** Reasons for something that is missing, and may be about to come. */
 const AWAITED: ReadonlySet<string> = new Set<Reason>([
   'SecretNotFound',
   'SecretKeyNotFound',
@@ -21,7 +21,7 @@ const AWAITED: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 interface WithInputs {
-  /** Of an Agent: its Tools and KnowledgeBase. */
+  /** The Tools and the KnowledgeBase of an Agent. */
   readonly observedInputs?: string | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface ReferenceGrace {
 }
 
 /**
- * The plan with `Reconciling` in place of `Stalled` while the grace lasts: what was never there may come, and what is lost may be back in
- * seconds, for External Secrets and SOPS delete and create. What stalled for the same generation before stays so.
+ * Returns the plan with `Reconciling` in place of `Stalled` while the grace lasts: what was never there may come, and what is lost may be back
+ * in seconds, for External Secrets and SOPS delete and create. What stalled for the same generation before stays so.
  */
 export function withReferenceGrace<A, S extends CommonStatus>(
   object: Observed,
@@ -62,7 +62,7 @@ export function withReferenceGrace<A, S extends CommonStatus>(
   };
 }
 
-/** In milliseconds since the epoch; undefined where it has been waited for, in vain. */
+/** Returns since when something is waited for, in milliseconds since the epoch; undefined where the wait was in vain. */
 function waitingSince({ metadata, status = {} }: Observed, plannedInputs: string | undefined, now: number): number | undefined {
   const { generation = 0 } = metadata;
   const waiting = conditionOf({ status }, 'Reconciling');

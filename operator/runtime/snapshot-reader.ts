@@ -64,7 +64,7 @@ export class SnapshotReader {
     await this.#options.namespaces.waitFor('Secret', namespace, resourceVersion, signal);
   }
 
-  /** What exists according to the informers, but has not been read yet in this reconcile. */
+  /** Returns what exists according to the informers, but has not been read yet in this reconcile. */
   #missing(
     namespace: string,
     wanted: readonly Wanted[],
@@ -99,7 +99,7 @@ export class SnapshotReader {
   }
 }
 
-/** Stands for an object of which only the name is known: older than any, so that it is read. */
+/** Makes an object of which only the name is known: older than any, so that it is read. */
 function unseen(namespace: string, name: string): Stored<KubeObject> {
   return {
     apiVersion: 'v1',

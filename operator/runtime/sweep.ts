@@ -1,6 +1,6 @@
 /**
- * Takes out of service what is left of objects that went unnoticed: while no operator ran, or released while Postgres was unavailable. At
- * start, with every resync and after each outage.
+ * Takes out of service what is left of objects that went unnoticed: while no operator ran, or released while Postgres was unavailable. It runs
+ * at start, with every resync and after each outage.
  */
 import type { Informer, KubeObject, Stored } from '../../kube/index.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -9,7 +9,7 @@ import type { KeyedQueue } from './reconciler.ts';
 export interface SweepOptions<T extends KubeObject> {
   readonly kind: string;
   readonly informer: Pick<Informer<T>, 'cache'>;
-  /** How Postgres knows an object. */
+  /** Returns the name by which Postgres knows an object. */
   readonly idOf: (object: Stored<T>) => string;
   /** Takes all others out of service. @returns their keys */
   readonly retireOthers: (living: readonly string[]) => Promise<readonly string[]>;

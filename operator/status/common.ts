@@ -2,7 +2,7 @@ import { wellKnown, type CommonStatus } from '../../crds/index.ts';
 import type { Condition, KubeObject } from '../../kube/types.ts';
 import { summarize, toConditions, type ConditionStage, type PlannedCondition, type ReadyMessage } from './conditions.ts';
 
-/** What every kind's plan starts from. */
+/** An object of one of the six kinds, which its plan starts from. */
 export interface Managed extends KubeObject {
   readonly spec: { readonly suspend?: boolean | undefined };
   readonly status?: CommonStatus;
@@ -60,19 +60,19 @@ export function suspendedStatus<S extends CommonStatus>(
   };
 }
 
-/** What `spec.suspend` does. Agents read the specs of their Tools themselves, suspended or not. */
+/** Says what `spec.suspend` does. Agents read the specs of their Tools themselves, suspended or not. */
 export function effectOfSuspend({ kind }: Pick<KubeObject, 'kind'>): string {
   if (kind === 'Tool') return 'spec.suspend is true, so the status stays as it is; agents follow changes of the spec all the same';
   return 'spec.suspend is true, so changes are ignored';
 }
 
-/** A reconcile was requested, and the status doesn't confirm it yet. */
+/** Whether a reconcile was requested that the status doesn't confirm yet. */
 export function isReconcileRequested(object: Managed): boolean {
   const requested = requestOf(object);
   return requested !== undefined && requested !== object.status?.lastHandledReconcileAt;
 }
 
-/** As the status confirms it, which takes 256 characters. */
+/** Returns the request as the status confirms it, which takes 256 characters. */
 function requestOf({ metadata }: Managed): string | undefined {
   return metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256).toWellFormed();
 }

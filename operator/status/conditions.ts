@@ -21,7 +21,7 @@ export interface ConditionStage {
 }
 
 export interface ReadyMessage {
-  /** Of a `Ready=True`. */
+  /** Message of a `Ready=True`. */
   readonly message: string;
   /** Added to the message of a `Ready=False`. */
   readonly aside?: string | undefined;
@@ -63,7 +63,7 @@ export function summarize(stages: readonly ConditionStage[], ready: ReadyMessage
   return [{ type: 'Ready', status: 'False', reason: failed.reason, message }, ...conditions, ...others, progress(failed)];
 }
 
-/** `Stalled` or `Reconciling`, for a failure. */
+/** Returns `Stalled` or `Reconciling`, for a failure. */
 function progress(failed: Pick<PlannedCondition, 'reason' | 'message'>): PlannedCondition {
   return reasons[failed.reason].blocks === 'retry'
     ? { type: 'Reconciling', status: 'True', reason: 'Retrying', message: failed.message }
@@ -91,7 +91,7 @@ export function toConditions(
     });
 }
 
-/** `Ready`, or what stands in its place. */
+/** Returns `Ready`, or what stands in its place. */
 export function summaryOf(object: Parameters<typeof conditionOf>[0]): Condition | undefined {
   return conditionOf(object, 'Ready') ?? conditionOf(object, 'Suspended');
 }
@@ -102,7 +102,7 @@ export function isServed(object: Parameters<typeof conditionOf>[0]): boolean {
   return accepted !== undefined && accepted.reason !== 'NotAnOrganization';
 }
 
-/** The condition of that type, if the object shows it. */
+/** Returns the condition of that type, if the object shows it. */
 export function conditionOf(
   object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined },
   type: ConditionType,

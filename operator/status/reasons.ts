@@ -33,7 +33,7 @@ export interface ReasonDefinition {
   readonly condition: Exclude<ConditionType, 'Progressing' | 'Degraded' | 'Stalled'>;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly meaning: string;
-  /** What a person does about it; absent where nothing needs doing. */
+  /** Says what a person does about it; absent where nothing needs doing. */
   readonly cure?: string;
   /**
    * `person`: a person has to change something, so `Stalled` is set.
@@ -256,7 +256,7 @@ export type Reason = keyof typeof table;
 
 export const reasons: Readonly<Record<Reason, ReasonDefinition>> = table;
 
-/** What keeps one stage of an object from being True: failure as a value. */
+/** Failure as a value: it keeps one stage of an object from being True. */
 export interface Problem {
   readonly reason: Reason;
   /** Names the thing and what to do; never holds a value from a Secret. */

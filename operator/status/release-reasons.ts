@@ -1,4 +1,4 @@
-/** Why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
+/** Reasons why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
 import type { ReasonDefinition } from './reasons.ts';
 import { stalled } from './stalled.ts';
 

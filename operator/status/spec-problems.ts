@@ -1,7 +1,7 @@
 import type { SpecProblem } from '../../crds/limits.ts';
 import type { Problem, Reason } from './reasons.ts';
 
-/** The reason that goes with the last field of a path. */
+/** Reasons by the last field of a path. */
 const REASONS_BY_FIELD: ReadonlyMap<string, Reason> = new Map([
   ['provider', 'UnknownProvider'],
   ['language', 'InvalidLanguage'],
@@ -19,15 +19,15 @@ export function specProblems(found: readonly SpecProblem[]): readonly Problem[] 
   }));
 }
 
-/** What is said of a spec that is accepted. */
+/** Returns the remarks on a spec that is accepted. */
 export const remarksOf = (found: readonly SpecProblem[]): readonly string[] => found.map(({ path, message }) => `${path} ${message}`);
 
-/** Of `calls/address-problems.ts`, whose messages begin with the address. */
+/** Gives the problems of `calls/address-problems.ts` their reason; their messages begin with the address. */
 export function forbiddenAddresses(found: readonly SpecProblem[]): readonly Problem[] {
   return found.map(({ path, message }) => ({ reason: 'AddressForbidden', message: `${path}: ${message}` }));
 }
 
-/** {@link specProblems} of what is checked again and again: once for each spec, which is never changed in place. */
+/** Checks each spec once, because a spec is never changed in place. */
 export function checkedOnce<S extends object>(check: (spec: S) => readonly SpecProblem[]): (spec: S) => readonly Problem[] {
   const checked = new WeakMap<S, readonly Problem[]>();
   return (spec) => {

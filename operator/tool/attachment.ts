@@ -1,26 +1,26 @@
-/** Which tools an agent offers: one rule for the agent that compiles them and for the tool that may lose its name. */
+/** Decides which tools an agent offers: by one rule for the agent that compiles them and for the tool that may lose its name. */
 import { builtinFunctionNames, toolVariants, type Tool, type ToolVariant } from '../../crds/index.ts';
 import { compare, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { isDeleting } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
 
-/** The variant that is set; the CRD requires exactly one. */
+/** Returns the variant that is set; the CRD requires exactly one. */
 export function variantOf(tool: Pick<Tool, 'spec'>): ToolVariant {
   return toolVariants.find((variant) => tool.spec[variant] !== undefined) ?? 'custom';
 }
 
-/** The name by which the model calls the tool; undefined for an MCP server, whose tools have names of their own. */
+/** Returns the name by which the model calls the tool; undefined for an MCP server, whose tools have names of their own. */
 export function functionNameOf(tool: Pick<Tool, 'spec'>): string | undefined {
   const variant = variantOf(tool);
   if (variant === 'mcp') return undefined;
   return variant === 'custom' ? (tool.spec.custom?.function.name ?? '') : builtinFunctionNames[variant];
 }
 
-/** What only one tool of an agent can have: its function name, or of an MCP server, being itself. */
+/** Returns what only one tool of an agent can have: its function name, or for an MCP server, the name of the Tool. */
 const claimOf = (tool: Tool): string => functionNameOf(tool) ?? `mcp/${tool.metadata.name}`;
 
 /**
- * The tools that the agent offers, by function name. Of several with one function name the oldest stays; a younger one
+ * Returns the tools that the agent offers, by function name. Of several with one function name the oldest stays; a younger one
  * is left out here, and only here: its other agents keep it.
  */
 export function offeredTools(namespace: string, agent: string, snapshot: ClusterSnapshot): readonly Tool[] {
@@ -36,7 +36,7 @@ export function isOffered(tool: Tool, agent: string, snapshot: ClusterSnapshot):
   return ownerAmong(rivals)?.metadata.uid === tool.metadata.uid;
 }
 
-/** Where a tool loses its function name to an older one. */
+/** Returns the conflicts in which a tool loses its function name to an older one. */
 export function functionNameConflicts(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
   const namespace = tool.metadata.namespace ?? '';
   const functionName = functionNameOf(tool);

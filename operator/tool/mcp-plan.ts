@@ -18,7 +18,7 @@ import { timestamp, type ConditionStage } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { chooseTools, type ChosenTools, type ToolListView } from '../references/tool-list-view.ts';
 
-/** How a worker asks the server: what the spec says of it. */
+/** The part of the spec with which a worker asks the server. */
 export type ServerToolsRequest = Pick<McpSpec, 'url' | 'headers' | 'oauth' | 'timeout'>;
 
 export type ToolAction =
@@ -110,7 +110,7 @@ function listedMessage(used: number, offered: number): string {
 
 const UNUSABLE_SHOWN = 5;
 
-/** `"a": its name …; "b": …` */
+/** Writes `"a": its name …; "b": …`. */
 function unusableMessage(unusable: readonly ServerTool[]): string {
   const shown = unusable.slice(0, UNUSABLE_SHOWN).map(({ name, unusable: why }) => `${JSON.stringify(name)}: ${why}`);
   const more = unusable.length - shown.length;

@@ -65,7 +65,7 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
 /** Checking a JSON Schema takes milliseconds, and each agent checks each of its tools. */
 export const checkToolSpec = checkedOnce(toolProblems);
 
-/** What keeps a tool from being part of an agent; the other agents that it names don't matter. */
+/** Returns what keeps a tool from being part of an agent; the other agents that it names don't matter. */
 export function usability(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
   return [
     ...checkToolSpec(tool.spec),
@@ -74,7 +74,7 @@ export function usability(tool: Tool, snapshot: ClusterSnapshot): readonly Probl
   ];
 }
 
-/** A server that has never said what it has. */
+/** Returns the problem of a server that has never said which tools it has. */
 function withoutList(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
   if (tool.spec.mcp === undefined) return [];
   const view = snapshot.toolList(tool);

@@ -12,7 +12,7 @@ export interface ToolReconcilerOptions {
   readonly snapshots: SnapshotReader;
   readonly lists: ToolListCache;
   readonly toolNamed: (org: string, name: string) => Stored<Tool> | undefined;
-  /** All that there are. */
+  /** Lists all Tools. */
   readonly tools: () => readonly Stored<Tool>[];
   readonly logger: Logger;
 }

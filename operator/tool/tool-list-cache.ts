@@ -13,13 +13,13 @@ type Identified = Pick<Tool, 'metadata'>;
 
 interface Entry {
   readonly known: Known;
-  /** Changed in Postgres since it was read, as far as is known. */
+  /** The list has changed in Postgres since it was read, as far as is known. */
   stale: boolean;
 }
 
 interface Reading {
   readonly done: Promise<typeof DONE | Unavailable>;
-  /** Something has changed since it began. */
+  /** Something has changed since the read began. */
   stale: boolean;
 }
 
@@ -51,7 +51,7 @@ export class ToolListCache {
       for (;;) {
         let reading = this.#reading.get(uid);
         if (reading === undefined && this.#entries.get(uid)?.stale === false) break;
-        // One that began before the last change may miss it.
+        // A read that began before the last change may miss it.
         if (reading === undefined || reading.stale) reading = this.#begin(tool, uid);
         const read = await reading.done;
         if (read.state === 'unavailable') return read;
@@ -78,7 +78,7 @@ export class ToolListCache {
     return reading;
   }
 
-  /** What is known without asking. */
+  /** Returns what is known without asking Postgres. */
   view(tool: Identified): ToolListView {
     const { why } = this.#outage;
     const known = this.#entries.get(uidOf(tool))?.known;
@@ -101,13 +101,13 @@ export class ToolListCache {
     return this.#change(tool, () => this.#lists.accept(refOf(tool), tools));
   }
 
-  /** The Tool is gone. A list that stays behind is found by {@link prune}. */
+  /** Removes the list of a Tool that is gone. A list that stays behind is found by {@link prune}. */
   remove(tool: Stored<Tool>): void {
     this.#entries.delete(tool.metadata.uid);
     void this.#outage.guard(() => this.#lists.remove(refOf(tool)).then(() => DONE)).catch(() => undefined);
   }
 
-  /** Removes the lists of tools that don't exist any more. @param uidsNow of those that exist; called after Postgres was asked, since more may come meanwhile */
+  /** Removes the lists of tools that are gone. @param uidsNow the tools that exist; called after Postgres, since more may come meanwhile */
   async prune(uidsNow: () => ReadonlySet<string>): Promise<void> {
     await this.#outage.guard(async () => {
       const kept = await this.#lists.all();
@@ -117,7 +117,7 @@ export class ToolListCache {
     });
   }
 
-  /** Something changed in Postgres. */
+  /** Call it when something has changed in Postgres. */
   stale(tool: Identified): void {
     for (const known of [this.#entries, this.#reading]) {
       const entry = known.get(uidOf(tool));
@@ -153,7 +153,7 @@ function viewOf(record: ToolListRecord<ServerTool> | undefined): Known {
     state: 'known',
     request: { url, digest: requestDigest },
     ...(latest !== null && latestAt !== null && { latest: { tools: latest, at: latestAt } }),
-    // One object where they are the same: then there is nothing to accept.
+    // Equal lists are one object: then there is nothing to accept.
     ...(accepted !== null && { accepted: latest !== null && isDeepStrictEqual(accepted, latest) ? latest : accepted }),
     ...(failure !== null && { failure }),
   };

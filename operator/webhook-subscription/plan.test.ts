@@ -99,7 +99,7 @@ describe('signing keys', () => {
       'False SigningKeyInvalid',
       'False DeliveryHeldUp',
     ],
-    // It was to sign along only.
+    // That key was to sign along only.
     ['a former one that is none', { current: goodKey, 'previous-2': 'sesame' }, 'False SigningKeyInvalid', 'True Delivering'],
   ] as const)('%s', (_name, values, resolvedRefs, synced) => {
     const { condition, message } = planned(spec, { secrets: [secretOf(values)] });

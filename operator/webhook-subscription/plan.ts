@@ -31,12 +31,10 @@ export interface SubscriptionPlanOptions {
   readonly addressProblem: (url: string) => string | undefined;
 }
 
-/** In milliseconds; planning is cheap. */
+/** Longest wait until the next plan, in milliseconds; planning is cheap. */
 const LONGEST_REQUEUE_MS = 3_600_000;
 
-/**
- * No finalizer: the dispatcher and the worker see that the resource is gone, and end the deliveries that waited for it.
- */
+/** A subscription has no finalizer: the dispatcher and the worker see that it is gone, and end the deliveries that waited for it. */
 export function planWebhookSubscription(
   subscription: WebhookSubscription,
   snapshot: ClusterSnapshot,
@@ -94,7 +92,7 @@ interface SigningPlan {
 const NO_SIGNING_ACTIONS: SigningPlan = { actions: [], problems: [] };
 
 /**
- * Generated once, and again only when the Secret was deleted. A Secret of that name with another owner is left alone; one
+ * The key is generated once, and again only when the Secret was deleted. A Secret of that name with another owner is left alone; one
  * that belongs to this subscription but lacks the key (it also keeps header values set over REST) gets the key.
  */
 function planSigningSecret(subscription: WebhookSubscription, name: string, snapshot: ClusterSnapshot, now: number): SigningPlan {
@@ -143,7 +141,7 @@ function planSigningSecret(subscription: WebhookSubscription, name: string, snap
   }
 }
 
-/** Generated for a subscription that is gone: its key must not sign for another one. */
+/** Whether a Secret was generated for a subscription that is gone: its key must not sign for another one. */
 function isOfFormer(
   { metadata }: WebhookSubscription,
   { companionOf, owners }: Extract<DataObject, { readonly state: 'present' }>,
@@ -151,7 +149,7 @@ function isOfFormer(
   return companionOf === 'webhooksubscription' && owners.length > 0 && !owners.includes(metadata.uid ?? '');
 }
 
-/** Only in a Secret that was generated: expired keys in other Secrets are ignored, and left to their owners. */
+/** Plans removals only in a Secret that was generated: expired keys in other Secrets are ignored, and left to their owners. */
 function planExpiry(
   subscription: WebhookSubscription,
   name: string,

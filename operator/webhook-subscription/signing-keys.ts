@@ -1,4 +1,4 @@
-/** Which keys in a signing Secret cannot be used, and which have expired. */
+/** Finds the keys in a signing Secret that cannot be used, and those that have expired. */
 import { secretText } from '../../kube/index.ts';
 import { CURRENT_KEY_NAME, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
 import { parseSigningKey } from '../../webhooks/signing/signing-keys.ts';
@@ -9,10 +9,10 @@ type Present = Extract<DataObject, { readonly state: 'present' }>;
 
 const KEY_NAMES: readonly string[] = [CURRENT_KEY_NAME, ...previousKeyNames];
 
-/** In characters, each of which is a byte when it is sent; most servers take no more in all headers together. */
+/** Longest header in characters, each of which is a byte when it is sent; most servers take no more in all headers together. */
 const LONGEST_HEADER = 8_192;
 
-/** One line of printable characters of Latin-1, which is what a header can carry. */
+/** Whether a text is one line of printable characters of Latin-1, which is what a header can carry. */
 function isHeaderValue(text: string): boolean {
   return text.length <= LONGEST_HEADER && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
@@ -61,7 +61,7 @@ export function expiryOf({ keys, signingExpiry }: Pick<Present, 'keys' | 'signin
   };
 }
 
-/** The annotation without the removed keys; undefined where none is left. */
+/** Returns the annotation without the removed keys; undefined where none is left. */
 export function expiryWithout(text: string | undefined, removed: readonly string[]): string | undefined {
   const left = Object.entries(readExpiry(text)).filter(([key]) => !removed.includes(key));
   return left.length === 0 ? undefined : JSON.stringify(Object.fromEntries(left));

@@ -46,7 +46,7 @@ export function headerProblems(
   });
 }
 
-/** Problems with references that keep a delivery from being attempted. */
+/** Reasons of problems with references that keep a delivery from being attempted. */
 export const BLOCKING_REASONS: ReadonlySet<string> = new Set<Reason>([
   'SecretNotFound',
   'SecretKeyNotFound',
