@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { DeliveryCounts } from '../store/webhooks/types.ts';
 
-/** Outcomes of attempts, of the dispatcher and of the worker. */
+/** Counts the outcomes of attempts, of the dispatcher and of the worker. */
 export interface OutcomeMetrics {
   /** @param outcome `ok`, or the reason of the failure */
   attempted(outcome: string): void;
@@ -23,12 +23,12 @@ export interface ObservedDispatcher {
   readonly claimed: () => number;
   /** Attempts that are not recorded yet. */
   readonly unrecorded: () => number;
-  /** What waits in Postgres; undefined while that isn't known. */
+  /** Counts of what waits in Postgres; undefined while they aren't known. */
   readonly counts: () => DeliveryCounts | undefined;
   readonly breakers: () => Readonly<Record<'open' | 'half_open', number>>;
 }
 
-/** From half a millisecond to a day: what waits for an endpoint counts like what goes out at once. */
+/** Buckets from half a millisecond to a day: what waits for an endpoint counts like what goes out at once. */
 const latencyBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400,
 ];
@@ -81,7 +81,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   };
 }
 
-/** Gauges of what the dispatcher is at, and of what waits in Postgres. */
+/** Samples gauges of what the dispatcher is at, and of what waits in Postgres. */
 export function observeDispatcher(registry: Registry, observed: ObservedDispatcher): void {
   const inFlight = new Gauge({
     name: 'parley_webhook_in_flight',

@@ -19,7 +19,7 @@ import { createEndpointDirectory } from './subscriptions/open-directory.ts';
 export interface Webhooks {
   readonly store: DispatchStore;
   readonly directory: EndpointDirectory;
-  /** Which endpoints are parked or switched off. Does not refresh itself: call `refresh` regularly. */
+  /** Knows which endpoints are parked or switched off. Does not refresh itself: call `refresh` regularly. */
   readonly health: EndpointHealthCache;
   readonly attempt: Attempt;
   readonly recordAttempts: RecordAttempts;
@@ -32,7 +32,7 @@ export interface OpenWebhooksOptions {
   readonly config: Config;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** One that the role has already; otherwise one of its own, which is closed with the rest. */
+  /** The guard that the role has already; without it one is made, and closed with the rest. */
   readonly egress?: EgressGuard;
   /** Whether another pool of the process has the metrics of the store already; default false. */
   readonly storeMeasured?: boolean;

@@ -1,4 +1,4 @@
-/** What follows from an attempt; pure. */
+/** Decides what follows from an attempt; pure. */
 import type { NextStep } from '../../store/webhooks/types.ts';
 import { disablingOf, GONE } from '../endpoint-health/auto-disable.ts';
 import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';

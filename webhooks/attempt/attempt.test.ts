@@ -14,7 +14,7 @@ function egressWith(request: Egress['request']): Pick<EgressGuard, 'for' | 'dnsA
   return { dnsAnswered: (since) => guard.dnsAnswered(since), for: (owner) => ({ ...guard.for(owner), request }) };
 }
 
-/** What becomes of an error that no server can be made to cause at will. */
+/** Returns the outcome of an error that no server can be made to cause at will. */
 async function outcomeOf(error: Error): Promise<AttemptOutcome> {
   const egress = egressWith(async () => {
     throw error;
@@ -110,7 +110,7 @@ it.each([
 describe('the trace of an event', () => {
   const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'vendor=1' };
 
-  /** What was sent. */
+  /** Returns the headers that were sent. */
   async function headersWith(
     own: Readonly<Record<string, string>>,
     sent: typeof trace | undefined,

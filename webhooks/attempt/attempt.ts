@@ -23,7 +23,7 @@ export interface AttemptRequest {
   readonly credentials: Credentials;
   /** `evt_…`: constant over retries and replays. */
   readonly eventId: string;
-  /** Sent and signed as it is. */
+  /** The bytes that are signed and sent as they are. */
   readonly body: Uint8Array;
   /** Sent in addition to the signed content; a subscription's own header `traceparent` overrides it. */
   readonly trace?: TraceContext | undefined;
@@ -39,7 +39,7 @@ export interface AttemptOptions {
   readonly userAgent?: string;
 }
 
-/** How much of an answer is read, in bytes. Its status decides; a body that ends within them leaves a connection for the next attempt. */
+/** Bytes of an answer that are read. Its status decides; a body that ends within them leaves a connection for the next attempt. */
 const MOST_BODY_BYTES = 4096;
 
 /** Longest wait that an endpoint can ask for by `Retry-After`, in milliseconds. */
@@ -73,7 +73,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       });
       return withRepetition(repeated, judge(response, clock.now(), timing()));
     } catch (error) {
-      // Taken now: what follows may have to wait for DNS.
+      // The time is taken now: what follows may have to wait for DNS.
       const ended = timing();
       const failure = withRepetition(repeated, outcomeOf(error, ended));
       if (!(error instanceof EgressError) || error.kind !== 'timeout' || error.phase !== 'dns') return failure;
@@ -157,7 +157,7 @@ function withRepetition(repeated: boolean, outcome: AttemptOutcome): AttemptOutc
 
 function outcomeOf(error: unknown, timing: Timing): AttemptOutcome {
   if (!(error instanceof EgressError)) {
-    // Not known to the guard: a fault of this program, and none of the endpoint.
+    // The guard doesn't know the error: it is a fault of this program, and none of the endpoint.
     return { ...timing, succeeded: false, ours: true, reason: 'local', message: `the request could not be made: ${String(error)}` };
   }
   const message = fitText(error.message, LONGEST_MESSAGE);

@@ -16,7 +16,7 @@ import type { Attempt } from './attempt.ts';
 import { logAttempt, timeOfEvent, type Attempted } from './log-attempt.ts';
 import { attemptDelivery } from './traced-attempt.ts';
 
-/** Why nothing was sent, or nothing that counts. */
+/** Reasons why nothing was sent, or nothing that counts. */
 export type Obstacle =
   /** This process does not know its endpoint (yet). */
   | 'unknown_endpoint'
@@ -31,10 +31,10 @@ export type Obstacle =
 
 export interface Claim {
   readonly delivery: ClaimedDelivery;
-  /** On the monotonic clock. */
+  /** End of the lease, on the monotonic clock. */
   readonly leaseEndsAt: number;
   readonly gate: (endpoint: Endpoint) => EndpointGate;
-  /** Whoever has it makes its retries as well, however soon they are due. */
+  /** Whoever has the claim makes its retries as well, however soon they are due. */
   readonly keepsRetries: boolean;
 }
 

@@ -18,17 +18,17 @@ export interface Attempted {
   readonly span?: SpanReference | undefined;
 }
 
-/** What became of the delivery by this attempt. */
+/** The state of a delivery after an attempt. */
 export interface AttemptEnd {
   /** Absent for a delivery that is kept no longer. */
   readonly state: DeliveryState | undefined;
-  /** Its number among all of the delivery. */
+  /** Number of the attempt among all of the delivery. */
   readonly attempt: number;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
-/** Taken: `info`. To be tried again: `warn`. Given up: `error`. */
+/** Logs a delivery that was taken as `info`, one to be tried again as `warn`, and one that is given up as `error`. */
 export function logAttempt(
   logger: Logger,
   { delivery, endpoint, outcome, result, span }: Attempted & { readonly result: AttemptResult },

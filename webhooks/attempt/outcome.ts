@@ -1,13 +1,13 @@
-/** What became of one attempt to deliver an event. */
+/** Outcomes of one attempt to deliver an event. */
 import type { EgressErrorKind } from '../../platform/egress/egress-error.ts';
 
-/** Why an attempt failed. Kept in the attempt rows and shown over REST: never renamed. */
+/** Reasons why an attempt failed. Attempt rows keep them and REST shows them: none is ever renamed. */
 export type FailureReason =
-  /** Answered with a status that is no success. */
+  /** The endpoint answered with a status that is no success. */
   | 'http_status'
-  /** Answered with a redirect; none is followed. */
+  /** The endpoint answered with a redirect; none is followed. */
   | 'redirect'
-  /** Answered 410: the endpoint wants no more events. */
+  /** The endpoint answered 410: it wants no more events. */
   | 'gone'
   | Exclude<EgressErrorKind, NoFault | 'redirect' | 'too_large'>;
 
@@ -23,7 +23,7 @@ interface Common {
 export interface SuccessfulAttempt extends Common {
   readonly succeeded: true;
   readonly statusCode: number;
-  /** What its owner should know all the same; mostly absent. */
+  /** A remark that the endpoint's owner should know all the same; mostly absent. */
   readonly message?: string;
 }
 
@@ -33,13 +33,13 @@ export interface FailedAttempt extends Common {
   readonly reason: FailureReason;
   /** Absent where no answer came. */
   readonly statusCode?: number;
-  /** For the owner of the subscription: names the host and the cure, never an address that was resolved, a header or a body. At most 1,024 characters. */
+  /** Names the host and the cure for the subscription's owner, never a resolved address, a header or a body. At most 1,024 characters. */
   readonly message: string;
-  /** The endpoint asks not to be called again before, in milliseconds from the end of the attempt: at most an hour. */
+  /** Milliseconds from the end of the attempt for which the endpoint asks not to be called again: at most an hour. */
   readonly retryAfterMs?: number;
 }
 
-/** The fault of this installation, not of the endpoint: neither counted nor recorded as an attempt. */
+/** A fault of this installation, not of the endpoint: neither counted nor recorded as an attempt. */
 export interface NoAttempt extends Common {
   readonly succeeded: false;
   readonly ours: true;

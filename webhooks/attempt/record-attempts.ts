@@ -24,7 +24,7 @@ export function createRecordAttempts({ store, directory, health, clock, logger }
     const recorded = await store.record(results);
     health.take(recorded.endpoints);
     try {
-      // At once: events right behind a 410 are not sent any more.
+      // The cache learns it at once: events right behind a 410 are not sent any more.
       if (recorded.disabled.length > 0) health.take(await store.endpoints({ uids: recorded.disabled }));
       await parkFailingEndpoints({ store, health, clock }, results, recorded);
       health.take(await disableFailingEndpoints(recorded.endpoints, { store, directory, clock, logger }));

@@ -1,18 +1,18 @@
-/** When a delivery is tried again. Pure: the same outcome, time and random number always lead to the same decision. */
+/** Decides when a delivery is tried again. Pure: the same outcome, time and random number always lead to the same decision. */
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { RetryPolicy } from '../subscriptions/endpoint.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 export type RetryDecision =
-  /** Taken. */
+  /** The endpoint took the delivery. */
   | { readonly next: 'succeeded' }
-  /** Given up: the policy allows no further attempt. */
+  /** The delivery is given up: the policy allows no further attempt. */
   | { readonly next: 'failed' }
-  /** The endpoint is gone (410): given up, and the subscription is switched off. */
+  /** The endpoint is gone (410): the delivery is given up, and the subscription is switched off. */
   | { readonly next: 'disable' }
-  /** Another attempt of this series. */
+  /** Another attempt of this series follows. */
   | { readonly next: 'retry'; readonly delayMs: number }
-  /** Nothing came of it through no fault of the endpoint: no attempt is counted or recorded, and the same one is made later. */
+  /** The attempt failed through no fault of the endpoint: it is neither counted nor recorded, and the same one is made later. */
   | { readonly next: 'postpone'; readonly delayMs: number };
 
 /** How long a delivery waits that could not be tried through a fault of this installation, in milliseconds. */

@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './outcome.ts';
 
 export interface TracedAttempt {
   readonly outcome: AttemptOutcome;
-  /** For the log line of the attempt; undefined where nothing is traced. */
+  /** The span for the log line of the attempt; undefined where nothing is traced. */
   readonly span: SpanReference | undefined;
 }
 

@@ -13,7 +13,7 @@ import type { HandBack, Recorder } from './recorder.ts';
 /** How long an endpoint receives nothing after a delivery was handed back, in milliseconds: the next one would fail in the same way. */
 const BLOCKED_MS: Partial<Readonly<Record<HandBack, number>>> = { credentials: 5_000, local: 1_000 };
 
-/** What the dispatcher says of an obstacle. */
+/** Reasons to hand back a delivery, by obstacle. */
 const HAND_BACK: Readonly<Record<Obstacle, HandBack>> = {
   unknown_endpoint: 'unknown_endpoint',
   paused: 'closed_endpoint',
@@ -45,7 +45,7 @@ export class Attempter {
   /** Ids that this process holds: a delivery that comes in twice is sent once. */
   readonly #ids = new Set<string>();
   readonly #idle = new Set<() => void>();
-  /** What follows from attempts that have ended. */
+  /** Work that follows from attempts that have ended. */
   readonly #following = new Set<Promise<void>>();
   #stopped = false;
   #pumpScheduled = false;
@@ -61,7 +61,7 @@ export class Attempter {
     return (this.#options.directory.byUid(uid)?.timeoutMs ?? LEASE_SLACK_MS) + LEASE_SLACK_MS;
   }
 
-  /** Takes deliveries that {@link EndpointQueues.hold} counts already. `probe`: sent although its endpoint is parked. */
+  /** Takes deliveries that {@link EndpointQueues.hold} counts already. `probe`: they are sent although their endpoint is parked. */
   accept(deliveries: readonly ClaimedDelivery[], { leaseMs, probe = false }: { leaseMs: (uid: string) => number; probe?: boolean }): void {
     const { queues, clock } = this.#options;
     const now = clock.monotonic();
@@ -93,7 +93,7 @@ export class Attempter {
     await Promise.all(this.#following);
   }
 
-  /** The delivery is recorded or handed back: this process has released it, and others may start. */
+  /** Releases a delivery that is recorded or handed back, so that others may start. */
   #settled(id: string): void {
     this.#ids.delete(id);
     if (this.#pumpScheduled) return;
@@ -109,11 +109,11 @@ export class Attempter {
     // A crash repeats attempts that are not recorded: they count as being on their way.
     const most = slots.inAll - recorder.size;
     for (const queued of this.#queued) {
-      // Of a parked endpoint all but the probe goes back without an attempt.
+      // If the endpoint is parked, all but the probe go back without an attempt.
       const limit = queued.queue.some(({ probe }) => probe)
         ? slots.perEndpoint
         : health.admitted(directory.byUid(queued.uid), slots.perEndpoint);
-      // What waits for an endpoint that receives nothing any more, or not now, goes back at once.
+      // Deliveries that wait for an endpoint that receives nothing any more, or not now, go back at once.
       if (limit === 0 || queues.isBlocked(queued.uid)) {
         const why = queues.isBlocked(queued.uid)
           ? 'blocked'
@@ -136,7 +136,7 @@ export class Attempter {
     const uid = delivery.subscriptionUid;
     const gate = (endpoint: Endpoint) => this.#gate(endpoint, held);
     const end = await deliver({ delivery, leaseEndsAt, gate, keepsRetries: false }, this.#delivering).catch((err: unknown): Obstacle => {
-      // A defect: it must not cost the others their delivery, nor this one its next chance.
+      // It is a defect, which must not cost the others their delivery, nor this one its next chance.
       logger.error({ err, delivery: deliveryIdText(delivery.id) }, 'failed to attempt a delivery; trying again');
       return 'local';
     });
@@ -166,7 +166,7 @@ export class Attempter {
     return probe && gate === 'parked' ? 'open' : gate;
   }
 
-  /** What is to be tried again goes to a workflow, or stays where the wait is short. */
+  /** Hands a delivery that is to be tried again to a workflow, or keeps it where the wait is short. */
   async #follow({ delivery, result: { next }, recorded }: Delivered): Promise<void> {
     const { retries, queues, clock } = this.#options;
     const state = await recorded;

@@ -4,14 +4,14 @@ import type { Clock } from '../../platform/clock.ts';
 import { retry } from '../../platform/retry.ts';
 
 export interface BatcherOptions<T, R> {
-  /** @returns what became of each, in their order */
+  /** @returns the result of each, in their order */
   readonly write: (batch: readonly T[]) => Promise<readonly R[]>;
   readonly most: number;
   /** Whether the same write may succeed later, unchanged. */
   readonly isTemporary: (error: unknown) => boolean;
-  /** A batch could not be written and is tried again after `waitMs`. */
+  /** Called when a batch could not be written and is tried again after `waitMs`. */
   readonly onDelay: (error: unknown, waitMs: number) => void;
-  /** This one will never be written. */
+  /** Called with an item that will never be written. */
   readonly onRefused: (item: T, error: unknown) => void;
   readonly clock: Clock;
 }
@@ -52,7 +52,7 @@ export class Batcher<T, R> {
   }
 
   async #run(): Promise<void> {
-    // What ends in the same turn of the event loop goes together.
+    // Items that come in the same turn of the event loop go together.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#options.most);
@@ -63,7 +63,7 @@ export class Batcher<T, R> {
         this.#writing = 0;
       }
     }
-    // In the same turn as the last look at what waits: what is added later begins a run of its own.
+    // It ends in the same turn as the last look at what waits: what is added later begins a run of its own.
     this.#running = undefined;
   }
 

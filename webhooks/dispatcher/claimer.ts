@@ -14,10 +14,10 @@ export interface ClaimerOptions {
   readonly logger: Logger;
 }
 
-/** Deliveries at a time. */
+/** Most deliveries that are claimed at a time. */
 const BATCH = 256;
 const POLL_MS = 1_000;
-/** After a failure, doubled with each further one, in milliseconds. */
+/** Wait after a failure, doubled with each further one, in milliseconds. */
 const RETRY_MS = 50;
 const LONGEST_RETRY_MS = 5_000;
 

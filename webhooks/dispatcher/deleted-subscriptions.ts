@@ -1,6 +1,6 @@
 /**
- * Endpoints that are gone: a subscription was deleted, an agent lost its address. Whatever waits for them ends, and what was known of
- * them is forgotten. Nothing holds up the deletion itself: it may happen while no dispatcher runs, and is noticed by the next one.
+ * Ends what waits for endpoints that are gone, and forgets what was known of them: a subscription was deleted, an agent lost its address.
+ * Nothing holds up the deletion itself: it may happen while no dispatcher runs, and is noticed by the next one.
  */
 import type { Clock } from '../../platform/clock.ts';
 import { liveStates, type DispatchStore } from '../../store/index.ts';
@@ -9,15 +9,15 @@ import type { EndpointDirectory } from '../subscriptions/directory.ts';
 export interface DeletedSubscriptionsOptions {
   readonly store: Pick<DispatchStore, 'subscriptionsIn' | 'endpoints' | 'removeSubscription' | 'forgetName'>;
   readonly directory: Pick<EndpointDirectory, 'byUid' | 'connected'>;
-  /** Called before its deliveries end. */
+  /** Called before the endpoint's deliveries end. */
   readonly onGone: (uid: string) => void;
   readonly clock: Clock;
 }
 
-/** One that is not known here for so long, while changes arrive, is gone, in milliseconds. */
+/** An endpoint that is not known here for so long, in milliseconds, while changes arrive, is gone. */
 const GONE_AFTER_MS = 60_000;
 /**
- * How long rows may still appear for one that is gone, in milliseconds: an attempt that was on its way, a relay
+ * How long rows may still appear for an endpoint that is gone, in milliseconds: from an attempt that was on its way, or a relay
  * that had not heard of it.
  */
 const ECHO_MS = 120_000;
@@ -26,9 +26,9 @@ const COMPARE_MS = 60_000;
 
 export class DeletedSubscriptions {
   readonly #options: DeletedSubscriptionsOptions;
-  /** When they were seen to go, by the monotonic clock. */
+  /** When each endpoint was seen to go, by the monotonic clock. */
   readonly #gone = new Map<string, number>();
-  /** When they were first found missing, likewise. */
+  /** When each endpoint was first found missing, by the monotonic clock. */
   readonly #missing = new Map<string, number>();
   #comparedAt = -Infinity;
 
@@ -36,7 +36,7 @@ export class DeletedSubscriptions {
     this.#options = options;
   }
 
-  /** It was seen to go, so that nothing of its name is its successor. @throws StoreError */
+  /** Removes an endpoint that was seen to go, so that nothing of its name is its successor. @throws StoreError */
   async left(uid: string): Promise<void> {
     this.#gone.set(uid, this.#options.clock.monotonic());
     await this.#options.store.forgetName(uid);

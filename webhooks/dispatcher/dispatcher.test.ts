@@ -119,7 +119,7 @@ it('relays an event, attempts its delivery and records it', async () => {
 });
 
 it('attempts at once what a lost connection has kept from being relayed', async () => {
-  // As many as may be on their way to one endpoint.
+  // As many as this may be on their way to one endpoint.
   outbox.push(...Array.from({ length: 8 }, (_, index) => event(String(index))));
   rollsBack = true;
   dispatcher.start();

@@ -69,7 +69,7 @@ export class Dispatcher {
     const admitted = (uid: string): number => health.admitted(directory.byUid(uid), perEndpoint);
     const queues = new EndpointQueues({ clock, perEndpoint, mostHeld: MOST_HELD, admitted });
     health.onCleared((uid) => queues.due([uid]));
-    // From the last step to the first: each knows the next one.
+    // They are made from the last step to the first: each knows the next one.
     const retries = new HandOver({
       store,
       starter,
@@ -137,7 +137,7 @@ export class Dispatcher {
   }
 }
 
-/** Deliveries that the relay claimed as it made them. */
+/** Accepts deliveries that the relay claimed as it made them. */
 function acceptNew(attempter: Attempter, deliveries: readonly NewDelivery[]): void {
   const leases = new Map(deliveries.map(({ planned: { subscriptionUid, leaseMs } }) => [subscriptionUid, leaseMs ?? 0]));
   const leaseMs = (uid: string): number => leases.get(uid) ?? 0;

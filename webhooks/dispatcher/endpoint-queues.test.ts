@@ -47,7 +47,7 @@ it('lets an endpoint have more as long as it empties its queue faster than rows 
   const { queues } = create();
   queues.markHot('a');
   expect(queues.room('a')).toBe(8);
-  // What it gets it doesn't take: it hangs.
+  // It doesn't take what it gets: it hangs.
   for (let times = 0; times < 9; times += 1) queues.fetched('a', { asked: 8, got: 8 });
   expect(queues.room('a')).toBe(8);
   for (let times = 0; times < 9; times += 1) {

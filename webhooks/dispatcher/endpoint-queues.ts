@@ -7,29 +7,29 @@ import { fairShare } from './endpoint-slots.ts';
 /** A delivery that this process may attempt. */
 export interface Held {
   readonly delivery: ClaimedDelivery;
-  /** By the monotonic clock: from then on another process may claim it. */
+  /** End of the lease, by the monotonic clock: from then on another process may claim the delivery. */
   readonly leaseEndsAt: number;
-  /** Sent to see whether its parked endpoint works again. */
+  /** The delivery is sent to see whether its parked endpoint works again. */
   readonly probe: boolean;
 }
 
 export interface EndpointQueue {
   readonly uid: string;
-  /** Waiting for a slot, oldest first. */
+  /** Deliveries that wait for a slot, oldest first. */
   readonly queue: Held[];
-  /** Queued, on their way, or promised to the relay. */
+  /** Number of deliveries that are queued, on their way, or promised to the relay. */
   held: number;
-  /** How many may be held at once: more for an endpoint that answers faster than rows can be fetched. */
+  /** How many deliveries may be held at once: more for an endpoint that answers faster than rows can be fetched. */
   window: number;
   /** There may be due rows in Postgres. */
   hot: boolean;
-  /** By the monotonic clock. */
+  /** Time of the last fetch, by the monotonic clock. */
   fetchedAt: number;
-  /** Deliveries that were taken quickly since then. */
+  /** Deliveries that were taken quickly since the last fetch. */
   taken: number;
-  /** The last one was. */
+  /** The endpoint took its last delivery quickly. */
   answers: boolean;
-  /** By the monotonic clock: nothing is fetched or sent before. */
+  /** Time before which nothing is fetched or sent, by the monotonic clock. */
   blockedUntil: number;
 }
 
@@ -42,9 +42,9 @@ export interface EndpointQueuesOptions {
   readonly clock: Clock;
   /** Smallest window. */
   readonly perEndpoint: number;
-  /** Deliveries held at most, of all endpoints. */
+  /** Most deliveries held, of all endpoints. */
   readonly mostHeld: number;
-  /** How many may be on their way to an endpoint at once; 0: none. */
+  /** How many deliveries may be on their way to an endpoint at once; 0: none. */
   readonly admitted: (uid: string) => number;
 }
 
@@ -63,7 +63,7 @@ export class EndpointQueues {
     return this.#held;
   }
 
-  /** How many more may be taken on for an endpoint. @param limit what its breaker lets through */
+  /** Returns how many more deliveries may be taken on for an endpoint. @param limit what its breaker lets through */
   room(uid: string, limit = this.#options.admitted(uid)): number {
     const { perEndpoint, mostHeld } = this.#options;
     const entry = this.#queues.get(uid);
@@ -73,7 +73,7 @@ export class EndpointQueues {
     return Math.max(0, Math.min(Math.min(window, share) - (entry?.held ?? 0), mostHeld - this.#held));
   }
 
-  /** Room for one; the next caller finds less. @param options.pastBreaker however its endpoint fares */
+  /** Reserves room for one delivery; the next caller finds less. @param options.pastBreaker reserves it however the endpoint fares */
   reserve(uid: string, { pastBreaker = false }: { readonly pastBreaker?: boolean } = {}): boolean {
     if ((pastBreaker ? this.room(uid, this.#options.perEndpoint) : this.room(uid)) === 0) return false;
     this.hold(uid);
@@ -85,14 +85,14 @@ export class EndpointQueues {
     return entry !== undefined && entry.blockedUntil > this.#options.clock.monotonic();
   }
 
-  /** Nothing can be sent to it for the moment, for a reason that holds for all its deliveries: they needn't all be fetched to learn that. */
+  /** Blocks an endpoint whose deliveries all can't be sent for the moment, for one reason: they needn't all be fetched to learn that. */
   block(uid: string, ms: number): void {
     const entry = this.#entry(uid);
     entry.blockedUntil = this.#options.clock.monotonic() + ms;
     entry.hot = true;
   }
 
-  /** For one that is claimed already. */
+  /** Counts a delivery that is claimed already. */
   hold(uid: string): void {
     this.#entry(uid).held += 1;
     this.#held += 1;
@@ -107,20 +107,20 @@ export class EndpointQueues {
     this.#tidy(entry);
   }
 
-  /** For deliveries that are held already. */
+  /** Queues a delivery that is held already. */
   enqueue(held: Held): EndpointQueue {
     const entry = this.#entry(held.delivery.subscriptionUid);
     entry.queue.push(held);
     return entry;
   }
 
-  /** There may be due deliveries for these endpoints: the claimer asks for them. */
+  /** Has the claimer ask for deliveries of these endpoints, which may be due. */
   due(uids: Iterable<string>): void {
     for (const uid of uids) this.markHot(uid);
     this.wake();
   }
 
-  /** The claimer looks again: there may be room. */
+  /** Has the claimer look again, because there may be room. */
   wake(): void {
     this.#wake.call();
   }
@@ -134,7 +134,7 @@ export class EndpointQueues {
     this.#entry(uid).hot = true;
   }
 
-  /** Its due rows are being asked for. Marked hot again meanwhile, it is asked for again. */
+  /** Call it when an endpoint's due rows are asked for: if it is marked hot again meanwhile, they are asked for again. */
   cool(uid: string): void {
     const entry = this.#queues.get(uid);
     if (entry !== undefined) entry.hot = false;
@@ -145,8 +145,8 @@ export class EndpointQueues {
   }
 
   /**
-   * For whom to fetch now, and how many, `most` in all: who was fetched for longest ago comes first. A entry that isn't half empty waits
-   * a moment, so that rows are fetched by the handful.
+   * Returns for which endpoints to fetch now, and how many deliveries, `most` in all: the one fetched for longest ago comes first. An entry
+   * that isn't half empty waits a moment, so that rows are fetched by the handful.
    *
    * @returns `waitMs`: when to ask again if nothing happens before; undefined: not before something happens
    */
@@ -174,11 +174,11 @@ export class EndpointQueues {
     return { rooms, waitMs };
   }
 
-  /** The result of a fetch: an endpoint whose queue was empty before more arrived gets a wider window. */
+  /** Takes the result of a fetch: an endpoint whose queue was empty before more arrived gets a wider window. */
   fetched(uid: string, { asked, got }: { readonly asked: number; readonly got: number }): void {
     const entry = this.#entry(uid);
     entry.fetchedAt = this.#options.clock.monotonic();
-    // To the end of the row.
+    // The endpoint goes to the end of the row.
     this.#queues.delete(uid);
     this.#queues.set(uid, entry);
     const { taken } = entry;
@@ -187,7 +187,7 @@ export class EndpointQueues {
     this.#tidy(entry);
   }
 
-  /** It has taken a delivery, and quickly. */
+  /** Records that the endpoint took a delivery quickly. */
   took(uid: string): void {
     const entry = this.#queues.get(uid);
     if (entry === undefined) return;
@@ -195,7 +195,7 @@ export class EndpointQueues {
     entry.answers = true;
   }
 
-  /** The endpoint is slow or fails: no more is taken on than can be on its way. */
+  /** Narrows the window of an endpoint that is slow or fails: no more is taken on than can be on its way. */
   narrow(uid: string): void {
     const entry = this.#queues.get(uid);
     if (entry === undefined) return;
@@ -203,7 +203,7 @@ export class EndpointQueues {
     entry.answers = false;
   }
 
-  /** Empties every queue. @returns what was in them */
+  /** Empties every queue. @returns the deliveries that were in them */
   clear(): readonly Held[] {
     return [...this.#queues.values()].flatMap((entry) => entry.queue.splice(0));
   }

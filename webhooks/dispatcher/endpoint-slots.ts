@@ -1,4 +1,4 @@
-/** How many requests may be on their way: at most so many to one endpoint, and so many in all. */
+/** Limits the requests on their way: to one endpoint, and in all. */
 
 export interface EndpointSlotsOptions {
   /** 8 by default. */
@@ -8,8 +8,8 @@ export interface EndpointSlotsOptions {
 }
 
 /**
- * How much of something that is shared one endpoint may have, so that those that hang, however many they are, leave a part to the
- * others: who has answered lately may have all that is left. Who hasn't may have as much only while less than half is given away, and
+ * Returns how much of something that is shared one endpoint may have, so that those that hang, however many they are, leave a part to the
+ * others: one that has answered lately may have all that is left. Another one may have as much only while less than half is given away, and
  * then just one, with which to show that it answers.
  */
 export function fairShare({
@@ -48,8 +48,8 @@ export class EndpointSlots {
   /**
    * Takes a slot, where there is one.
    *
-   * @param options.limit of this endpoint at this time; never more than `perEndpoint`
-   * @param options.answers it has taken something lately
+   * @param options.limit the endpoint's limit at this time; never more than `perEndpoint`
+   * @param options.answers the endpoint has taken something lately
    */
   take(uid: string, { limit = this.perEndpoint, answers = false }: { readonly limit?: number; readonly answers?: boolean } = {}): boolean {
     const taken = this.of(uid);

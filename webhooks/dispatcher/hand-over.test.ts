@@ -44,7 +44,7 @@ function create() {
       },
       markRetrying: async (ids) => {
         state.marked.push(...ids);
-        // Those that are lost stay so, until a worker takes them.
+        // Lost retries stay so, until a worker takes them.
         state.waiting = state.waiting.filter((one) => one.state === 'retrying' || !ids.includes(one.id));
       },
     },

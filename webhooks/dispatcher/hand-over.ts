@@ -12,15 +12,15 @@ export interface HandOverOptions {
   readonly starter: RetryStarter;
   /** Endpoints whose retries wait. */
   readonly waiting: () => readonly string[];
-  /** Why retries can't be handed over; undefined once they can. */
+  /** Called with the reason why retries can't be handed over, and with undefined once they can. */
   readonly onAvailability: (reason: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Starts under way at once. */
+/** Most starts that are under way at once. */
 const AT_ONCE = 16;
-/** What waits here at most: the rest is left to the sweep. */
+/** Most retries that wait here: the rest is left to the sweep. */
 const MOST_WAITING = 5_000;
 /** No start is tried for so long after a failure, in milliseconds. */
 const PAUSE_MS = 3_000;
@@ -32,7 +32,7 @@ const LOST_MS = 120_000;
 
 interface Waiting {
   readonly retry: Retry;
-  /** By the monotonic clock. */
+  /** When the retry is due, by the monotonic clock. */
   readonly dueAt: number;
 }
 
@@ -95,7 +95,7 @@ export class HandOver {
       if (ids.length > 0) await this.#mark(ids);
       if (begun.includes(false)) this.#waiting = [];
     }
-    // In the same turn as the last look at what waits: what is added later begins a run of its own.
+    // It ends in the same turn as the last look at what waits: what is added later begins a run of its own.
     this.#running = undefined;
   }
 
@@ -119,7 +119,7 @@ export class HandOver {
     try {
       await this.#options.store.markRetrying(ids);
     } catch (err) {
-      // They stay as they are, and the sweep begins them again: that does nothing to a workflow that runs.
+      // Their rows stay as they are, and the sweep begins them again: that does nothing to a workflow that runs.
       this.#options.logger.warn({ err, count: ids.length }, 'failed to record that retries were handed over; the sweep starts them again');
     }
   }

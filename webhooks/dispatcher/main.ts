@@ -11,7 +11,7 @@ import { createDeliveryMetrics, observeDispatcher } from '../metrics.ts';
 import { StatusWriter, statusClient } from '../endpoint-health/status-writer.ts';
 import { openWebhooks, type Webhooks } from '../open-webhooks.ts';
 
-/** Between two checks whether Postgres answers, in milliseconds. */
+/** Time between two checks whether Postgres answers, in milliseconds. */
 const CHECK_MS = 5_000;
 /** One in so many checks counts the deliveries that wait. */
 const COUNT_EVERY = 3;
@@ -107,7 +107,7 @@ async function startOnceSubscriptionsAreKnown(
 
 /** Readiness shows whether subscriptions are known; without the API server the last known ones receive events. */
 async function watchDirectory(directory: Webhooks['directory'], { readiness, clock, stopping }: RoleContext): Promise<void> {
-  // Fails only when the role stops before.
+  // It fails only when the role stops before.
   await directory.synced(stopping).catch(() => undefined);
   while (!stopping.aborted) {
     if (directory.connected) readiness.ready('subscriptions');

@@ -10,7 +10,7 @@ import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts
 import type { DeliveryMetrics } from '../metrics.ts';
 import { Batcher } from './batcher.ts';
 
-/** Why a delivery goes back without an attempt. */
+/** Reasons why a delivery goes back without an attempt. */
 export type HandBack =
   | 'stopping'
   | 'late'
@@ -19,7 +19,7 @@ export type HandBack =
   | 'closed_endpoint'
   | 'credentials'
   | 'local'
-  /** One of the last two has just stopped another delivery to the same endpoint. */
+  /** A Secret or a fault of this installation has just stopped another delivery to the same endpoint. */
   | 'blocked';
 
 export interface RecorderOptions {
@@ -30,7 +30,7 @@ export interface RecorderOptions {
   readonly logger: Logger;
 }
 
-/** Rows in one transaction. */
+/** Most rows in one transaction. */
 const BATCH = 256;
 /** How long a delivery waits after it was handed back, by reason, in milliseconds. */
 const HAND_BACK_DELAY_MS: Readonly<Record<HandBack, number>> = {

@@ -1,6 +1,6 @@
 /**
- * Endpoints that are back under another uid: brought back from a backup, or taken into another cluster. What was to be sent to the resource of that name,
- * and what was sent, is theirs. One that was seen to be deleted has no successor: a new one of its name starts from nothing.
+ * Finds endpoints that are back under another uid: brought back from a backup, or taken into another cluster. They own what was to be sent to the
+ * resource of that name, and what was sent. One that was seen to be deleted has no successor: a new one of its name starts from nothing.
  */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -10,15 +10,15 @@ import type { EndpointDirectory } from '../subscriptions/directory.ts';
 export interface RecreatedSubscriptionsOptions {
   readonly store: Pick<DispatchStore, 'nameSubscriptions' | 'adoptDeliveries'>;
   readonly directory: Pick<EndpointDirectory, 'byUid' | 'list' | 'connected'>;
-  /** Whether it was seen to go a moment ago. */
+  /** Whether an endpoint was seen to go a moment ago. */
   readonly isLeaving: (uid: string) => boolean;
-  /** There is something to do for it. */
+  /** Called when there is something to do for an endpoint. */
   readonly onAdopted: (uid: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** So long the two uids have to differ, in milliseconds: one of two processes may have heard less of the API server than the other. */
+/** How long the two uids have to differ, in milliseconds: one of two processes may have heard less of the API server than the other. */
 const SETTLED_AFTER_MS = 10_000;
 
 export class RecreatedSubscriptions {

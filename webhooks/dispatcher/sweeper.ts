@@ -28,9 +28,9 @@ export interface DeliverySweeperOptions {
   readonly logger: Logger;
 }
 
-/** Between two looks for due rows, in milliseconds. */
+/** Time between two looks for due rows, in milliseconds. */
 const DUE_MS = 1_000;
-/** Between two looks for everything else. */
+/** Time between two looks for everything else, in milliseconds. */
 const SWEEP_MS = 5_000;
 
 export class DeliverySweeper {
@@ -81,7 +81,7 @@ export class DeliverySweeper {
       if (gate === 'open') ready.push(uid);
       else if (gate === 'parked') await this.#probe(endpoint);
       else if (gate === 'disabled') await this.#endAll(uid);
-      // They wait for their owner now: what is `pending` and due is late.
+      // Deliveries wait for their owner now: what is `pending` and due is late.
       else if (gate === 'paused') await store.transition({ subscriptionUid: uid, from: ['pending'], to: 'paused', onlyDue: true });
     }
     if (ready.length > 0) queues.due(ready);

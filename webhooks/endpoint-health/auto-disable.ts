@@ -69,7 +69,7 @@ export const GONE = 'the endpoint answered 410 Gone';
 const REASON_LIMIT = 256;
 
 /**
- * How an endpoint is switched off: with an event for the organisation's other subscriptions, in the same transaction. The address of an
+ * Returns how an endpoint is switched off: with an event for the organisation's other subscriptions, in the same transaction. The address of an
  * agent is no subscription, and has no such event.
  *
  * @param now milliseconds since the epoch

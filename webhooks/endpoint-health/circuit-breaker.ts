@@ -7,20 +7,20 @@
  */
 import { backoffDelay } from '../../platform/backoff.ts';
 
-/** As it is stored, one for each endpoint. Times are milliseconds since the Unix epoch. */
+/** A circuit breaker as it is stored, one for each endpoint. Times are milliseconds since the Unix epoch. */
 export type Breaker =
   | { readonly state: 'closed' }
   | {
       readonly state: 'open';
-      /** No delivery is tried before. */
+      /** No delivery is tried before this time. */
       readonly probeAt: number;
-      /** How often it has opened or been probed in vain since it was last closed. */
+      /** How often the breaker has opened or been probed in vain since it was last closed. */
       readonly opened: number;
     }
   | {
       readonly state: 'half_open';
       readonly opened: number;
-      /** Deliveries that may be on their way at once. */
+      /** Most deliveries that may be on their way at once. */
       readonly ramp: number;
       /** Successes that are still missing before there may be more. */
       readonly rampLeft: number;
@@ -44,7 +44,7 @@ const LAST_RAMP = 8;
 
 export const closed: Breaker = { state: 'closed' };
 
-/** What follows from attempts that have ended. */
+/** Returns the breaker after attempts that have ended. */
 export function afterAttempts(
   breaker: Breaker,
   attempts: { readonly succeeded: number; readonly failed: number; readonly window?: AttemptWindow | undefined },
@@ -57,14 +57,14 @@ export function afterAttempts(
   return succeeded > 0 ? { state: 'half_open', opened: breaker.opened, ramp: 2, rampLeft: 2 } : breaker;
 }
 
-/** Whether an attempt says something about it, begun when it had `opened` so often: of one begun before, it has been decided already. */
+/** Whether an attempt that began when the breaker had opened `opened` times still counts: attempts from before have been decided on already. */
 export function concerns(breaker: Breaker, opened: number): boolean {
   return breaker.state === 'closed' || breaker.opened === opened;
 }
 
 /**
- * One delivery is about to be tried. The next one may be later than this one can last: it counts as having failed from now on,
- * so that a process that dies with it leaves nothing to put right.
+ * Returns the breaker when one delivery is about to be tried. That counts as having failed from now on, so that a process that dies with it
+ * leaves nothing to put right; the next one is not tried while this one can last.
  */
 export function probeTaken(breaker: Breaker & { readonly state: 'open' }, { now, leaseMs }: { now: number; leaseMs: number }): Breaker {
   const opened = breaker.opened + 1;
@@ -75,7 +75,7 @@ export function probeDue(breaker: Breaker, now: number): boolean {
   return breaker.state === 'open' && breaker.probeAt <= now;
 }
 
-/** How many deliveries may be on their way at once, of `limit` that any endpoint may have. */
+/** Returns how many deliveries may be on their way at once, of `limit` that any endpoint may have. */
 export function admitted(breaker: Breaker, limit: number): number {
   if (breaker.state === 'closed') return limit;
   return breaker.state === 'open' ? 0 : Math.min(limit, breaker.ramp);

@@ -10,11 +10,11 @@ import type { EndpointRecord } from '../../store/webhooks/types.ts';
 /** Whether deliveries to an endpoint go out now. */
 export type EndpointGate =
   | 'open'
-  /** They wait: the circuit breaker is open (`park-failing-endpoints.ts` opens it). */
+  /** Deliveries wait: the circuit breaker is open (`park-failing-endpoints.ts` opens it). */
   | 'parked'
-  /** They wait: its owner switched it off. */
+  /** Deliveries wait: the endpoint's owner switched it off. */
   | 'paused'
-  /** They end: it was switched off after days of failures, or by a 410. */
+  /** Deliveries end: the endpoint was switched off after days of failures, or by a 410. */
   | 'disabled';
 
 /** Changes that were committed late may carry an earlier time than some that are known. */
@@ -77,12 +77,12 @@ export class EndpointHealthCache {
     return record?.breaker === 'open' ? 'parked' : 'open';
   }
 
-  /** How often its breaker has opened since it was last closed. */
+  /** Returns how often the endpoint's breaker has opened since it was last closed. */
   opened(uid: string): number {
     return this.#records.get(uid)?.opened ?? 0;
   }
 
-  /** How many deliveries may be on their way to it at once, of `limit`. */
+  /** Returns how many deliveries may be on their way to the endpoint at once, of `limit`. */
   admitted(endpoint: Endpoint | undefined, limit: number): number {
     return endpoint === undefined || this.gate(endpoint) !== 'open' ? 0 : admitted(breakerOf(this.#records.get(endpoint.uid)), limit);
   }
@@ -93,7 +93,7 @@ export class EndpointHealthCache {
     return counts;
   }
 
-  /** Those that switched themselves off, and were edited since: that switches them on again. */
+  /** Switches endpoints on again that switched themselves off, and were edited since. */
   async enableChanged(endpointOf: (uid: string) => Endpoint | undefined): Promise<void> {
     for (const record of this.#records.values()) {
       const endpoint = endpointOf(record.subscriptionUid);

@@ -39,7 +39,7 @@ const record = (more: Partial<EndpointRecord>): EndpointRecord => ({
   ...more,
 });
 
-/** Attempts end that began when the breaker had opened `opened` times. */
+/** Ends attempts that began when the breaker had opened `opened` times. */
 async function end(opened: number, ...succeeded: readonly boolean[]): Promise<void> {
   const results = succeeded.map((taken): JudgedAttempt => ({
     deliveryId: 'd',

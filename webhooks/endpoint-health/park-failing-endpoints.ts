@@ -6,7 +6,7 @@ import { afterAttempts, type Breaker, concerns, WINDOW_MS } from './circuit-brea
 import { breakerOf, type EndpointHealthCache } from './endpoint-health-cache.ts';
 
 export interface JudgedAttempt extends AttemptResult {
-  /** How often the endpoint's circuit breaker had opened when it began; 0: it was closed. */
+  /** How often the endpoint's circuit breaker had opened when the attempt began; 0: it was closed. */
   readonly opened: number;
 }
 
@@ -39,7 +39,7 @@ export async function parkFailingEndpoints(
   const known = (uid: string): EndpointRecord | undefined => health.get(uid) ?? records.get(uid);
   const tallies = new Map<string, Tally>();
   results.forEach(({ subscriptionUid, org, succeeded, opened }, index) => {
-    // Reported twice, counted once.
+    // An attempt that is reported twice counts once.
     if (recorded.attempts[index]?.outcome === 'known' || !concerns(breakerOf(known(subscriptionUid)), opened)) return;
     const tally = tallies.get(subscriptionUid) ?? { org, succeeded: 0, failed: 0 };
     tally[succeeded ? 'succeeded' : 'failed'] += 1;

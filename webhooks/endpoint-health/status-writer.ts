@@ -23,9 +23,9 @@ export interface StatusWriterOptions {
 /** The fields below belong to it; the operator has the others. */
 const FIELD_MANAGER = 'parley-dispatcher';
 
-/** Between two writes of one subscription's status, in milliseconds: of all processes together. */
+/** Time between two writes of one subscription's status by all processes together, in milliseconds. */
 export const STATUS_EVERY_MS = 30_000;
-/** Between two looks, in milliseconds. */
+/** Time between two looks, in milliseconds. */
 const LOOK_MS = 2_000;
 /** Statuses that are written after one look, and at once. With many subscriptions they are written less often, and the API server stays free. */
 const LIMIT = 100;
@@ -41,7 +41,7 @@ export function statusClient(transport: Transport): ResourceClient<WebhookSubscr
   });
 }
 
-/** The endpoint's part of a status. Absent fields are removed. */
+/** Returns the endpoint's part of a status. Absent fields are removed. */
 export function statusOf(
   record: Pick<
     EndpointRecord,

@@ -1,4 +1,4 @@
-/** Which endpoints get which event; pure. */
+/** Decides which endpoints get which event; pure. */
 import type { OutboxEvent, PlannedDelivery, RelayDecision } from '../../store/webhooks/types.ts';
 import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
 import type { EndpointDirectory, Watermark } from '../subscriptions/directory.ts';
@@ -7,9 +7,9 @@ import type { Endpoint } from '../subscriptions/endpoint.ts';
 export interface DecideOptions {
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
   readonly gate: (endpoint: Endpoint) => EndpointGate;
-  /** A lease in milliseconds for one that can be sent at once, past the breaker where `pastBreaker`; undefined where there is no room now. */
+  /** Reserves a place for a delivery, past the breaker where `pastBreaker`. @returns the lease in milliseconds; undefined without room */
   readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
-  /** How long an event waits whose organisation's subscriptions aren't all known here yet, in milliseconds. */
+  /** Returns how long an event waits whose organisation's subscriptions aren't all known here yet, in milliseconds. */
   readonly behindDelayMs: (org: string) => number;
 }
 
@@ -59,7 +59,7 @@ export function decide(events: readonly OutboxEvent[], options: DecideOptions): 
   return { deliveries, postponed, behind: [...behind.values()].filter((one) => one !== undefined), left };
 }
 
-/** Uids of the endpoints that get nothing because they are switched off. */
+/** Lists the uids of endpoints that get nothing because they are switched off. */
 export function disabledOf({ deliveries }: DeliveryPlan): readonly string[] {
   return [...new Set(deliveries.filter(({ reason }) => reason === 'disabled').map(({ subscriptionUid }) => subscriptionUid))];
 }

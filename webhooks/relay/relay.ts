@@ -14,28 +14,28 @@ import { decide, disabledOf, type DeliveryPlan } from './plan-deliveries.ts';
 export interface RelayOptions {
   readonly store: Pick<DispatchStore, 'takeOutbox' | 'listen'>;
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
-  /** By the health that was last read; {@link takeHealth} gets what is read since. */
+  /** Returns the gate by the health that was last read; {@link takeHealth} gets what is read since. */
   readonly gate: (endpoint: Endpoint) => EndpointGate;
   readonly takeHealth: (records: readonly EndpointRecord[]) => void;
   /** Reserves a slot for one delivery until it is used or released. @returns the lease in milliseconds; undefined without a free slot */
   readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
   readonly unreserve: (uid: string) => void;
-  /** Deliveries that were claimed as they were made. */
+  /** Called with deliveries that were claimed as they were made. */
   readonly onClaimed: (deliveries: readonly NewDelivery[]) => void;
-  /** There are deliveries that wait for a place. */
+  /** Called when there are deliveries that wait for a place. */
   readonly onLeft: (uids: ReadonlySet<string>) => void;
   readonly onRelayed: (events: number) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Events at a time: enough to make a transaction worth its while. */
+/** Most events at a time: enough to make a transaction worth its while. */
 const BATCH = 128;
 /** Notifications may be lost with their connection. */
 const POLL_MS = 1_000;
-/** An event for thousands of endpoints is worth as many rows as thousands of events for one: so many deliveries are made at a time. */
+/** Most deliveries that are made at a time: an event for thousands of endpoints is worth as many rows as thousands of events for one. */
 const DELIVERIES_AT_ONCE = 2_000;
-/** Bodies in memory at a time, about. */
+/** Most bytes of bodies in memory at a time, about. */
 const BYTES_AT_ONCE = 16_777_216;
 /** How long events wait at first for a subscription to become known here: usually it does within milliseconds. */
 const BEHIND = { baseMs: 20, maxMs: 2_000, jitter: 0 } as const;
@@ -45,12 +45,12 @@ export class Relay {
   readonly #options: RelayOptions;
   readonly #wake: Wake;
   readonly #stopping = new AbortController();
-  /** By organisation: how often its events were put back in a row. */
+  /** How often the events of each organisation were put back in a row. */
   readonly #behind = new Map<string, number>();
   #batch = BATCH;
   /**
-   * By their age; while there is more than a batch in the outbox, every other time a few of each kind: only the one who writes a hundred
-   * thousand events at once waits for them to be relayed.
+   * Events go by their age; while there is more than a batch in the outbox, every other time a few of each kind go: only the one who writes a
+   * hundred thousand events at once waits for them to be relayed.
    */
   #order: OutboxOrder = 'age';
   #running: Promise<void> | undefined;
@@ -77,7 +77,7 @@ export class Relay {
     const listener = store.listen(() => this.#wake.call());
     const failure = 'failed to relay events; they wait in the outbox';
     await every({ ...RETRY, clock, logger, failure, signal }, async () => {
-      // Those whose turn it was may have been few while very many wait.
+      // The kinds whose turn it was may have had few events while very many wait.
       const full = (await this.#once()) || this.#order === 'turns';
       this.#order = full && this.#order === 'age' ? 'turns' : 'age';
       if (!full) await this.#wake.wait(POLL_MS);
@@ -98,7 +98,7 @@ export class Relay {
         decision = this.#decide(events, reserved);
         const disabled = disabledOf(decision);
         if (disabled.length > 0) {
-          // One that was switched on again less than a second ago gets every event since.
+          // An endpoint that was switched on again less than a second ago gets every event since.
           takeHealth(await currentHealth(disabled));
           decision = this.#decide(events, reserved);
         }
@@ -117,7 +117,7 @@ export class Relay {
       }
       return result.taken + result.postponed >= limit;
     } finally {
-      // Those that were there before: the process that made them has claimed them.
+      // Deliveries with a reservation left were there before: the process that made them has claimed them.
       reserved.giveBack();
     }
   }
@@ -151,7 +151,7 @@ export class Relay {
   }
 }
 
-/** How many events to take next, going by how many deliveries and bytes one of the last made. */
+/** Returns how many events to take next, going by how many deliveries and bytes one of the last made. */
 const nextBatch = (deliveries: number, bytes: number): number =>
   Math.max(1, Math.floor(Math.min(BATCH, DELIVERIES_AT_ONCE / Math.max(1, deliveries), BYTES_AT_ONCE / Math.max(1, bytes))));
 

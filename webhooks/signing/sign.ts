@@ -1,4 +1,4 @@
-/** Signatures by Standard Webhooks 1.0.0: over the very bytes that are sent. */
+/** Signs by Standard Webhooks 1.0.0, over the very bytes that are sent. */
 import { createHmac } from 'node:crypto';
 
 import type { SigningKey } from './signing-keys.ts';

@@ -4,10 +4,10 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 /** Ready to sign with; what it holds can't be printed by accident. */
 export type SigningKey = KeyObject;
 
-/** What every key begins with. Source: Standard Webhooks 1.0.0, "Signature scheme". */
+/** Every key begins with this. Source: Standard Webhooks 1.0.0, "Signature scheme". */
 const PREFIX = 'whsec_';
 
-/** Of keys that are made here. */
+/** Length of keys that are made here. */
 const GENERATED_BYTES = 32;
 
 /** @returns a new key in its written form, `whsec_` and base64 */
@@ -15,7 +15,7 @@ export function generateSigningKey(random: (size: number) => Buffer = randomByte
   return `${PREFIX}${random(GENERATED_BYTES).toString('base64')}`;
 }
 
-/** In bytes. Source: as above. */
+/** Bounds of a key's length, in bytes. Source: as above. */
 const SHORTEST = 24;
 const LONGEST = 64;
 

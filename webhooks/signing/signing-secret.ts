@@ -1,4 +1,4 @@
-/** How the keys of a subscription lie in its Secret. Pure. */
+/** Reads the keys of a subscription from its Secret. Pure. */
 import { parseSigningKey, type SigningKey } from './signing-keys.ts';
 
 /** The key that signs. */
@@ -9,7 +9,7 @@ export const previousKeyNames = ['previous-1', 'previous-2', 'previous-3', 'prev
 
 export interface DatedKey {
   readonly key: SigningKey;
-  /** Until when it signs, in milliseconds since the Unix epoch; absent: until it is taken out of the Secret. */
+  /** Time until which the key signs, in milliseconds since the Unix epoch; absent: until it is taken out of the Secret. */
   readonly until?: number;
 }
 
@@ -45,7 +45,7 @@ export function readExpiry(expiry: string | undefined): Readonly<Record<string, 
   }
 }
 
-/** Those that sign at `now`, in milliseconds since the Unix epoch. */
+/** Returns the keys that sign at `now`, in milliseconds since the Unix epoch. */
 export function keysAt(keys: readonly DatedKey[], now: number): readonly SigningKey[] {
   return keys.filter(({ until }) => until === undefined || until > now).map(({ key }) => key);
 }

@@ -9,12 +9,12 @@ const TOLERANCE_SECONDS = 300;
 
 export type Verdict =
   | { readonly verdict: 'verified'; readonly key: SigningKey }
-  /** It bears no signature at all. */
+  /** The request bears no signature at all. */
   | { readonly verdict: 'unsigned' }
   | { readonly verdict: 'refused'; readonly why: string };
 
 export interface ReceivedDelivery {
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The bytes as they came. */
   readonly body: Uint8Array;

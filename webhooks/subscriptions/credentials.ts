@@ -1,4 +1,4 @@
-/** What signs a delivery, and the headers that its owner adds to it. */
+/** The keys that sign a delivery, and the headers that its owner adds to it. */
 import { wellKnown } from '../../crds/index.ts';
 import { secretText, type SecretVersion } from '../../kube/index.ts';
 import type { SigningKey } from '../signing/signing-keys.ts';
@@ -11,14 +11,14 @@ export { DeliverySecretError };
 
 /** The headers and signing keys of one endpoint. */
 export interface Credentials {
-  /** Newest first; empty: unsigned. */
+  /** Signing keys, newest first; without any, deliveries are unsigned. */
   readonly keys: readonly SigningKey[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What an endpoint's own spec and these versions of Secrets come to. */
+/** Credentials made of an endpoint's own spec and these versions of Secrets. */
 export interface CredentialSet {
-  /** Of the Secrets that it was made of, by name. */
+  /** Versions of the Secrets that the credentials were made of, by name. */
   readonly versions: Readonly<Record<string, string>>;
   readonly keys: readonly DatedKey[];
   readonly headers: Readonly<Record<string, string>>;

@@ -18,13 +18,13 @@ export interface EndpointChange {
 
 /** Every endpoint of the installation, from watch caches: answers without asking anybody. */
 export interface EndpointDirectory {
-  /** Those that get the event, also inactive ones: what becomes of their deliveries is the caller's decision. In no particular order. */
+  /** Returns the endpoints that get the event, in no particular order; also inactive ones: the caller decides what becomes of their deliveries. */
   matching(event: EventToMatch): readonly Endpoint[];
   byUid(uid: string): Endpoint | undefined;
-  /** Of one organisation, or of all. */
+  /** Lists the endpoints of one organisation, or of all. */
   list(org?: string): readonly Endpoint[];
   /**
-   * The signing keys and headers as they are now.
+   * Returns the signing keys and headers as they are now.
    *
    * @throws DeliverySecretError
    */
@@ -35,7 +35,7 @@ export interface EndpointDirectory {
   synced(signal?: AbortSignal): Promise<void>;
   /** Whether what was written up to the watermark may be missing here. */
   behind(org: string, watermark: Watermark): boolean;
-  /** Resolves once it is not behind any more. Rejects with the signal's reason or when stopped. */
+  /** Resolves once the directory is not behind any more. Rejects with the signal's reason or when stopped. */
   waitFor(org: string, watermark: Watermark, signal?: AbortSignal): Promise<void>;
   /** Changes of subscriptions and of agents arrive as they happen. */
   readonly connected: boolean;

@@ -4,14 +4,14 @@ import { companionName, type Agent, type WebhookSubscription } from '../../crds/
 import type { Stored } from '../../kube/index.ts';
 import type { Endpoint, HeaderSource, RetryPolicy, SubscriptionScope } from './endpoint.ts';
 
-/** What the implicit endpoint of an agent has, and a subscription by default. */
+/** Timeout of the implicit endpoint of an agent, and of a subscription by default. */
 const DEFAULT_TIMEOUT_MS = 1_000;
 export const DEFAULT_RETRY_POLICY: RetryPolicy = { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 };
 
 const noEvents: readonly string[] = [];
 const noHeaders: readonly HeaderSource[] = [];
 
-/** @returns undefined for one that is being deleted: it gets nothing more */
+/** @returns undefined for a subscription that is being deleted: it gets nothing more */
 export function endpointOfSubscription({ metadata, spec }: Stored<WebhookSubscription>): Endpoint | undefined {
   if (metadata.deletionTimestamp !== undefined) return undefined;
   const { strategy, maxAttempts, maxDelay } = spec.retryPolicy;
@@ -32,7 +32,7 @@ export function endpointOfSubscription({ metadata, spec }: Stored<WebhookSubscri
   };
 }
 
-/** @returns undefined for one that has no address for events, or is being deleted */
+/** @returns undefined for an agent that has no address for events, or is being deleted */
 export function endpointOfAgent({ metadata, spec }: Stored<Agent>): Endpoint | undefined {
   if (metadata.deletionTimestamp !== undefined || spec.webhookURL === undefined) return undefined;
   return {

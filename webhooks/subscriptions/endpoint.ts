@@ -1,4 +1,4 @@
-/** Where events go: a WebhookSubscription, or the address that an Agent has for the events of its calls. */
+/** An endpoint gets events: a WebhookSubscription, or the address that an Agent has for the events of its calls. */
 export interface RetryPolicy {
   readonly strategy: 'FixedDelay' | 'ExponentialBackoff' | 'None';
   /** Attempts after the first one, 0 to 10. */
@@ -19,7 +19,7 @@ export interface SubscriptionScope {
 }
 
 export interface Endpoint {
-  /** Of the subscription, or of the agent. */
+  /** Uid of the subscription, or of the agent. */
   readonly uid: string;
   /** The organisation: the namespace. */
   readonly org: string;
@@ -29,7 +29,7 @@ export interface Endpoint {
   readonly url: string;
   /** Names of events; empty means all that its kind gets. */
   readonly events: readonly string[];
-  /** Neither `active: false` nor suspended. What disabled it by itself is in the database. */
+  /** The spec has neither `active: false` nor `suspend`. Only the database knows whether the endpoint has disabled itself. */
   readonly active: boolean;
   /** Absent: the whole organisation. */
   readonly scope?: SubscriptionScope;

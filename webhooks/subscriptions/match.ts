@@ -1,14 +1,14 @@
-/** Which endpoint gets which event. {@link matches} is the rule; the index only spares asking every endpoint. */
+/** Decides which endpoint gets which event. {@link matches} is the rule; the index only spares asking every endpoint. */
 import type { Endpoint, EventToMatch } from './endpoint.ts';
 
-/** What the implicit endpoint of an agent gets. */
+/** Events that the implicit endpoint of an agent gets. */
 const callEvents = ['CallHandler.', 'CallAnalysis.'] as const;
 
 const isCallEvent = (name: string): boolean => callEvents.some((prefix) => name.startsWith(prefix));
 
 export function matches(endpoint: Endpoint, event: EventToMatch): boolean {
   if (endpoint.org !== event.org) return false;
-  // Meant for one subscription, whatever it has asked for otherwise.
+  // The event is meant for one subscription, whatever that has asked for otherwise.
   if (event.onlySubscription !== undefined) return endpoint.uid === event.onlySubscription;
   if (endpoint.uid === event.exceptSubscription) return false;
   if (endpoint.kind === 'Agent') return event.agent === endpoint.name && isCallEvent(event.name);
@@ -31,10 +31,10 @@ const EVERY = '';
 
 const key = (...parts: readonly string[]): string => parts.join(SEPARATOR);
 
-/** Of one endpoint; more for one with many agents or workspaces. */
+/** Most keys of one endpoint; more for one with many agents or workspaces. */
 const MOST_KEYS = 100;
 
-/** Under which keys of an index of its kind an endpoint stands: organisation, event and scope; organisation and name of an agent. */
+/** Returns the keys of an index of its kind under which an endpoint stands: organisation, event and scope; organisation and name of an agent. */
 export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonly string[] {
   if (kind === 'Agent') return [key(org, name)];
   const places =
@@ -43,12 +43,12 @@ export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonl
       : scope?.workspaces !== undefined
         ? scope.workspaces.map((workspace) => key('workspace', workspace))
         : [EVERY];
-  // Rather looked at in vain now and then than entered under thousands of keys.
+  // The endpoint is rather looked at in vain now and then than entered under thousands of keys.
   const names = events.length === 0 || events.length * places.length > MOST_KEYS ? [EVERY] : events;
   return names.flatMap((event) => places.map((place) => key(org, event, place)));
 }
 
-/** Under which keys the subscriptions are to be looked for that may get an event which is not for one subscription alone. No endpoint stands under two of them. */
+/** Returns the keys of the subscriptions that may get an event that is not for one of them alone. No endpoint stands under two of the keys. */
 export function lookupKeys({ org, name, agent, workspace }: EventToMatch): readonly string[] {
   const places = [EVERY];
   if (agent !== undefined) places.push(key('agent', agent));
@@ -56,7 +56,7 @@ export function lookupKeys({ org, name, agent, workspace }: EventToMatch): reado
   return [EVERY, name].flatMap((event) => places.map((place) => key(org, event, place)));
 }
 
-/** Under which key the implicit endpoint of an agent stands that gets the event. */
+/** Returns the key under which the implicit endpoint of an agent stands that gets the event. */
 export function agentLookupKey({ org, name, agent }: EventToMatch): string | undefined {
   return agent !== undefined && isCallEvent(name) ? key(org, agent) : undefined;
 }

@@ -54,7 +54,7 @@ class WatchedDirectory implements EndpointDirectory {
   readonly #subscriptions: Informer<Listed>;
   readonly #agents: Informer<Listed>;
   readonly #listeners = new Set<(change: EndpointChange) => void>();
-  /** By uid. */
+  /** Credentials by the uid of their endpoint. */
   readonly #credentials = new Map<string, { readonly generation: number; readonly set: CredentialSet }>();
   /** Uids of endpoints whose Secrets are still to be read ahead. */
   readonly #cold = new Set<string>();
@@ -136,7 +136,7 @@ class WatchedDirectory implements EndpointDirectory {
       ]),
     );
     const set = makeCredentials(endpoint, new Map(secrets));
-    // A deleted one needs none any more, and would stay for ever.
+    // A deleted endpoint needs none any more, and they would stay for ever.
     if (this.byUid(uid) !== undefined) this.#credentials.set(uid, { generation, set });
     return credentialsAt(set, this.#clock.now());
   }
@@ -194,7 +194,7 @@ class WatchedDirectory implements EndpointDirectory {
     return informer;
   }
 
-  /** So that a first delivery neither waits for the API server nor needs it. What can't be read now is read when it is needed. */
+  /** Reads Secrets ahead, so that a first delivery doesn't need the API server. What can't be read now is read when it is needed. */
   async #warmUp(): Promise<void> {
     this.#warming += 1;
     for (const uid of this.#cold) {

@@ -23,7 +23,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { LruMap } from '../../platform/lru.ts';
 import { DeliverySecretError } from './delivery-secret-error.ts';
 
-/** Distinguishes a version of a Secret from every other, also of a namesake. */
+/** Writes what distinguishes a version of a Secret from every other, also of a namesake. */
 export const versionOf = ({ uid, resourceVersion }: SecretVersion): string => `${uid}/${resourceVersion}`;
 
 export interface SecretValuesOptions {
@@ -36,13 +36,13 @@ export interface SecretValuesOptions {
 const descriptor: ResourceDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 const FIELD_MANAGER = 'parley-dispatcher';
 
-/** Secrets of which values are kept. */
+/** Most Secrets of which values are kept. */
 const MOST_SECRETS = 20_000;
 /** Longest value that is kept, in characters of base64. No header or key is longer; what else is in a Secret is nothing to us. */
 const LONGEST_VALUE = 16_384;
-/** How long one may take to read, in milliseconds. */
+/** How long a Secret may take to read, in milliseconds. */
 const READ_TIMEOUT_MS = 5_000;
-/** How long one that could not be read is not asked for again, in milliseconds, unless it changes: many deliveries may wait for it. */
+/** How long a Secret that could not be read is not asked for again, in milliseconds, unless it changes: many deliveries may wait for it. */
 const FAILURE_MS = 1_000;
 /** How long stale values serve when they cannot be read again, in milliseconds: deliveries must not each wait for an API server that is down. */
 const EXCUSED_MS = 5_000;
@@ -58,7 +58,7 @@ interface Watch {
 
 interface Failure {
   readonly error: DeliverySecretError;
-  /** On the monotonic clock. */
+  /** Time of the failure, on the monotonic clock. */
   readonly at: number;
   readonly seenVersion: string | undefined;
 }
@@ -104,7 +104,7 @@ export class WatchedSecrets {
     informer.start();
   }
 
-  /** One user less; the last one ends the watch. */
+  /** Drops one user; the last one ends the watch. */
   unwatch(org: string): void {
     const watch = this.#watches.get(org);
     if (watch === undefined) return;
@@ -114,7 +114,7 @@ export class WatchedSecrets {
     void watch.informer.stop();
   }
 
-  /** The version that was read last, where it is known to be the newest one or a newer one cannot be read. */
+  /** Returns the version that was read last, where it is known to be the newest one or a newer one cannot be read. */
   known(org: string, name: string): SecretVersion | undefined {
     const kept = this.#secrets.kept(org, name);
     if (kept === undefined) return undefined;
@@ -132,7 +132,7 @@ export class WatchedSecrets {
   }
 
   /**
-   * The newest version; the one that is kept where the API server does not answer.
+   * Returns the newest version, or the one that is kept where the API server does not answer.
    *
    * @throws DeliverySecretError
    */
@@ -148,7 +148,7 @@ export class WatchedSecrets {
     try {
       await this.#secrets.read(org, name, READ_TIMEOUT_MS);
       this.#excused.delete(key);
-      // Of a read that was under way already there may be a newer one by now; another read begins after it.
+      // A read that was under way already may have missed a newer one; another read begins after it.
       return this.known(org, name) ?? (await this.#secrets.read(org, name, READ_TIMEOUT_MS));
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
@@ -202,7 +202,7 @@ function unreadable(org: string, name: string, error: KubeError): DeliverySecret
     : new DeliverySecretError({ reason: 'unreachable', message: `${what} could not be read: ${error.message}`, cause: error });
 }
 
-/** Identity and version: of Secrets, which mostly belong to others, all that is looked at. */
+/** Keeps identity and version: nothing else of Secrets, which mostly belong to others, is looked at. */
 export function versionOnly(object: Stored<KubeObject>): Stored<KubeObject> {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const metadata = { name, uid, resourceVersion, creationTimestamp, ...(namespace === undefined ? {} : { namespace }) };

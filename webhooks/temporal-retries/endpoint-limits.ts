@@ -1,5 +1,5 @@
 /**
- * How many attempts may be on their way to one endpoint from one worker, and to all of one organisation: those that hang must not keep the
+ * Limits the attempts on their way from one worker to one endpoint, and to all of one organisation: those that hang must not keep the
  * retries of others waiting.
  */
 import type { Clock } from '../../platform/clock.ts';
@@ -17,7 +17,7 @@ export class EndpointLimits {
   readonly #perEndpoint: number;
   readonly #perOrganization: number;
   readonly #places = new Map<string, Places>();
-  /** Taken by each organisation. */
+  /** Number of places that each organisation has taken. */
   readonly #taken = new Map<string, number>();
 
   /** @param options.atOnce attempts that the worker makes at a time: an organisation gets half of them */

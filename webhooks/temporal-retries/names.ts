@@ -1,4 +1,4 @@
-/** What the workflows of retries are called and where they run: said once, for those who start them and those who run them. */
+/** Names and queue of the workflows of retries, for those who start them and those who run them. */
 
 /**
  * Retries have workers and a limit of their own: they wait behind nothing else, and nothing waits behind them.
@@ -10,14 +10,14 @@ export const deliveryQueue = (prefix: string): string => `${prefix}-delivery`;
 /** The workflow's name in the catalogue of workflows. */
 export const DELIVERY_WORKFLOW = 'deliverWithRetries';
 
-/** One for each event and endpoint: started twice, it runs once. @param delivery.eventId uuid */
+/** Returns one id for each event and endpoint: a workflow that is started twice runs once. @param delivery.eventId uuid */
 export const deliveryWorkflowId = (delivery: { readonly subscriptionUid: string; readonly eventId: string }): string =>
   `delivery/${delivery.subscriptionUid}/evt_${delivery.eventId}`;
 
 /** Keyword search attributes of these workflows. */
 export const deliverySearchAttributes = ['ParleyOrganization', 'ParleySubscription'] as const;
 
-/** All that a workflow's history holds of what it delivers. */
+/** A workflow's history holds nothing else of what it delivers. */
 export interface DeliveryJob {
   /** uuid */
   readonly deliveryId: string;

@@ -43,7 +43,7 @@ interface World {
   readonly record?: Partial<EndpointRecord>;
   readonly outcome?: AttemptOutcome;
   readonly credentials?: DeliverySecretError;
-  /** What the delivery is in once the attempt is recorded; what the attempt says where absent. */
+  /** State of the delivery once the attempt is recorded; where absent, it follows from the attempt. */
   readonly lastWord?: DeliveryState;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The retries of one delivery: what a workflow's activity does each time it is woken. The row in Postgres decides about everything, so
+ * Makes the retries of one delivery: a workflow's activity does so each time it is woken. The row in Postgres decides about everything, so
  * that it does no harm to be woken twice, too early, too late, or after another process has settled the matter.
  */
 import { sleep } from '../../platform/clock.ts';
@@ -26,11 +26,11 @@ export type RetryOutcome = { readonly done: DeliveryState | 'gone' } | { readonl
 
 /** A claim lasts longer than the attempt by this, in milliseconds. */
 const LEASE_MARGIN_MS = 5_000;
-/** What the attempt of an unknown endpoint may take. */
+/** Longest timeout that an unknown endpoint may have, in milliseconds. */
 const LONGEST_TIMEOUT_MS = 30_000;
-/** What can't be attempted for want of something on our side is looked at again after this, in milliseconds. */
+/** A delivery that can't be attempted for want of something on our side is looked at again after this, in milliseconds. */
 const POSTPONE_MS = 5_000;
-/** How long it is tried to write an attempt down, in milliseconds, and how often. */
+/** How long it is tried to record an attempt, and how often, in milliseconds. */
 const RECORD_FOR_MS = 60_000;
 const RECORD_AGAIN_MS = 500;
 /** Not even a delivery that another process holds at this very moment is asked for more often, in milliseconds. */
@@ -62,7 +62,7 @@ async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promis
   if (found === undefined) return { done: 'gone' };
   if (!('state' in found)) return tryAgain({ delivery: found, leaseEndsAt }, dependencies);
   if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
-  // Woken early, or another process has it: perhaps a worker that died with it.
+  // The workflow was woken early, or another process has the delivery: perhaps a worker that died with it.
   return { againInMs: Math.max(found.dueInMs, SOON_MS) };
 }
 
@@ -87,7 +87,7 @@ async function tryAgain(claim: Pick<Claim, 'delivery' | 'leaseEndsAt'>, dependen
     case 'parked':
       await store.settle([id], { state: 'pending', delayMs: 0 });
       return { done: 'pending' };
-    // New to this process, or deleted: the dispatcher's sweeper ends the delivery then.
+    // The endpoint is new to this process, or deleted: the dispatcher's sweeper ends the delivery then.
     case 'unknown_endpoint':
     case 'credentials':
     case 'late':
@@ -101,7 +101,7 @@ async function tryAgain(claim: Pick<Claim, 'delivery' | 'leaseEndsAt'>, dependen
   return { done: state ?? 'gone' };
 }
 
-/** What has been sent counts, even if Postgres is unavailable for a moment. It may be written down twice, and counts once. */
+/** Records what has been sent, even if Postgres is unavailable for a moment. It may be written down twice, and counts once. */
 async function recordForSure(result: JudgedAttempt, { recordAttempts, clock }: RetryDependencies): Promise<RecordedAttempt | undefined> {
   const until = clock.monotonic() + RECORD_FOR_MS;
   const delayMs = (error: unknown): number | undefined =>

@@ -22,7 +22,7 @@ export interface Retry {
   readonly subscriptionUid: string;
   /** A workflow was started for it and shows no progress. Otherwise it has none: an earlier one is replaced. */
   readonly lost: boolean;
-  /** Of the event, while it is kept. */
+  /** Trace of the event, while it is kept. */
   readonly traceparent?: string | undefined;
   /** How long the first attempt of the workflow waits, in milliseconds. */
   readonly delayMs: number;
