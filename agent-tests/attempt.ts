@@ -1,5 +1,6 @@
 /**
- * One conversation of a test. It ends with the first turn in which an expectation is not met: what is said after that says nothing about the agent.
+ * Holds one conversation of a test. It ends with the first turn in which an expectation is not met: what follows says nothing about the
+ * agent.
  * Checks without a model come first, so that a judge is asked only where they pass.
  */
 import { millisecondsOf } from '../crds/duration.ts';
@@ -25,7 +26,7 @@ export interface TestAttemptOptions {
   readonly driver: AgentDriver;
   readonly models: TestModels;
   readonly language: string;
-  /** That the agent has, by which the model calls them. */
+  /** Names of the agent's functions, by which the model calls them. */
   readonly functions: readonly string[];
   readonly questions: readonly AnalysisQuestion[];
   readonly clock: Clock;
@@ -35,7 +36,7 @@ export interface TestAttemptOptions {
 type Turn = NonNullable<AgentTestSpec['conversation']>[number];
 type Expectation = NonNullable<Turn['expect']>[number];
 
-/** What went wrong without the agent. @throws everything else */
+/** Describes an error that the agent has no part in. @throws everything else */
 export function attemptErrorOf(error: unknown): AttemptError {
   if (error instanceof DriverError) return { message: error.message, ...(error.path !== undefined && { path: error.path }) };
   if (error instanceof ModelAnswerError || error instanceof ProviderError) return { message: error.message };
@@ -70,7 +71,7 @@ export class TestAttempt {
     return this.result();
   }
 
-  /** As far as it has come. */
+  /** Returns the result of the checks and lines so far. */
   result(error: AttemptError | undefined = this.#error): TestAttemptResult {
     const { callId } = this.#options.driver;
     return {
@@ -88,7 +89,7 @@ export class TestAttempt {
     const { spec, driver } = this.#options;
     const first = await driver.start();
     this.#add(first);
-    // Only what is not expected can happen before the user says anything.
+    // Nothing is expected before the user says anything, but the call can fail, and tools can be called by mistake.
     if (!(await this.#judged(first, [], 'spec.conversation[0]'))) return;
     const goesOn =
       spec.simulatedUser === undefined ? await this.#script(spec.conversation ?? []) : await this.#simulate(spec.simulatedUser);
@@ -170,7 +171,7 @@ export class TestAttempt {
     return Math.round(this.#options.clock.monotonic() - this.#began);
   }
 
-  /** Everything that is expected of a turn, and what is never expected. @returns whether all was as expected */
+  /** Checks a turn's expectations, and its tool calls for mistakes. @returns whether all was as expected */
   async #judged(turn: AgentTurn, expect: readonly Expectation[], path: string): Promise<boolean> {
     const before = this.#checks.length;
     const expectsEnd = expect.some(({ ends }) => ends !== undefined);

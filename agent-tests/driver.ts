@@ -1,22 +1,22 @@
-/** One conversation with an agent, as a test holds it: in text, or in a real call. */
+/** Drives one conversation of a test with an agent: in text, or in a real call. */
 import type { FinishReason } from '../store/index.ts';
 import type { ToolCallRecord } from './result.ts';
 
-/** What the agent did until it waited for the user, or the call was over. */
+/** A turn of the agent: everything until it waits for the user, or the call is over. */
 export interface AgentTurn {
-  /** What was said, in order; announcements of tools included. */
+  /** Messages of the agent in order, announcements of tools included. */
   readonly messages: readonly string[];
   readonly toolCalls: readonly ToolCallRecord[];
-  /** From the end of the user's turn to the first words of the answer, in milliseconds; absent where the agent said nothing. */
+  /** Time from the end of the user's turn to the first words of the answer, in milliseconds; absent where the agent said nothing. */
   readonly firstWordsMs?: number;
-  /** The call ended in this turn. */
+  /** Set if the call ended in this turn. */
   readonly ended?: FinishReason;
-  /** Of the provider that ended it. */
+  /** The failure of the provider that ended the call. */
   readonly failure?: string;
 }
 
 export interface AgentDriver {
-  /** Of the real call, for its recording; absent in text. */
+  /** Id of the real call, for its recording; absent in text. */
   readonly callId?: string;
   /** Begins the call. @returns the welcome message; without messages where the agent waits for the user */
   start(): Promise<AgentTurn>;
@@ -26,9 +26,9 @@ export interface AgentDriver {
   close(): Promise<void>;
 }
 
-/** A conversation that could not be held, through no fault of the agent: the test has the verdict `error`. */
+/** The conversation could not be held, through no fault of the agent: the test has the verdict `error`. */
 export class DriverError extends Error {
-  /** In the AgentTest, where the cause is there: `spec.tools[0].name`. */
+  /** Path in the AgentTest where the cause is there, e.g. `spec.tools[0].name`. */
   readonly path: string | undefined;
 
   constructor(message: string, { path, cause }: { readonly path?: string; readonly cause?: unknown } = {}) {

@@ -1,12 +1,12 @@
-/** Which attempts a result keeps, and how much of them: results are stored, and read with those of all tests of the run. */
+/** Bounds which attempts a result keeps, and how much of them: results are stored, and read with those of all tests of the run. */
 import { MAX_ATTEMPTS_KEPT, type TestAttemptResult } from './result.ts';
 
-/** Of the attempts of a result together, in characters of JSON; Postgres takes eight times as much. */
+/** Most characters of JSON for all attempts of a result; Postgres takes eight times as much. */
 const MAX_CHARACTERS = 1_000_000;
-/** Of an attempt that is larger than all may be together: its checks, and its transcript. */
+/** Most characters for the checks, and for the transcript, of an attempt that is larger than {@link MAX_CHARACTERS}. */
 const PART_CHARACTERS = 400_000;
 
-/** Those that did not pass first, as far as there is room; the first one in any case. */
+/** Keeps attempts that did not pass before the others, as far as there is room, and the first one in any case. */
 export function keptAttempts(attempts: readonly TestAttemptResult[]): readonly TestAttemptResult[] {
   const [first, ...others] = attempts.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_ATTEMPTS_KEPT);
   if (first === undefined) return [];
@@ -16,7 +16,7 @@ export function keptAttempts(attempts: readonly TestAttemptResult[]): readonly T
 
 const rank = ({ verdict }: TestAttemptResult): number => (verdict === 'error' ? 0 : verdict === 'failed' ? 1 : 2);
 
-/** The checks that did not pass, and the end of the transcript: there it went wrong. */
+/** Keeps the checks that did not pass and the end of the transcript: there it went wrong. */
 function shortened({ checks, transcript, ...attempt }: TestAttemptResult): TestAttemptResult {
   return {
     ...attempt,

@@ -1,20 +1,20 @@
-/** What a test of an agent came to. Plain data: it is printed, written to reports and stored as it is. */
+/** Results of agent tests. Plain data: it is printed, written to reports and stored as it is. */
 
 import type { ShownUsage } from '../events/call-usage.ts';
 
-/** `error`: could not be evaluated (a missing agent, an unknown tool, a judge without an answer). Never counted as passed. */
+/** `error`: the test could not be evaluated (a missing agent, an unknown tool, a judge without an answer), and never counts as passed. */
 export type TestVerdict = 'passed' | 'failed' | 'error';
 
-/** One expectation. */
+/** The result of one expectation. */
 export interface CheckResult {
-  /** In the AgentTest: `spec.conversation[0].expect[1].answer.contains`. */
+  /** Path in the AgentTest, e.g. `spec.conversation[0].expect[1].answer.contains`. */
   readonly path: string;
-  /** `answer`, `tool`, `judge`, `within`, `ends`, `neverCalled`, `called`, `analysis`, `mock`. */
+  /** One of `answer`, `tool`, `judge`, `within`, `ends`, `neverCalled`, `called`, `analysis`, `mock`. */
   readonly kind: string;
   readonly verdict: TestVerdict;
   readonly expected: string;
   readonly actual: string;
-  /** In the judge's words, or why the check could not be evaluated. */
+  /** The judge's own words, or why the check could not be evaluated. */
   readonly reason?: string;
 }
 
@@ -22,7 +22,7 @@ export interface CheckResult {
 export interface ToolCallRecord {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** What the model got; absent where the call failed. */
+  /** The answer that the model got; absent where the call failed. */
   readonly result?: unknown;
   readonly error?: string;
   readonly atMs: number;
@@ -37,9 +37,9 @@ export interface TranscriptLine {
   readonly tool?: Pick<ToolCallRecord, 'name' | 'arguments' | 'result' | 'error'>;
 }
 
-/** Why an attempt could not be evaluated. */
+/** The reason why an attempt could not be evaluated. */
 export interface AttemptError {
-  /** In the AgentTest, where the cause is there. */
+  /** Path in the AgentTest, where the cause is there. */
   readonly path?: string;
   readonly message: string;
 }
@@ -50,7 +50,7 @@ export interface TestAttemptResult {
   readonly transcript: readonly TranscriptLine[];
   readonly finishReason?: string;
   readonly durationMs: number;
-  /** In audio mode: the call, for its recording. */
+  /** Id of the call in audio mode, for its recording. */
   readonly callId?: string;
   readonly error?: AttemptError;
 }
@@ -61,15 +61,15 @@ export interface TestResult {
   readonly revision: string;
   readonly mode: 'text' | 'audio';
   readonly verdict: TestVerdict;
-  /** Passed by `passAtLeast`, although some attempts did not. */
+  /** True if the test passed by `passAtLeast`, although some attempts did not. */
   readonly flaky: boolean;
   /** Attempts that passed. */
   readonly passed: number;
-  /** Attempts that did not. */
+  /** Attempts that did not pass. */
   readonly failed: number;
-  /** {@link MAX_ATTEMPTS_KEPT} at most, those that did not pass first; fewer where they are large. */
+  /** At most {@link MAX_ATTEMPTS_KEPT}, those that did not pass first; fewer where they are large. */
   readonly attempts: readonly TestAttemptResult[];
-  /** Of models, in all attempts: in audio mode without those of the call, which has its own. Absent where none was asked. */
+  /** Usage of models in all attempts: in audio mode without that of the call, which has its own. Absent where no model was asked. */
   readonly usage?: ShownUsage;
   readonly durationMs: number;
 }

@@ -1,4 +1,6 @@
-/** Runs a test against a revision of an agent: as often as it says, in text or in calls, on a machine of a developer or in the cluster. */
+/**
+ * Runs a test against a revision of an agent: as often as the test says, in text or in calls, on a developer's machine or in the cluster.
+ */
 import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../crds/agent-test.ts';
 import { millisecondsOf } from '../crds/duration.ts';
@@ -17,20 +19,20 @@ import { functionsOf, testProblems } from './test-problems.ts';
 export interface RunTestOptions {
   readonly test: { readonly name: string; readonly spec: AgentTestSpec };
   readonly agent: { readonly name: string; readonly revision: string; readonly config: AgentRevisionConfig };
-  /** Whether the agent's knowledge base can be searched. */
+  /** True if the agent's knowledge base can be searched. */
   readonly searches: boolean;
   readonly models: TestModels;
-  /** What `models`, and conversations in text, count in. */
+  /** Counts the usage of `models`, and of conversations in text. */
   readonly usage: ProviderUsage;
-  /** A conversation of its own for each attempt. @throws DriverError where none can be held */
+  /** Opens a conversation for each attempt. @throws DriverError where none can be held */
   readonly open: (signal: AbortSignal) => AgentDriver | Promise<AgentDriver>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** One for each attempt that is under way; tests may share them. One attempt at a time by default. */
+  /** Bounds the attempts under way; tests may share it. One attempt at a time by default. */
   readonly slots?: Pick<Semaphore, 'acquire'>;
 }
 
-/** Never rejects, but with the signal's reason. */
+/** Rejects only with the signal's reason. */
 export async function runTest(options: RunTestOptions): Promise<TestResult> {
   const { test, agent, searches, usage, clock, signal, slots = new Semaphore(1) } = options;
   const { spec } = test;
@@ -65,7 +67,7 @@ export async function runTest(options: RunTestOptions): Promise<TestResult> {
   };
 }
 
-/** An error keeps a test from passing by its other attempts only where these are too few. */
+/** Sums up the attempts. An error among them decides the verdict only where too few others passed. */
 export function summaryOf(
   attempts: readonly TestAttemptResult[],
   passAtLeast: number,
@@ -87,7 +89,7 @@ function failedAttempt(message: string, path?: string): TestAttemptResult {
   return { verdict: 'error', checks: [], transcript: [], durationMs: 0, error: { message, ...(path !== undefined && { path }) } };
 }
 
-/** A test that can't be run, for a reason outside of its attempts. */
+/** Builds the result of a test that can't be run, for a reason outside of its attempts. */
 export function testError(
   { test, agent, revision = '', mode }: Pick<TestResult, 'test' | 'agent' | 'mode'> & { readonly revision?: string },
   error: { readonly path?: string; readonly message: string },
@@ -125,11 +127,11 @@ async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestO
     late.abort(new Error(message));
     timedOut.resolve(attempt.result({ path: 'spec.timeout', message }));
   });
-  // Nothing of an attempt that is given up goes on.
+  // An attempt that is given up must leave nothing running.
   over.addEventListener('abort', () => void driver.close(), { once: true });
   try {
     const result = await Promise.race([attempt.run(), timedOut.promise]);
-    // An interruption says nothing about the agent: it is no result.
+    // An interruption says nothing about the agent, so there is no result.
     signal.throwIfAborted();
     return result;
   } finally {

@@ -1,4 +1,4 @@
-/** Why a test cannot be evaluated for an agent: found before anything runs, so that it is an error and never counts as passed. */
+/** Finds why a test cannot be evaluated for an agent before anything runs, so that it is an error and never counts as passed. */
 import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../crds/agent-test.ts';
 import { agentTestProblems } from '../crds/agent-test-problems.ts';
@@ -11,11 +11,11 @@ type ToolCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called'
 
 export interface TestedAgent {
   readonly config: Pick<AgentRevisionConfig, 'agent' | 'tools' | 'knowledgeBase' | 'name'>;
-  /** Whether the knowledge base can be searched. */
+  /** True if the knowledge base can be searched. */
   readonly searches: boolean;
 }
 
-/** By which the model calls them in a test: the keypad's are in each. */
+/** Returns the names by which the model calls functions in a test: the keypad's are in each. */
 export const functionsOf = (config: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>): readonly string[] =>
   functionNamesOf(config, { keypad: true });
 
@@ -60,7 +60,7 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
   return [...agentTestProblems(spec), ...nothingExpected(spec), ...dataProblems(spec, config), ...mocks, ...turns.flat(), ...atEnd];
 }
 
-/** Such a test would pass whatever the agent does. The goal of a simulated user is an expectation. */
+/** Finds a test without any expectation: it would pass whatever the agent does. The goal of a simulated user is an expectation. */
 function nothingExpected({ conversation = [], simulatedUser, atEnd = [] }: AgentTestSpec): readonly SpecProblem[] {
   const expects = simulatedUser !== undefined || atEnd.length > 0 || conversation.some(({ expect = [] }) => expect.length > 0);
   if (expects) return [];
@@ -68,7 +68,7 @@ function nothingExpected({ conversation = [], simulatedUser, atEnd = [] }: Agent
   return [{ path: 'spec.conversation', message: `the test expects nothing, so it can't fail: ${cure}` }];
 }
 
-/** What a call without them is refused for. */
+/** Finds missing dynamic data, without which a call is refused. */
 function dataProblems({ dynamicData = {} }: AgentTestSpec, { name, agent }: TestedAgent['config']): readonly SpecProblem[] {
   return missingDynamicData({ requiredDynamicData: dynamicDataToBring(agent) }, dynamicData).map((missing) => ({
     path: 'spec.dynamicData',

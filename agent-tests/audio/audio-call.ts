@@ -1,8 +1,8 @@
 /**
  * A call with sound: registered like a web call, served by a voice process, joined by a user who speaks with the agent's own voice.
  *
- * A turn is over when the agent has listened for a moment. What it said and which tools it called is read from the call's rows, which the voice
- * process writes: the same that are shown of any call.
+ * A turn is over when the agent has listened for a moment. The agent's words and tool calls are read from the call's rows, which the voice
+ * process writes for every call.
  */
 import { awaitEnd } from '../../calls/await-end.ts';
 import { accessTokenOf, TOKEN_TTL_MS } from '../../calls/access-token.ts';
@@ -42,7 +42,7 @@ export interface AudioCallOptions {
   readonly test: TestOfCall;
   readonly dynamicData: Readonly<Record<string, unknown>>;
   readonly speech: UserSpeech;
-  /** The attempt is given up. */
+  /** Aborts when the attempt is given up. */
   readonly signal: AbortSignal;
 }
 
@@ -52,9 +52,9 @@ const TURN_WITHIN_MS = 120_000;
 const ANSWER_WITHIN_MS = 30_000;
 const END_WITHIN_MS = 45_000;
 const POLL_MS = 100;
-/** Between two keys. */
+/** Milliseconds between two keys. */
 const KEY_MS = 200;
-/** Keys as RFC 4733 numbers them. */
+/** The keys at the indices that RFC 4733 gives them. */
 const KEYS = '0123456789*#';
 
 export class AudioCall implements AgentDriver {
@@ -79,7 +79,7 @@ export class AudioCall implements AgentDriver {
     this.#spoken = new SpokenTurns({ log: services.calls.log, call: this.#ref, clock: services.clock });
   }
 
-  /** Of the call, once it is registered: for its recording. */
+  /** Id of the call, under which its recording is found once the call is registered. */
   get callId(): string {
     return this.#ref.id;
   }
@@ -113,7 +113,7 @@ export class AudioCall implements AgentDriver {
   press(keys: string): Promise<AgentTurn> {
     const { clock } = this.#options.services;
     return this.#turn(async () => {
-      // Without it the agent waits for more keys.
+      // Without "#" the agent waits for more keys.
       for (const key of keys.endsWith('#') ? keys : `${keys}#`) {
         await this.#room?.press(KEYS.indexOf(key), key);
         await sleep(clock, KEY_MS, this.#signal).catch(() => undefined);
@@ -193,13 +193,13 @@ export class AudioCall implements AgentDriver {
     });
   }
 
-  /** Does the user's part, and reads the agent's. */
+  /** Runs the user's part of a turn and reads the agent's. */
   async #turn(act: () => Promise<void>): Promise<AgentTurn> {
     await act();
     this.#options.signal.throwIfAborted();
     let ended = this.#left.signal.aborted ? await this.#awaitEnd() : undefined;
     let turn = await this.#spoken.take({ complete: ended !== undefined });
-    // An agent that hangs up does so after its last words: that is a part of the turn, however late it comes.
+    // An agent that hangs up does so after its last words: the end belongs to the turn, however late it comes.
     if (ended === undefined && (this.#left.signal.aborted || turn.toolCalls.some(({ name }) => name === 'end_call'))) {
       ended = await this.#awaitEnd();
       const rest = await this.#spoken.take({ complete: true });
@@ -223,7 +223,7 @@ export class AudioCall implements AgentDriver {
   }
 
   async #close(): Promise<void> {
-    // A call that is being registered would go on without a user.
+    // A call that is still being registered would go on without a user.
     await this.#entering;
     await this.#audio.close();
     await this.#room?.hangUp();

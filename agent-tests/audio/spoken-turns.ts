@@ -1,4 +1,4 @@
-/** What an agent said and did in the turns of a call with sound, from the rows that its voice process writes. */
+/** Reads what an agent said and did in each turn of a call with sound from the rows that its voice process writes. */
 import type { Clock } from '../../platform/clock.ts';
 import { pollUntil } from '../../platform/poll-until.ts';
 import type { CallLogRows, CallRef, CallStore } from '../../store/index.ts';
@@ -12,14 +12,14 @@ export interface SpokenTurnsOptions {
   readonly clock: Clock;
 }
 
-/** Longest wait for the rows of what was heard, in milliseconds: they are written while it is said. */
+/** Longest wait for the rows of spoken text, in milliseconds: the voice process writes them while it speaks. */
 const ROWS_WITHIN_MS = 10_000;
 const POLL_MS = 50;
 
 export class SpokenTurns {
   readonly #options: SpokenTurnsOptions;
   readonly #taken = new Set<number>();
-  /** Of the agent, in this turn. */
+  /** Ids of the agent's lines in this turn. */
   readonly #lines = new Set<string>();
   readonly #began: number;
 
@@ -28,7 +28,7 @@ export class SpokenTurns {
     this.#began = options.clock.now();
   }
 
-  /** A line of the live transcript. */
+  /** Takes a line of the live transcript. */
   heard({ id, role, final }: SpokenLine): void {
     if (role === 'agent' && final) this.#lines.add(id);
   }
@@ -51,7 +51,7 @@ export class SpokenTurns {
     };
   }
 
-  /** A message is written when it was said, so that one with a lower number may come later. */
+  /** Returns the rows that were not taken yet. A message is written when it was said, so that one with a lower number may come later. */
   #new({ messages, toolCalls, turns }: CallLogRows): CallLogRows {
     const isNew = ({ seq }: { readonly seq: number }): boolean => !this.#taken.has(seq);
     const fresh = messages.filter(isNew);

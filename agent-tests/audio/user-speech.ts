@@ -1,4 +1,4 @@
-/** What the user of a test says, as sound: spoken by the TTS of the agent that is tested. */
+/** Speaks the user's turns of a test with the TTS of the agent that is tested. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -20,10 +20,10 @@ export interface UserSpeechOptions {
 
 /** Longest time for one turn, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-/** Some ten minutes of sound. */
+/** Enough for some ten minutes of sound. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** One for all attempts at a test: what is said again is not synthesised again. */
+/** Speech that all attempts at a test share: a text that is said again is not synthesised again. */
 export class UserSpeech {
   readonly #options: UserSpeechOptions;
   readonly #sounds = new Map<string, Promise<Sound>>();
@@ -38,7 +38,7 @@ export class UserSpeech {
     if (known !== undefined) return known;
     const sound = this.#speak(text);
     this.#sounds.set(text, sound);
-    // The next attempt may find the provider well again.
+    // The provider may have recovered by the next attempt.
     sound.catch(() => this.#sounds.delete(text));
     return sound;
   }
@@ -80,7 +80,7 @@ export class UserSpeech {
   }
 }
 
-/** 16 bits of one channel, or a WAV file, which some servers send whatever they are asked for. */
+/** Reads 16-bit PCM of one channel, or a WAV file, which some servers send whatever they are asked for. */
 function soundOf(bytes: Buffer): Sound {
   if (bytes.subarray(0, 4).toString('latin1') === 'RIFF') return readWav(bytes);
   const samples = new Int16Array(Math.floor(bytes.length / 2));

@@ -1,6 +1,6 @@
 /**
- * The model answers of one test with one agent, by the requests that they answer: a file that people read and compare. It holds what was said to the
- * model and what it answered, never a header, an address or a key.
+ * The model answers of one test with one agent, keyed by their requests: a file that people read and compare. It holds the messages and
+ * answers, never a header, an address or a key.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ import { isObject } from '../../platform/json.ts';
 import { readYaml, YamlError } from '../../platform/yaml.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
 
-/** What decides the answer: the provider, and the body without how it is to be sent. */
+/** The part of a request that decides the answer: the provider, and the body without transport settings. */
 export interface RecordedRequest {
   readonly provider: string;
   readonly model: string;
@@ -29,13 +29,13 @@ export class CassetteError extends Error {
 }
 
 const FORMAT = 2;
-/** Of a file, in bytes. */
+/** Largest file, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** What its aliases may stand for: hundreds of requests repeat the prompt and the conversation so far. */
+/** Most characters that YAML aliases may add: hundreds of requests repeat the prompt and the conversation so far. */
 const MAX_EXPANSION = 500_000_000;
 
 export class Cassette {
-  /** For prompts that say what time it is; milliseconds since the epoch. */
+  /** Milliseconds since the epoch; a replay uses this time in prompts that say what time it is. */
   readonly recordedAt: number;
   readonly #answers = new Map<string, Recording>();
 
@@ -48,7 +48,7 @@ export class Cassette {
     return this.#answers.get(keyOf(request))?.answer;
   }
 
-  /** The newest answer to a request counts. */
+  /** Adds a recording; the newest answer to a request counts. */
   add(recording: Recording): void {
     this.#answers.set(keyOf(recording.request), recording);
   }
@@ -57,7 +57,7 @@ export class Cassette {
     return [...this.#answers.values()];
   }
 
-  /** In the order of their recording; parts that come again, such as the prompt, are written once. */
+  /** Writes the recordings in their order; repeated parts, such as the prompt, are written once. */
   toYaml(comment: string): string {
     const parts = new Map<string, unknown>();
     const once = <T>(value: T): T => {
@@ -113,10 +113,10 @@ function contentOf(file: string, text: string): unknown {
   }
 }
 
-/** An answer has at least one of them. */
+/** The fields of which every answer has at least one. */
 const ANSWER_FIELDS = ['stream', 'body', 'failed'] satisfies readonly (keyof RecordedAnswer)[];
 
-/** Files are edited and merged by people. */
+/** Checks the shape, because people edit and merge these files. */
 function isRecording(value: unknown): value is Recording {
   const { request, answer } = isObject(value) ? value : {};
   if (!isObject(request) || !isObject(answer)) return false;
@@ -125,7 +125,7 @@ function isRecording(value: unknown): value is Recording {
   return Array.isArray(stream) && [...(stream as readonly unknown[]), body].every((data) => typeof data === 'string');
 }
 
-/** Whole or not at all: what is there was committed by people. */
+/** Replaces the file as a whole or not at all: people committed the one that is there. */
 export async function writeCassette(file: string, cassette: Cassette, comment: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(`${file}.new`, cassette.toYaml(comment));

@@ -1,4 +1,4 @@
-/** What has changed in a request since the most similar one was recorded: the prompt, a tool, what was said. */
+/** Describes what has changed in a request since the most similar one was recorded: the prompt, a tool, a message. */
 import { canonicalJson } from '../../platform/canonical-json.ts';
 import { cutText } from '../../platform/cut-text.ts';
 import type { RecordedRequest, Recording } from './cassette.ts';
@@ -8,7 +8,7 @@ interface Message {
   readonly content?: unknown;
 }
 
-/** Of a text that is shown, in characters. */
+/** Longest text that is shown, in characters. */
 const MAX_SHOWN = 200;
 
 /** @returns a sentence */
@@ -25,7 +25,7 @@ export function differenceFromNearest(request: RecordedRequest, recordings: read
 
 const messagesOf = ({ messages }: RecordedRequest): readonly Message[] => (Array.isArray(messages) ? (messages as readonly Message[]) : []);
 
-/** Equal messages at equal places count most; then a close length. */
+/** Scores how alike two requests are: equal messages at equal places count most, then a close length. */
 function likeness(a: RecordedRequest, b: RecordedRequest): number {
   const [first, second] = [messagesOf(a), messagesOf(b)];
   const equal = first.filter((message, index) => canonicalJson(message) === canonicalJson(second[index] ?? null)).length;
@@ -54,7 +54,7 @@ function toolsByName(tools: unknown): ReadonlyMap<string, string> {
   return new Map(list.map((tool) => [tool.function?.name ?? '', canonicalJson(tool)]));
 }
 
-/** The first one that differs: what follows, follows from it. */
+/** Describes the first message that differs: the later ones follow from it. */
 function messageChanges(before: readonly Message[], now: readonly Message[]): readonly string[] {
   const at = now.findIndex((message, index) => canonicalJson(message) !== canonicalJson(before[index] ?? null));
   if (at < 0) return before.length === now.length ? [] : [`the conversation has ${now.length} messages and not ${before.length}`];
@@ -68,7 +68,7 @@ function messageChanges(before: readonly Message[], now: readonly Message[]): re
 
 const textOf = (content: unknown): string => (typeof content === 'string' ? content : canonicalJson(content ?? null));
 
-/** The first line that differs. */
+/** Returns the first line that differs, before and now. */
 function firstChange(before: string, now: string): readonly [string, string] {
   const [old, current] = [before.split('\n'), now.split('\n')];
   const at = current.findIndex((line, index) => line !== old[index]);

@@ -19,7 +19,7 @@ function eventsOf(body: string): readonly ModelEvent[] {
 it.each(modelAnswers)('that is replayed is what came: $name', async ({ body }) => {
   const events = eventsOf(body);
   const answer = recorded(body);
-  // What could not be read is not kept.
+  // An answer that could not be read is not kept.
   if (events.at(-1)?.type === 'failure') expect(answer).toBeUndefined();
   else expect(eventsOf(await replayAnswer(answer!).text())).toEqual(events);
 });

@@ -1,4 +1,4 @@
-/** An answer of a chat completion, as a server sent it and as a replay sends it again. */
+/** An answer of a chat completion, as the server sent it and as a replay sends it again. */
 import { isObject, parseJson } from '../../platform/json.ts';
 import type { OptionalParameter, ProviderError } from '../../calls/provider-access/index.ts';
 import { ModelStreamReader, SseDecoder, type ModelEvent } from '../../calls/model-stream/index.ts';
@@ -9,27 +9,30 @@ interface ToolCallShown {
 }
 
 export interface RecordedAnswer {
-  /** Of what follows, for people. */
+  /** The text of the answer below, for people who read the file. */
   readonly text?: string;
   readonly toolCalls?: readonly ToolCallShown[];
-  /** The data of each event. */
+  /** The data of each event of a streamed answer. */
   readonly stream?: readonly string[];
-  /** Of an answer that wasn't streamed: JSON. */
+  /** JSON of an answer that wasn't streamed. */
   readonly body?: string;
-  /** There is none: the server refused the request, failed, or was given up. Another form of the request, or another model, may have been answered. */
+  /**
+   * Set where there is no answer: the server refused the request, failed, or was given up. Another form of the request, or another model,
+   * may have been answered.
+   */
   readonly failed?: RecordedFailure;
 }
 
 export interface RecordedFailure extends Pick<ProviderError, 'kind' | 'status'> {
   readonly tooLong?: true;
-  /** What the refusal names. */
+  /** Parameters that the refusal names. */
   readonly parameters?: readonly OptionalParameter[];
 }
 
-/** They differ with each answer, and nobody reads them. */
+/** Fields that differ with each answer and that nobody reads. */
 const NOISE: ReadonlySet<string> = new Set(['created', 'system_fingerprint', 'service_tier', 'obfuscation']);
 
-/** Takes the bytes of an answer as they come. */
+/** Collects the bytes of an answer as they come. */
 export class AnswerRecording {
   readonly #decoder = new TextDecoder();
   readonly #sse = new SseDecoder();
@@ -54,7 +57,7 @@ export class AnswerRecording {
     return this.#events.at(-1)?.type === 'end';
   }
 
-  /** As far as it has come: a replay breaks off there. */
+  /** The answer so far; a replay breaks off where it ends. */
   get answer(): RecordedAnswer {
     const afterRetracted = this.#events.slice(this.#events.findLastIndex(({ type }) => type === 'retract') + 1);
     const text = afterRetracted.map((event) => (event.type === 'text' ? event.text : '')).join('');
@@ -67,7 +70,7 @@ export class AnswerRecording {
   }
 }
 
-/** As a server that speaks OpenAI's protocol answers. */
+/** Builds the response of a server that speaks OpenAI's protocol. */
 export function replayAnswer(answer: RecordedAnswer): Response {
   if (answer.body !== undefined) return new Response(answer.body, { headers: { 'content-type': 'application/json' } });
   const events = (answer.stream ?? []).map((data) => `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`);

@@ -1,4 +1,4 @@
-/** Between the models of a test and their servers: answers are taken from a cassette, or kept in one. */
+/** Stands between the models of a test and their servers: takes answers from a cassette, or keeps them in one. */
 import {
   failureOf,
   ProviderError,
@@ -11,21 +11,22 @@ import { differenceFromNearest } from './difference.ts';
 import { AnswerRecording, replayAnswer, type RecordedAnswer, type RecordedFailure } from './recorded-answer.ts';
 
 /**
- * `record`: ask, and keep the answers. `replay`: only what is recorded, a request that isn't fails. `auto`: what is recorded, else ask.
+ * `record`: asks, and keeps the answers. `replay`: answers from the cassette only; a request that isn't recorded fails. `auto`: answers
+ * from the cassette, else asks.
  */
 export type CassetteMode = 'record' | 'replay' | 'auto';
 
 export interface CassetteRecorderOptions {
   readonly mode: CassetteMode;
-  /** Read, and in mode `record` written to. */
+  /** Answers are read from it and, in mode `record`, written to it. */
   readonly cassette: Cassette;
-  /** Where it is, for messages. */
+  /** The cassette's file name, for messages. */
   readonly file: string;
-  /** A request that should be recorded is not. */
+  /** Called when a request that should be recorded is not. */
   readonly onMiss?: (message: string) => void;
 }
 
-/** A key that is only needed for a request that is not recorded. */
+/** A placeholder for a key that is only needed for a request that is not recorded. */
 export const MISSING_KEY = 'missing';
 
 export function recorder({ mode, cassette, file, onMiss = () => undefined }: CassetteRecorderOptions): FetchInterceptor {
@@ -33,7 +34,7 @@ export function recorder({ mode, cassette, file, onMiss = () => undefined }: Cas
     const intercepted: ProviderFetch = async (url, init = {}) => {
       const { body, signal } = init;
       const asked = typeof body === 'string' ? (JSON.parse(body) as Readonly<Record<string, unknown>>) : undefined;
-      // Another request than for an answer: to see whether the server is there.
+      // This is no request for an answer: it only checks that the server is there.
       if (asked === undefined || !String(url).endsWith('/chat/completions')) {
         if (mode === 'replay') throw failureOf(endpoint, 'unreachable', 'is not asked in a replay');
         return fetch(url, init);
@@ -70,7 +71,7 @@ function requestOf(
   return { provider, ...asked } as RecordedRequest;
 }
 
-/** That a request failed is kept where nothing answers it: a replay asks the next model then, as the recording did. */
+/** Records the answer. A failure is kept only where no answer is: a replay then asks the next model, as the recording did. */
 async function keep(
   answering: Promise<Response>,
   { request, cassette }: { readonly request: RecordedRequest; readonly cassette: Cassette },
@@ -91,7 +92,7 @@ async function keep(
   };
   const watch = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      // Who reads it may stop behind its end.
+      // The reader may stop behind the end of the answer, so it is saved as soon as it is complete.
       recording.push(chunk);
       save();
       controller.enqueue(chunk);
@@ -101,7 +102,7 @@ async function keep(
       save();
       breakOff();
     },
-    // By whoever reads it, or by the server.
+    // The reader or the server may cancel.
     cancel: breakOff,
   });
   return new Response(response.body?.pipeThrough(watch) ?? null, { status: response.status, headers: response.headers });

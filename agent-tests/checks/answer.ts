@@ -1,4 +1,4 @@
-/** What the agent says in a turn. */
+/** Checks what the agent says in a turn. */
 import { expectedPattern } from '../../crds/agent-test-problems.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { withinTime } from '../../platform/time-limit.ts';

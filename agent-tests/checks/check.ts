@@ -1,4 +1,4 @@
-/** One expectation as a result. */
+/** Builds the result of one expectation. */
 import { cutText } from '../../platform/cut-text.ts';
 import type { CheckResult } from '../result.ts';
 

@@ -53,7 +53,7 @@ describe('an expected call', () => {
       verdict: 'error',
       reason: expect.stringContaining('took more than 2 s'),
     });
-    // Each is shown, and one of them searched.
+    // Each call is shown, and one of them is searched.
     expect(reads).toBe(21);
   });
 

@@ -1,4 +1,4 @@
-/** Which tools the agent calls, how often and with what. */
+/** Checks which tools the agent calls, how often and with which arguments. */
 import { isDeepStrictEqual } from 'node:util';
 
 import { argumentMatchers } from '../../crds/agent-test-problems.ts';
@@ -25,7 +25,7 @@ export function toolCheck(
   let fitting = 0;
   for (const call of named) {
     const fit = callFits(call, wanted);
-    // The first one says it: the others would take as long.
+    // One search that takes too long settles the verdict: the others would take as long.
     if (fit === undefined) return { ...described, verdict: 'error', reason: TOO_SLOW };
     if (fit) fitting += 1;
   }

@@ -1,4 +1,6 @@
-/** Tool calls that are a mistake of agent or test, whatever else is expected: without a mock, or of a function that there isn't. */
+/**
+ * Finds tool calls that are a mistake of agent or test, whatever else is expected: calls without a mock, and of functions that don't exist.
+ */
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { SEARCH_FUNCTION } from '../../voice/tools/create-tools.ts';
 import { NOT_MOCKED } from '../../voice/tools/tool-mocks.ts';
@@ -9,7 +11,7 @@ import { describeCalls } from './tool-calls.ts';
 type Mock = NonNullable<AgentTestSpec['tools']>[number];
 type Expectation = NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number];
 
-/** A search without a knowledge base can't be answered for the agent at all: the test is an error. */
+/** Reports calls without a mock. A search without a knowledge base can't be answered for the agent at all: the test is an error. */
 export function unmockedChecks(calls: readonly ToolCallRecord[], mocks: readonly Mock[]): readonly CheckResult[] {
   return calls
     .filter(({ error }) => error === NOT_MOCKED)
@@ -33,7 +35,7 @@ function howToMock(name: string): string {
   return `add ${name} to spec.tools${name === SEARCH_FUNCTION ? '' : ', with passthrough: true to call the tool itself'}`;
 }
 
-/** @param functions that the agent has. @param expect of the turn, and of the end of the test */
+/** @param functions names of the agent's functions. @param expect expectations of the turn, and of the end of the test */
 export function unknownCallChecks(
   calls: readonly ToolCallRecord[],
   {

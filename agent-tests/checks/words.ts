@@ -1,11 +1,11 @@
-/** How what was said is compared: without case and punctuation, numbers as numbers. */
+/** Compares texts without case and punctuation, and numbers by their value. */
 
 /** A number with its sign and decimals, or a word. A hyphen after a letter or a digit is no sign. */
 const TOKEN = /(?:(?<![\p{L}\p{N}])[-\u2212])?\p{Nd}+(?:[.,]\p{Nd}+)*(?![\p{L}\p{M}\p{N}])|[\p{L}\p{M}\p{N}]+/gu;
-/** With separators of thousands: `1,000`, `1.000` and `1.234.567,8`. */
+/** A number with separators of thousands: `1,000`, `1.000` or `1.234.567,8`. */
 const GROUPED = /^[-\u2212]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)$/;
 
-/** Lower case, with one space for everything between words; numbers as {@link plainNumber}. */
+/** Lowers the case, puts one space for everything between words, and writes numbers as {@link plainNumber} does. */
 export function plainWords(text: string): string {
   const plain = text.normalize('NFKC').toLowerCase().replaceAll(/['’]/g, '');
   return Array.from(plain.matchAll(TOKEN), ([token]) => (/^.?\p{Nd}/u.test(token) ? plainNumber(token) : token)).join(' ');
@@ -21,7 +21,7 @@ function plainNumber(token: string): string {
   return kept === '' ? units : `${units}.${kept}`;
 }
 
-/** Whole words: `art` is not in `start`. Scripts without spaces have no boundaries of words, and neither have texts of signs alone. */
+/** Compares whole words: `art` is not in `start`. Scripts without spaces have no word boundaries, and neither have texts of signs alone. */
 export function saysText(said: string, wanted: string): boolean {
   const plain = plainWords(wanted);
   if (plain === '') return said.includes(wanted.trim());

@@ -1,4 +1,4 @@
-/** Runs one test with what the worker has. */
+/** Runs one test with the services of the worker. */
 import type { AudioServices } from '../audio/audio-call.ts';
 import type { AgentDriver } from '../driver.ts';
 import type { TestResult } from '../result.ts';
@@ -18,7 +18,7 @@ export interface TestToRun {
   readonly test: RequestedTest;
   readonly spec: AgentTestSpec;
   readonly config: AgentRevisionConfig;
-  /** The run is cancelled, or the worker stops. */
+  /** Aborts when the run is cancelled or the worker stops. */
   readonly signal: AbortSignal;
 }
 
@@ -26,11 +26,11 @@ export interface EvaluateOptions {
   readonly services: TextServices;
   /** Absent without a media server. */
   readonly audio: AudioServices | undefined;
-  /** `provider/model`; see PARLEY_TEST_JUDGE. */
+  /** The judge as `provider/model`; see PARLEY_TEST_JUDGE. */
   readonly judge: string | undefined;
 }
 
-/** Attempts at a test in text at a time; a call counts for itself. */
+/** Attempts that a test in text makes at a time; a call counts for itself. */
 const TEXT_ATTEMPTS_AT_ONCE = 4;
 
 type Open = (signal: AbortSignal) => AgentDriver;
@@ -70,9 +70,9 @@ function inText({ run, spec, config }: TestToRun, services: TextServices, usage:
     });
 }
 
-/** With LiveKit's client, which is large. */
+/** Runs the test in calls. LiveKit's client is large, so that it is loaded only here. */
 async function inAudio({ run, test, spec, config }: TestToRun, services: TextServices, audio: AudioServices): Promise<Open> {
-  // Otherwise it writes a line for each connection.
+  // LiveKit's client writes a line for each connection unless this is set.
   process.env['NODE_ENV'] ??= 'production';
   const [{ AudioCall }, { UserSpeech }] = await Promise.all([import('../audio/audio-call.ts'), import('../audio/user-speech.ts')]);
   const { org, revision, id: runId } = run;

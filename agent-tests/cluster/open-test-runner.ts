@@ -1,4 +1,4 @@
-/** What a process of the cluster needs to run tests: the services of calls, and a media server where there is one. */
+/** Opens what a process of the cluster needs to run tests: the services of calls, and a media server where there is one. */
 import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -26,7 +26,7 @@ export interface OpenTestRunnerOptions {
   readonly search: Pick<Search, 'search'>;
   readonly egress: EgressGuard;
   readonly keys: ProviderKeyReader;
-  /** Of each request to a model. */
+  /** Called for each request to a model. */
   readonly measure: (measurement: Measurement) => void;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -6,18 +6,18 @@ import { ProviderError } from '../../calls/provider-access/index.ts';
 
 export type AskedModel = Pick<AgentModels, 'ask'>;
 
-/** Requests for one answer. */
+/** Most requests for one answer. */
 const MAX_REQUESTS = 3;
-/** Of an unusable answer that the next request, and an error, quote; in characters. */
+/** Longest part of an unusable answer that the next request, and an error, quote; in characters. */
 const MAX_QUOTED = 2_000;
 
-/** A model that is away, refuses, or gives no usable answer: nothing can be said of the agent. */
+/** The model is away, refuses, or gives no usable answer: nothing can be said about the agent. */
 export class ModelAnswerError extends Error {
   override readonly name = 'ModelAnswerError';
 }
 
 /**
- * @param who for the error: `the judge`
+ * @param who names the model in the error, e.g. `the judge`
  * @throws ModelAnswerError, or the signal's own reason
  */
 export async function askFor(
@@ -48,6 +48,6 @@ export async function askFor(
   throw new ModelAnswerError(`${who} gave no usable answer in ${MAX_REQUESTS} requests: ${problem}`);
 }
 
-/** Unlike a question about a call, each of these has an answer. */
+/** An empty answer is unusable: unlike a question about a call, each of these has an answer. */
 const unlessEmpty = (reading: Reading): Reading =>
   'result' in reading && reading.result === null ? { problem: 'it must not be null' } : reading;

@@ -1,4 +1,4 @@
-/** Decides what the other checks can't: by a model that reads the conversation. */
+/** Has a model that reads the conversation decide what the other checks can't. */
 import type { AnalysisQuestion, ChatMessage } from '../../calls/analysis/questions.ts';
 import type { TranscriptLine } from '../result.ts';
 import { askFor, type AskedModel } from './ask.ts';
@@ -6,15 +6,15 @@ import { linesOf } from './lines.ts';
 
 export interface Judgement {
   readonly met: boolean;
-  /** In the model's words. */
+  /** The reason in the model's words. */
   readonly reason: string;
 }
 
 export interface JudgeOptions {
   readonly model: AskedModel;
-  /** What has to be so. */
+  /** The statement that has to be true of the answer. */
   readonly statement: string;
-  /** Up to the turn that is judged. */
+  /** The lines up to the turn that is judged. */
   readonly transcript: readonly TranscriptLine[];
   /** The answer that is judged; the whole conversation where absent. */
   readonly answer?: string;

@@ -1,7 +1,7 @@
-/** A transcript as models get it. */
+/** Formats a transcript for models. */
 import type { TranscriptLine } from '../result.ts';
 
-/** Without times, which differ from run to run: the same conversation is the same request. */
+/** Leaves times out, which differ from run to run: the same conversation is the same request. */
 export function linesOf(transcript: readonly TranscriptLine[]): string {
   if (transcript.length === 0) return '(nothing was said)';
   return transcript

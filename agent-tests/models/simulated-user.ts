@@ -1,4 +1,4 @@
-/** A user that a model plays. */
+/** Has a model play the user. */
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import type { AnalysisQuestion, ChatMessage } from '../../calls/analysis/questions.ts';
 import type { TranscriptLine } from '../result.ts';

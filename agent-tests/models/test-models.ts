@@ -1,4 +1,4 @@
-/** The models of a test besides the agent's own: the judge, the simulated user, and the analysis after the call. */
+/** Creates the models of a test besides the agent's own: the judge, the simulated user, and the analysis after the call. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { AgentModels } from '../../calls/analysis/agent-models.ts';
@@ -26,13 +26,13 @@ export interface TestModelsOptions {
   readonly org: string;
   readonly config: AgentRevisionConfig;
   readonly spec: Pick<AgentTestSpec, 'judge' | 'simulatedUser'>;
-  /** Of the installation: PARLEY_TEST_JUDGE. */
+  /** The installation's default, PARLEY_TEST_JUDGE. */
   readonly installationJudge?: ChatModel | undefined;
   readonly intercept?: FetchInterceptor | undefined;
   readonly usage: ProviderUsage;
 }
 
-/** Of one test. */
+/** Counts the usage of one test. */
 export const testUsage = ({ prices = [], clock }: Pick<TextServices, 'prices' | 'clock'>): ProviderUsage => ({
   meter: new UsageMeter({ prices: new PriceTable(prices), clock }),
   countTokens,
@@ -58,7 +58,7 @@ export function createTestModels({ services, org, config, spec, installationJudg
   };
 }
 
-/** `provider/model`, as PARLEY_TEST_JUDGE has it. */
+/** Reads `provider/model`, the form of PARLEY_TEST_JUDGE. */
 export function chatModelOf(text: string | undefined): ChatModel | undefined {
   if (text === undefined) return undefined;
   const at = text.indexOf('/');

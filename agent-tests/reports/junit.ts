@@ -1,4 +1,4 @@
-/** JUnit's XML, as CI servers show it. */
+/** Writes JUnit's XML, which CI servers show. */
 import { firstProblem, problemLines, seconds, spokenLine, worstAttempt, type ReportedResult } from './report.ts';
 
 /** Characters that XML cannot hold at all. */

@@ -1,11 +1,11 @@
-/** What all reports show of results. */
+/** Formats what all reports show of results. */
 import type { TestAttemptResult, CheckResult, TestResult, TranscriptLine } from '../result.ts';
 
-/** A result, and where its test is. */
+/** A result, and the place of its test. */
 export interface ReportedResult {
   readonly result: TestResult;
   readonly file: string;
-  /** Of a path in the AgentTest; 0 where the test is no file's. */
+  /** Returns the line of a path in the AgentTest; 0 where the test is in no file. */
   readonly lineOf: (path: string) => number;
 }
 
@@ -28,12 +28,12 @@ export function summaryLine({ passed, failed, errors, flaky }: ReportTotals, dur
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-/** The attempt that says most, and what went wrong in it; undefined where all passed. */
+/** Returns the attempt that says most about the failure; undefined where all passed. */
 export function worstAttempt({ attempts }: TestResult): TestAttemptResult | undefined {
   return attempts.find(({ verdict }) => verdict !== 'passed');
 }
 
-/** In one line: for lists and messages. */
+/** Describes an attempt's first problem in one line, for lists and messages. */
 export function firstProblem(attempt: TestAttemptResult): string {
   const { error } = attempt;
   if (error !== undefined) return error.path === undefined ? error.message : `${error.path}: ${error.message}`;
@@ -41,7 +41,7 @@ export function firstProblem(attempt: TestAttemptResult): string {
   return check === undefined ? '' : `${check.path}: expected ${check.expected}, got ${check.actual}`;
 }
 
-/** The transcript up to the failure, what was expected and what came. */
+/** Lists the transcript up to the failure, and the expected and actual values. */
 export function problemLines({ result, file, lineOf }: ReportedResult, attempt: TestAttemptResult): readonly string[] {
   const place = (path: string): string => (lineOf(path) === 0 ? `${file}: ${path}` : `${file}:${lineOf(path)}: ${path}`);
   const { error, transcript } = attempt;

@@ -1,12 +1,12 @@
-/** The data of a call in text: what the test gives, and what the agent looks up. */
+/** Resolves the data of a call in text: the values of the test, and those that the agent looks up. */
 import { lookupsToMake, resolveDynamicData, type DynamicDataCache, type ResolveOptions } from '../../voice/dynamic-data/resolve.ts';
 import { DriverError } from '../driver.ts';
 
-/** Each test asks for itself. */
+/** Stores nothing, so that each test asks for itself. */
 const NO_CACHE: DynamicDataCache = { get: async () => undefined, put: async () => undefined };
 
 /**
- * A lookup whose values are all given is not made: that is how a test replaces it.
+ * Skips a lookup whose values are all given: that is how a test replaces it.
  * @throws DriverError where a lookup would be made offline
  */
 export async function dataOf({ offline, ...options }: Omit<ResolveOptions, 'cache'> & { readonly offline: boolean }) {

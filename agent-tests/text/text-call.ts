@@ -1,5 +1,5 @@
 /**
- * A call in text: the conversation of a call without a room. What differs from a call is in docs/adr/0051.
+ * A call in text: the conversation of a call without a room. docs/adr/0051 lists the differences from a call.
  *
  * A turn is over when the agent waits: nothing is being said, no tool runs and no answer is pending.
  */
@@ -37,7 +37,7 @@ export interface TextServices {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tools: Pick<CreateToolsOptions, 'search' | 'mailer' | 'calendar' | 'tokens'>;
   readonly prices?: readonly ProviderPrice[];
-  /** Of each request to a model. */
+  /** Called for each request to a model. */
   readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,15 +50,14 @@ export interface TextCallOptions {
   readonly dynamicData: DynamicData;
   readonly mocks?: CreateToolsOptions['mocks'];
   readonly intercept?: FetchInterceptor | undefined;
-  /** Where what the agent uses is counted. */
+  /** Counts what the agent uses. */
   readonly usage?: ProviderUsage | undefined;
-  /** When the call begins for its prompt, in milliseconds since the epoch; now by default. */
+  /** The call's beginning as its prompt states it, in milliseconds since the epoch; now by default. */
   readonly now?: number | undefined;
-  /** No request may leave the machine. */
+  /** Lets no request leave the machine. */
   readonly offline?: boolean;
 }
 
-/** A call in text. */
 export class TextCall implements AgentDriver {
   readonly #options: TextCallOptions;
   readonly #decision = new FinishDecision();
@@ -68,7 +67,7 @@ export class TextCall implements AgentDriver {
   #failure: ProviderError | undefined;
   readonly #broken = Promise.withResolvers<never>();
   #closed: Promise<void> | undefined;
-  /** In a replay, of the recording. */
+  /** The clock of the recording in a replay. */
   #clock: Clock;
   #began = 0;
   #llm: Pick<Awaited<ReturnType<typeof createLanguageModel>>, 'close'> | undefined;
@@ -76,21 +75,21 @@ export class TextCall implements AgentDriver {
   constructor(options: TextCallOptions) {
     this.#options = options;
     this.#clock = options.services.clock;
-    // A turn need not be under way.
+    // If no turn is under way, nobody else handles the rejection.
     this.#broken.promise.catch(() => undefined);
   }
 
   async start(): Promise<AgentTurn> {
     const conversation = await this.#prepare();
     this.#conversation = conversation;
-    // It was given up while there was nothing to be closed yet.
+    // The call was given up while there was nothing to close yet.
     if (this.#closed !== undefined) await this.#release();
     return this.#turn(() => conversation.begin());
   }
 
   say(text: string): Promise<AgentTurn> {
     return this.#turn((conversation) => {
-      // Who speaks instead presses nothing.
+      // A user who speaks instead presses nothing.
       this.#keypad.giveUp();
       conversation.written(text);
     });
@@ -102,7 +101,7 @@ export class TextCall implements AgentDriver {
     });
   }
 
-  /** The conversation can't be held further: what waits for the agent is rejected with this. */
+  /** Ends a conversation that can't go on: everything that waits for the agent rejects with this error. */
   fail(error: DriverError): void {
     this.#broken.reject(error);
   }
@@ -169,7 +168,7 @@ export class TextCall implements AgentDriver {
     await this.#waits(conversation);
     const finish = this.#decision.reason === undefined ? undefined : await this.#decision.made();
     if (finish !== undefined) {
-      // An apology is of no interest: the failure is reported.
+      // The apology doesn't matter: the failure is reported.
       if (this.#failure === undefined) await finish.farewell?.();
       await this.close();
       // Tools may go on for a moment: they belong to the turn.
@@ -184,12 +183,12 @@ export class TextCall implements AgentDriver {
     };
   }
 
-  /** Until nothing is under way, a tool waits for the user's keys, or the call has to end. */
+  /** Waits until nothing is under way, a tool waits for the user's keys, or the call has to end. */
   async #waits(conversation: Conversation): Promise<void> {
     const over = this.#decision.made();
     do {
       await Promise.race([conversation.quiet(), this.#keypad.waiting, over, this.#broken.promise]);
-      // What the end of a speech sets off comes right after it.
+      // The end of a speech may start something right after it.
       await nextTask();
     } while (this.#decision.reason === undefined && !conversation.isQuiet && !this.#keypad.isWaiting);
     if (this.#keypad.isWaiting) await Promise.race([conversation.said(), over]);
@@ -223,7 +222,7 @@ function turnOf(
 
 type StoredToolCall = NonNullable<Entry['toolCall']>;
 
-/** As it is stored of calls, too. @param began milliseconds since the epoch */
+/** Converts a stored tool call to a result's. @param began milliseconds since the epoch, from which `atMs` counts */
 export function recordOf(
   { name, arguments: args, result, failed, beganAt, durationMs }: Omit<StoredToolCall, 'seq'>,
   began: number,

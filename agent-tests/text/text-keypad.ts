@@ -1,7 +1,7 @@
-/** The keypad of a call in text: keys come whole, without pauses between them. */
+/** The keypad of a call in text. Keys come in whole entries, without pauses between them. */
 import type { ToolKeypad } from '../../voice/tools/builtin/keypad.ts';
 
-/** Ends an entry. */
+/** The key that ends an entry. */
 const END = '#';
 
 interface Collection {
@@ -10,7 +10,7 @@ interface Collection {
 }
 
 export class TextKeypad implements ToolKeypad {
-  /** Tools of a turn run side by side: the first one gets the next entry. */
+  /** Tools that wait for keys. Tools of a turn run side by side: the first one gets the next entry. */
   #collections: readonly Collection[] = [];
   #begun = Promise.withResolvers<void>();
 
@@ -34,7 +34,7 @@ export class TextKeypad implements ToolKeypad {
     return promise.finally(() => signal.removeEventListener('abort', giveUp));
   }
 
-  /** Tones have no listener in text. */
+  /** Does nothing: tones have no listener in text. */
   async press(): Promise<void> {}
 
   /** @returns the entries that no tool collects */
