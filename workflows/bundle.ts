@@ -1,4 +1,4 @@
-/** The workflows' code as one script for Temporal's sandbox. Made by the build; from sources at the start of the worker. */
+/** Compiles the workflows into one script for Temporal's sandbox: in the build, or from sources when the worker starts. */
 import { fileURLToPath } from 'node:url';
 
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
@@ -19,7 +19,7 @@ export async function bundleWorkflows(): Promise<{ readonly code: string }> {
   });
 }
 
-/** The bundle that the build made where there is one, else a new one. */
+/** Returns the bundle that the build made where there is one, else a new one. */
 export async function workflowBundle(): Promise<WorkflowBundleOption> {
   const codePath = locateAsset(import.meta.url, WORKFLOW_BUNDLE);
   return codePath === undefined ? bundleWorkflows() : { codePath };

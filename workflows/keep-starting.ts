@@ -1,4 +1,6 @@
-/** Starts workflows for rows that are due. A row is due until its work is over: whatever dies in between, a worker finds it and starts it again. */
+/**
+ * Starts workflows for rows that are due. A row is due until its work is over: a worker starts it again, whichever process died in between.
+ */
 import { every, type EveryOptions } from '../platform/every.ts';
 
 interface Due {
@@ -12,14 +14,14 @@ export interface KeepStartingOptions<R extends Due> extends Pick<EveryOptions, '
     begun(row: Due & { readonly lookAgainInMs: number }): Promise<void>;
   };
   readonly start: (row: R) => Promise<void>;
-  /** What was started and is not over after this is started again: Temporal knows whether it still runs. In milliseconds. */
+  /** Milliseconds after which a row that is not over is started again: Temporal knows whether its workflow still runs. */
   readonly restartAfterMs: number;
 }
 
 const LONGEST_INTERVAL_MS = 15_000;
 const BATCH_SIZE = 100;
 
-/** Runs until the signal aborts. Safe to run on several replicas. */
+/** Starts workflows until the signal aborts. Safe to run on several replicas. */
 export function keepStarting<R extends Due>({ rows, start, restartAfterMs, ...loop }: KeepStartingOptions<R>): Promise<void> {
   return every({ ...loop, longestIntervalMs: LONGEST_INTERVAL_MS, random: Math.random }, async () => {
     const due = await rows.due({ limit: BATCH_SIZE });

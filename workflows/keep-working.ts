@@ -1,4 +1,4 @@
-/** Holds Temporal workers up: connects, works, and begins again after anything but a wished stop. */
+/** Keeps Temporal workers running: connects, works, and begins again after anything but a requested stop. */
 import { Client } from '@temporalio/client';
 import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/worker';
 
@@ -13,7 +13,7 @@ import type { Temporal } from '../platform/temporal/access.ts';
 import { workerOnOneThread } from './one-thread-worker.ts';
 
 export interface KeepWorkingOptions extends Temporal {
-  /** One for each task queue; they share the connection. */
+  /** Options of the worker of each task queue; the workers share the connection. */
   readonly workers: readonly Omit<WorkerOptions, 'connection' | 'namespace'>[];
   /** Runs after each connect, e.g. to make schedules; a failure counts as one of the connection. */
   readonly prepare: (client: Client) => Promise<void>;
@@ -24,9 +24,9 @@ export interface KeepWorkingOptions extends Temporal {
 
 const PART = 'temporal';
 const RETRY = { baseMs: 500, maxMs: 15_000, random: Math.random };
-/** Between two looks at the connection. */
+/** Milliseconds between two checks of the connection. */
 const CHECK_EVERY_MS = 5_000;
-/** A worker that lived this long was healthy: its end is a new story. */
+/** Milliseconds after which a worker counts as healthy: its end then starts a new backoff. */
 const SETTLED_MS = 60_000;
 
 /** Works until `signal` aborts, then drains: running work is finished or handed back. Never rejects because Temporal is down. */
@@ -73,7 +73,7 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
       await Promise.all([running, watchConnection(options, connection, ended.signal)]);
     } finally {
       signal.removeEventListener('abort', stop);
-      // Only stopped workers release the connection.
+      // The connection can be closed only when its workers have stopped.
       await Promise.allSettled([running]);
     }
   } finally {
@@ -81,7 +81,7 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
   }
 }
 
-/** The worker itself polls on through an outage without a word; this look at the server is what readiness shows. */
+/** Checks the server for readiness: the worker itself polls on through an outage without a word. */
 async function watchConnection(options: KeepWorkingOptions, connection: NativeConnection, ended: AbortSignal): Promise<void> {
   const { clock, readiness, logger, namespace } = options;
   await every({ intervalMs: CHECK_EVERY_MS, clock, logger, failure: 'Temporal does not answer', signal: ended }, async () => {

@@ -44,30 +44,33 @@ import { createReindexActivities } from './reindex/activities.ts';
 import { installRuntime } from './runtime.ts';
 
 export interface RunWorkerOptions extends RoleOptions {
-  /** `parley-housekeeping` by default. */
+  /** Id of the housekeeping schedule; `parley-housekeeping` by default. */
   readonly scheduleId?: string;
-  /** The compiled workflows; by default those that the build made, else compiled now. */
+  /** The compiled workflows; by default the build's, or else compiled now. */
   readonly bundle?: WorkflowBundleOption;
 }
 
-/** Analyses of calls that a worker has under way: they wait for models. */
+/** Analyses of calls that a worker has under way; mostly they wait for models. */
 const ANALYSES_AT_ONCE = 20;
-/** Websites that are fetched at once, for each file that is read at once: they mostly wait. */
+/** Websites that are fetched at once, for each file that is read at once: fetching is mostly waiting. */
 const SITES_FOR_EACH = 4;
-/** Small documents that are under way in one pass, for each that is read at once: the others wait for their turn, or are written together. */
+/**
+ * Small documents that are under way in one pass, for each that is read at once: the others wait for their turn, or are written together.
+ */
 const ONE_PASS_FOR_EACH = 8;
 /**
- * Workflows of each queue that stay in memory between two of their tasks. Those beyond are read again from Temporal; without a limit a
- * thousand documents that wait would be kept.
+ * Workflows of each queue that stay in memory between two of their tasks. Others are read again from Temporal; without a limit a thousand
+ * waiting documents would stay in memory.
  */
 const CACHED_WORKFLOWS = 64;
-/** Between two sweeps for lost work, in milliseconds. */
+/** Milliseconds between two sweeps for lost work. */
 const SWEEP_MS = 30_000;
 /** One in so many sweeps looks for orphaned vectors and files: every two hours. */
 const ORPHANS_EVERY = 240;
 
 /**
- * Works until SIGTERM, SIGINT or `signal`. Temporal and Postgres may be unavailable at the start or later: the worker is not ready then, and retries.
+ * Runs the worker until SIGTERM, SIGINT or `signal`. Temporal and Postgres may be unavailable at the start or later: the worker is not
+ * ready then, and retries.
  *
  * @throws ConfigError without DATABASE_URL
  */
@@ -96,7 +99,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   const testQueues = agentTestQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const parsers = new ParserPool({
-    // In stages small and large ones, and in one pass, with the one that is kept for organisations of which none is being read.
+    // Stages read small and large documents and one pass reads its own; one place is kept for organisations of which none is being read.
     size: 3 * atOnce + 1,
     sharedBytes: config.PARLEY_PARSER_MEMORY_MB * 1e6,
     idleMs: config.PARLEY_PARSER_IDLE_SECONDS * 1000,
@@ -158,7 +161,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
           maxConcurrentActivityTaskExecutions: atOnce,
           maxConcurrentWorkflowTaskExecutions: ONE_PASS_FOR_EACH * atOnce,
           maxConcurrentLocalActivityExecutions: ONE_PASS_FOR_EACH * atOnce,
-          // Each poll holds a place; one pass has no second task to poll for.
+          // Each poll holds a place, and one pass has no second task to poll for.
           maxConcurrentWorkflowTaskPolls: 4,
           nonStickyToStickyPollRatio: 0.5,
         },
@@ -210,7 +213,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   role.background('analyses', analyses.run(stopping));
   role.background('agent tests', agentTests.run(stopping));
   if (deliveries !== undefined) role.background('deliveries', deliveries.run(stopping));
-  // Not a workflow: it needs no history, and tools are listed while Temporal is unavailable.
+  // This is no workflow: it needs no history, and tools are listed while Temporal is unavailable.
   const toolLists = new ToolListRefresher({
     lists: store.toolLists,
     egress,
@@ -221,7 +224,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
     logger,
   });
   if (knowsCluster(config, process.env)) role.background('tool lists', toolLists.run(stopping));
-  // Not workflows: calls also end while Temporal is unavailable.
+  // These are no workflows: calls also end while Temporal is unavailable.
   const rooms = mediaServer && createRooms(mediaServer);
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const limits = { ...OVERDUE_LIMITS, joinMs: config.PARLEY_CALL_JOIN_SECONDS * 1_000 };
@@ -234,13 +237,13 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   role.background('health', watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping));
 }
 
-/** Processor time of the worker and its parsers: a tenth of what a role gets in which somebody waits for an answer. */
+/** Gives the worker and its parsers a tenth of the processor time of a role in which somebody waits for an answer. */
 const NICE = 10;
 const THREADS = '/proc/self/task';
 
 /**
- * Requests, searches and calls go first where roles share cores. A heap that grows by a third of what is alive, not by the double, is collected
- * more often and stays small. For a process that is a worker and nothing else.
+ * Lets requests, searches and calls go first where roles share cores. A heap that grows by a third of its live size, instead of doubling,
+ * is collected more often and stays small. Only for a process that is a worker and nothing else.
  */
 export function yieldToOthers(): void {
   // On Linux each thread has a priority of its own, which those that it starts inherit.

@@ -1,7 +1,7 @@
 /**
- * Temporal workers of one process that run their workflows in one thread. By default each has a thread of its own, with Temporal's protocol and
- * the bundle in it: 65 MB for each task queue, and workflows compute for some milliseconds at a time. Their code is ours alone and ends: no
- * call into it is timed, for which Node would start a thread each time, a dozen for each workflow.
+ * Temporal workers of one process that run their workflows in one thread. By default each has a thread of its own, with Temporal's protocol
+ * and the bundle in it: 65 MB for each task queue, and workflows compute for some milliseconds at a time. Their code is ours alone and
+ * terminates, so no call into it is timed: for a timeout Node would start a thread each time, a dozen for each workflow.
  */
 import { Worker, type Logger } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
@@ -11,7 +11,7 @@ import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/
 type Activities = CompiledWorkerOptions['activities'];
 
 /**
- * @param activities of all of the workers: a workflow may call only a local activity whose name its thread knows
+ * @param activities the activities of all the workers: a workflow may call only a local activity whose name its thread knows
  * @returns a class whose workers share a thread, which ends with the last of them; all have to have the same bundle
  */
 export function workerOnOneThread(activities: Activities): Pick<typeof Worker, 'create'> {

@@ -1,4 +1,4 @@
-/** How activities read the keys of agents' providers. */
+/** Lets activities read the keys of agents' providers. */
 import { createTransport, kubeConfigOf } from '../kube/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -7,14 +7,14 @@ import { createProviderKeyReader, ProviderKeyError, type ProviderKeyReader } fro
 
 export interface ProviderKeys {
   readonly keys: ProviderKeyReader;
-  /** The same without a cache, for what is asked seldom and must see a rotation at once. */
+  /** Reads without a cache, for rare reads that must see a rotation at once. */
   readonly currentKeys: ProviderKeyReader;
   close(): Promise<void>;
 }
 
 export interface OpenProviderKeysOptions {
   readonly config: Config;
-  /** Whether KUBECONFIG is set: without it, only models whose key the operator has set can be asked. */
+  /** True if KUBECONFIG is set: without it, only models whose key the operator has set can be asked. */
   readonly knowsCluster: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,7 +31,7 @@ export function openProviderKeys({ config, knowsCluster, clock, logger }: OpenPr
   };
 }
 
-/** Another worker may know more: it is tried again there. */
+/** Rejects every read as retryable: another worker may have access. */
 const noKeys: ProviderKeyReader = {
   read(org, { name }) {
     const message = `Secret ${org}/${name} can't be read: KUBECONFIG is not set for this worker`;

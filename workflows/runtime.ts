@@ -8,8 +8,8 @@ const severities = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn',
 >;
 
 /**
- * Temporal's native part is one per process: it gets our logger, and no signal handlers, because the role stops in its own order.
- * Once it stands it can't be changed; a second worker in the process (tests) shares it.
+ * Installs Temporal's native part, which exists once per process: it gets our logger, and no signal handlers, because the role stops in its
+ * own order. Once installed it can't be changed; a second worker in the process (tests) shares it.
  */
 export function installRuntime(logger: Logger): void {
   try {

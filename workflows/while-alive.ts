@@ -1,4 +1,4 @@
-/** A third of the shortest `heartbeatTimeout` of a workflow. */
+/** Milliseconds: a third of the shortest `heartbeatTimeout` of a workflow. */
 const ALIVE_EVERY_MS = 3_000;
 
 /** Sends heartbeats to Temporal while the work runs, so that the death of its worker is noticed soon. */

@@ -1,4 +1,4 @@
-/** The steps of a test run. What agents and providers do is a result; what fails here is tried again, on another worker perhaps. */
+/** The steps of a test run. Failures of agents and providers are results; any other failure is retried, perhaps on another worker. */
 import { Context } from '@temporalio/activity';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
@@ -26,7 +26,7 @@ export interface AgentTestActivityDependencies {
   readonly registry: Registry;
 }
 
-/** What a test takes next to its attempts, in milliseconds: models to connect to, a judge to ask. */
+/** Time that a test takes besides its attempts, in milliseconds: models to connect to, a judge to ask. */
 const MARGIN_MS = 300_000;
 const LONGEST_MS = 24 * 3_600_000;
 
@@ -51,7 +51,7 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
     logger.info({ org, runId, agent, test, mode, verdict, passed, failed, flaky, durationMs }, 'a test of an agent was run');
   };
 
-  /** The test, if it is still to be evaluated. */
+  /** Returns the test if it is still to be evaluated. */
   const open = async ({ org, runId, testName }: TestRunJob & Pick<PlannedTest, 'testName'>) => {
     const run = await testRuns.start({ org, id: runId });
     const test = run && (await testRuns.pending({ org, id: runId })).find(({ name }) => name === testName);
@@ -149,7 +149,7 @@ function longestOf({ timeout, repeat }: AgentTestSpec): number {
   return Math.min(LONGEST_MS, millisecondsOf(timeout) * repeat + MARGIN_MS);
 }
 
-/** As `testError` of agent-tests/run-test.ts, which would load LiveKit's library with the worker. */
+/** Builds the same result as `testError` of agent-tests/run-test.ts, which would load LiveKit's library with the worker. */
 function unevaluated({ run, test }: { readonly run: TestRunRecord; readonly test: RequestedTest }, message: string): TestResult {
   const attempt = { verdict: 'error', checks: [], transcript: [], durationMs: 0, error: { message } } as const;
   const { agentName: agent, revision } = run;

@@ -1,4 +1,4 @@
-/** What the worker needs to run tests of agents. */
+/** Opens what the worker needs to run tests of agents. */
 import type { Registry } from 'prom-client';
 
 import { openTestRunner, type OpenTestRunnerOptions } from '../../agent-tests/cluster/open-test-runner.ts';

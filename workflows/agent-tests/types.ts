@@ -1,4 +1,7 @@
-/** What workflow, activities and starter of test runs say to each other. Names no agent's words: histories are read by operators of Temporal. */
+/**
+ * Types that workflow, activities and starter of test runs exchange. They hold nothing that an agent said: operators of Temporal read
+ * histories.
+ */
 
 export interface TestRunJob {
   readonly org: string;
@@ -17,11 +20,12 @@ export interface PlannedTest {
 export type TestRunEnd = 'finished' | 'gone';
 
 export interface AgentTestActivities {
-  /** The run is being worked on. @returns undefined for one that is over, or does not exist */
+  /** Marks the run as started. @returns undefined for one that is over, or does not exist */
   beginRun(job: TestRunJob): Promise<readonly PlannedTest[] | undefined>;
   /**
-   * Makes the attempts and stores the result. Whatever an agent or a provider does is a result; a failure is one of the platform.
-   * @returns `busy` where nothing was done: the organisation has as many tests at this worker as it may have, and another one gets the place
+   * Makes the attempts and stores the result. Failures of agents and providers are results; a rejection is the platform's.
+   * @returns `busy` where nothing was done: the organisation has as many tests at this worker as it may have, and another one gets the
+   * place
    */
   evaluateTest(job: TestRunJob & Pick<PlannedTest, 'testName'>): Promise<'ended' | 'busy'>;
   /** Stores that the test could not be evaluated. */
@@ -33,10 +37,10 @@ export interface AgentTestActivities {
 /** How many tests a worker runs at the same time. */
 export type TestPlaces = Readonly<Record<PlannedTest['mode'], number>>;
 
-/** Kept at each worker, in addition, for an organisation none of whose tests it runs. */
+/** Places that each worker keeps, in addition, for an organisation none of whose tests it runs. */
 export const KEPT_PLACES = 1;
 
-/** Tests in audio mode are calls, and have a queue of their own: those in text don't wait behind them. */
+/** Tests in audio mode are calls and have a queue of their own, so that those in text don't wait behind them. */
 export interface AgentTestQueues {
   readonly text: string;
   readonly audio: string;
@@ -48,7 +52,7 @@ export function agentTestQueues(prefix: string): AgentTestQueues {
   return { text, audio: audioQueueNextTo(text) };
 }
 
-/** @param queue of tests in text, where workflows run */
+/** @param queue the queue of tests in text, where workflows run */
 export function audioQueueNextTo(queue: string): string {
   return `${queue}-audio`;
 }

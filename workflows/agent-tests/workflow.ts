@@ -1,12 +1,12 @@
-/** A run of tests: each test is an activity, some at a time. Runs in Temporal's sandbox. */
+/** Runs the tests of a run, some at a time, each as an activity. Runs in Temporal's sandbox. */
 import { ActivityFailure, proxyActivities, sleep, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 
 import { audioQueueNextTo, type AgentTestActivities, type PlannedTest, type TestRunEnd, type TestRunJob } from './types.ts';
 
-/** Tests of a run that wait for a worker or run there: other runs get their turn. */
+/** Most tests of a run that wait for a worker or run there, so that other runs get their turn. */
 const AT_ONCE = 8;
 
-/** Longest wait before a worker is asked again whose places the organisation has all, in milliseconds. */
+/** Longest wait, in milliseconds, before asking a worker again at which the organisation has all its places. */
 const LONGEST_BUSY_MS = 10_000;
 
 const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
@@ -16,16 +16,16 @@ const { beginRun, giveUpTest, finishRun } = proxyActivities<Pick<AgentTestActivi
   retry,
 });
 
-/** Attempts at a test by workers that die, or lose Postgres. What agents and providers do is a result, and not tried again. */
+/** Attempts at a test by workers that die, or lose Postgres. Failures of agents and providers are results, and not retried. */
 const MOST_ATTEMPTS = 10;
-/** Temporal's name for the end of `startToCloseTimeout`: another attempt would ask models for as long again. */
+/** Temporal's name for a `startToCloseTimeout` that ran out: another attempt would ask models for as long again. */
 const TOOK_TOO_LONG = 'TemporalTimeout:StartToClose';
 
 const evaluating = ({ mode, longestMs }: PlannedTest) =>
   proxyActivities<Pick<AgentTestActivities, 'evaluateTest'>>({
     ...(mode === 'audio' && { taskQueue: audioQueueNextTo(workflowInfo().taskQueue) }),
     startToCloseTimeout: longestMs,
-    // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
+    // The activity sends heartbeats, so that a worker which dies in it is noticed soon.
     heartbeatTimeout: '15 seconds',
     retry: { ...retry, maximumAttempts: MOST_ATTEMPTS, nonRetryableErrorTypes: [TOOK_TOO_LONG] },
   });

@@ -36,7 +36,7 @@ export interface AnalysisActivityDependencies {
   readonly defaults: ProviderDefaults;
   readonly prices: PriceTable;
   readonly egress: Pick<EgressGuard, 'for'>;
-  /** Of each request to a model. */
+  /** Called for each request to a model. */
   readonly measure: (measurement: Measurement) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,10 +45,10 @@ export interface AnalysisActivityDependencies {
 
 type AgentRevision = NonNullable<Awaited<ReturnType<Store['agentRevisions']['get']>>>;
 
-/** A server whose answer cannot be parsed always answers so, or a proxy in front of it failed for a moment. */
+/** Attempts at an answer that cannot be parsed: the server always answers so, or a proxy in front of it failed for a moment. */
 const UNREADABLE_ATTEMPTS = 3;
 
-/** Revisions are kept for weeks: the worker was unavailable for longer. */
+/** Revisions are kept for weeks, so that a missing one means that the worker was unavailable for longer. */
 const revisionGone = { code: 'revision_gone', message: 'the configuration that the call began with is not kept any more' };
 
 const codes = {
@@ -64,7 +64,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
   const { store, keys, defaults, prices, egress, measure, clock, logger, registry } = dependencies;
   const report = usageMetrics(registry);
   const quirks = new ModelQuirks();
-  /** Of the call's conversation. */
+  /** Creates the model client for the analysis of a call. */
   const modelOf = ({ org, id }: CallRecord, meter: UsageMeter): Model =>
     new Model({
       egress: egress.for(org),
@@ -82,7 +82,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
     registers: [registry],
   });
 
-  /** What there is to be done, if there still is anything. */
+  /** Returns the call and its revision while its analysis is still to be done. */
   const open = async ({ org, callId }: AnalysisJob): Promise<{ call: CallRecord; revision: AgentRevision | undefined } | undefined> => {
     const ref = { org, id: callId };
     const [call, analysis] = [await store.calls.calls.get(ref), await store.calls.analyses.get(ref)];
@@ -126,7 +126,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
           }),
           signal: context.cancellationSignal,
         });
-        // Also of an attempt that failed: it was paid for.
+        // A failed attempt was paid for, too, so its usage is stored.
         await analysing.catch(() => undefined);
         await meter.settled();
         const used = meter.takeUnstored();
@@ -146,7 +146,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
   };
 }
 
-/** The event with the results; none for a failed analysis. */
+/** Builds the event with the results; a failed analysis has none. */
 function eventsOf(
   call: CallRecord,
   { items, error, usage }: AnalysisOutcome & { readonly usage: readonly UsageLine[] },
@@ -168,7 +168,7 @@ function eventsOf(
   ];
 }
 
-/** Refusals are final; all other failures are retried. Messages of providers' failures hold no secrets. */
+/** Maps an error to a Temporal failure: refusals are final, all others are retried. Messages of providers' failures hold no secrets. */
 function inTemporalsWords(error: unknown, attempt: number): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { message, kind } = error;

@@ -1,8 +1,8 @@
 /**
- * What the worker needs to analyse calls.
+ * Opens what the worker needs to analyse calls.
  *
- * The row of an analysis is written by SQL: the trigger `calls_are_analysed` (store/migrations/0001_schema.sql) inserts it in the
- * transaction that ends a call. `run` finds it and starts the workflow `analyseCall`.
+ * The trigger `calls_are_analysed` (store/migrations/0001_schema.sql) inserts the row of an analysis in the transaction that ends a call.
+ * `run` finds it and starts the workflow `analyseCall`.
  */
 import type { Registry } from 'prom-client';
 

@@ -5,11 +5,11 @@ import type { AnalysisJob } from '../../calls/analysis/names.ts';
 import { MODEL_FAILURE, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 
 const { analyse } = proxyActivities<Pick<AnalysisActivities, 'analyse'>>({
-  // Two rounds, each of up to three requests.
+  // The analysis takes two rounds, each of up to three requests.
   startToCloseTimeout: '10 minutes',
-  // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
+  // The activity sends heartbeats, so that a worker which dies in it is noticed soon.
   heartbeatTimeout: '10 seconds',
-  // About two hours of a provider, or of a Kubernetes API that has the key, that is unavailable.
+  // The retries outlast about two hours in which a provider, or the Kubernetes API that has the key, is unavailable.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes', maximumAttempts: 20 },
 });
 

@@ -1,4 +1,4 @@
-/** Takes away what deleted documents and knowledge bases left behind. Nothing of it has been found since the deletion. */
+/** Removes the data of deleted documents and knowledge bases. Searches have found none of it since the deletion. */
 import { continueAsNew, getExternalWorkflowHandle, isCancellation, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
 import { workflowIds, type CollectionJob, type DocumentJob } from '../../knowledge/jobs/names.ts';
@@ -10,7 +10,7 @@ const activities = proxyActivities<ClearingActivities>({ startToCloseTimeout: '1
 
 const PAGE = 50;
 const AT_ONCE = 10;
-/** A history stays far below Temporal's limit of 51,200 events. */
+/** Bounds a history far below Temporal's limit of 51,200 events. */
 const PAGES_PER_RUN = 40;
 
 export async function clearDocument(job: DocumentJob): Promise<void> {
@@ -20,7 +20,7 @@ export async function clearDocument(job: DocumentJob): Promise<void> {
 
 export async function clearCollection(job: CollectionJob): Promise<void> {
   for (let page = 0; page < PAGES_PER_RUN; page += 1) {
-    // Always the first page: what was there is gone.
+    // The former page's documents are gone, so that this is always the first page.
     const ids = await activities.documentsOf(job, { after: '', limit: PAGE });
     for (let first = 0; first < ids.length; first += AT_ONCE)
       await Promise.all(ids.slice(first, first + AT_ONCE).map((documentId) => clearDocument({ ...job, documentId })));
@@ -32,7 +32,7 @@ export async function clearCollection(job: CollectionJob): Promise<void> {
   await continueAsNew<typeof clearCollection>(job);
 }
 
-/** One that isn't running is as good as stopped; one that runs finds its document gone with its next step, too. */
+/** Cancels the ingestion. One that isn't running needs no stop; one that runs also finds its document gone with its next step. */
 async function stopIngestion(documentId: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowIds.ingestion(documentId)).cancel();

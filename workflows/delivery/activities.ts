@@ -6,11 +6,11 @@ import { whileAlive } from '../while-alive.ts';
 import type { DeliveryActivities } from './types.ts';
 
 export type DeliveryActivityDependencies = RetryDependencies & {
-  /** The directory of endpoints is loaded. */
+  /** Returns whether the directory of endpoints is loaded. */
   readonly isReady: () => boolean;
 };
 
-/** A worker that has just begun, or whose API server is unavailable, asks again after this, in milliseconds. */
+/** Milliseconds after which a worker asks again that has just begun, or whose API server is unavailable. */
 const NOT_READY_MS = 2_000;
 
 export function createDeliveryActivities(dependencies: DeliveryActivityDependencies): DeliveryActivities {
@@ -27,7 +27,7 @@ export function createDeliveryActivities(dependencies: DeliveryActivityDependenc
   };
 }
 
-/** In words that say nothing of the endpoint: they are kept in the history. */
+/** The history keeps the message, so that it says nothing about the endpoint. */
 function later(ms: number): ApplicationFailure {
   return ApplicationFailure.create({ message: 'not yet delivered', type: 'DueLater', nextRetryDelay: Math.max(1, Math.round(ms)) });
 }

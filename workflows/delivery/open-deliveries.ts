@@ -1,4 +1,4 @@
-/** What the worker needs to retry deliveries. */
+/** Opens what the worker needs to retry deliveries. */
 import type { Registry } from 'prom-client';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -30,10 +30,10 @@ export interface OpenDeliveriesOptions {
 }
 
 const PART = 'subscriptions';
-/** Between two refreshes of the health of endpoints, in milliseconds. */
+/** Milliseconds between two refreshes of the health of endpoints. */
 const REFRESH_MS = 1_000;
 
-/** Whether anybody said where the API server is: a pod knows, and elsewhere `KUBECONFIG` says it. */
+/** Tells whether the address of the API server is known: a pod knows it, and elsewhere `KUBECONFIG` gives it. */
 export function knowsCluster(config: Config, env: Readonly<Record<string, string | undefined>>): boolean {
   return config.KUBECONFIG !== undefined || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 }

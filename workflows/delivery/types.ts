@@ -1,4 +1,4 @@
-/** What travels through the history of a retry series: ids, and how it ended. */
+/** Types in the history of a retry series: ids, and how it ended. */
 import type { DeliveryJob } from '../../webhooks/temporal-retries/names.ts';
 
 export interface DeliveryActivities {

@@ -23,9 +23,9 @@ export interface HousekeepingActivitiesOptions {
   readonly registry: Registry;
 }
 
-/** Rows deleted in one transaction: short enough that its locks delay no other writer. */
+/** Rows deleted in one transaction: it is short enough that its locks delay no other writer. */
 const BATCH = 500;
-/** Calls are deleted one by one, each with its file. */
+/** Calls deleted in one batch: one by one, each with its file. */
 const CALLS_BATCH = 25;
 
 export function createHousekeepingActivities({ store, deletion, keep, registry }: HousekeepingActivitiesOptions): HousekeepingActivities {
@@ -40,7 +40,7 @@ export function createHousekeepingActivities({ store, deletion, keep, registry }
       const { dropped, deleted: rows, postponed } = await explained(() => store.webhooks.maintainPartitions(keep));
       deleted.inc({ what: 'event_tables' }, dropped);
       deleted.inc({ what: 'event_rows' }, rows);
-      // The table was locked; not for long.
+      // The table was locked, which doesn't last.
       if (postponed > 0) throw ApplicationFailure.create({ message: `${postponed} tables of events were in use`, type: 'TablesInUse' });
     },
     async organizationsAfter({ after, limit }) {
@@ -76,12 +76,12 @@ export function createHousekeepingActivities({ store, deletion, keep, registry }
           }
         };
         await all('test_runs', BATCH, (of) => store.testRuns.prune(of));
-        // Calls clear away behind themselves; this is for organisations that have no more of them.
+        // Calls prune these rows themselves; this is for organisations that have no more calls.
         await all('dynamic_data_answers', BATCH, (of) => store.dynamicDataCache.prune(of));
         await all('idempotent_requests', BATCH, (of) => store.idempotentRequests.prune(of));
         await all('cached_embeddings', BATCH, (of) => store.knowledge.embeddingCache.prune(of));
         await all('agent_spending', BATCH, (of) => store.calls.usage.pruneSpending(of));
-        // Last: these need the storage, too.
+        // These come last, because they need the storage, too.
         await all('calls', CALLS_BATCH, deletion.dueCalls);
         await all('recordings', CALLS_BATCH, deletion.dueRecordings);
         await all('call_deletions', CALLS_BATCH, deletion.settledDeletions);
@@ -91,7 +91,7 @@ export function createHousekeepingActivities({ store, deletion, keep, registry }
   };
 }
 
-/** Marks for Temporal which failures are worth another attempt. Migrations and permissions get corrected while it tries again. */
+/** Tells Temporal which failures are worth another attempt. Migrations and permissions get corrected while it retries. */
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,10 +4,10 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client, type Schedu
 
 const HOUSEKEEPING_SCHEDULE = 'parley-housekeeping';
 
-/** In the memo of its workflows: by which wishes the schedule was made. */
+/** Key in the memo of the schedule's workflows: the hash of the options that the schedule was made with. */
 const MADE_BY = 'madeBy';
 
-/** Daily, in the night of UTC, at a random minute of an hour, so that installations that share a server don't all come at once. */
+/** Runs daily, in the night of UTC, at a random minute of an hour, so that installations that share a server don't all start at once. */
 function scheduleOptions(scheduleId: string, taskQueue: string) {
   const options = {
     scheduleId,
@@ -27,7 +27,7 @@ function scheduleOptions(scheduleId: string, taskQueue: string) {
 }
 
 /**
- * Makes the schedule or brings it to this version's wishes. Idempotent; a paused schedule stays paused: what is as it should be is not
+ * Makes the schedule or updates it to this version's options. Idempotent. A paused schedule stays paused: one that is up to date is not
  * written, because an update replaces the state as well, and Temporal's client can't make it depend on the state that was read.
  */
 export async function ensureHousekeepingSchedule(

@@ -1,4 +1,4 @@
-/** What travels through the history of a housekeeping: names of organisations and counts, nothing else. */
+/** Types in the history of a housekeeping: names of organisations and counts, nothing else. */
 
 export interface Totals {
   readonly organizations: number;
@@ -19,11 +19,11 @@ export interface Tidied {
   readonly apiKeys: number;
 }
 
-/** The work itself, done outside the workflow. */
+/** Activities do the work outside the workflow. */
 export interface HousekeepingActivities {
-  /** Makes the tables of events to come and drops those that are past. */
+  /** Makes the tables of future events and drops the expired ones. */
   tidyEvents(): Promise<void>;
-  /** Up to `limit` names behind `after`, sorted. */
+  /** Returns up to `limit` names behind `after`, sorted. */
   organizationsAfter(page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>;
   /** Deletes what one organisation no longer needs, in batches, with a heartbeat after each. */
   tidyOrganization(organization: string): Promise<Tidied>;

@@ -1,7 +1,7 @@
 /**
- * Once a day: old tables of events go, and, through all organisations, superseded agent revisions and long-dead API keys.
- * This file runs in Temporal's sandbox and is replayed from history: no clock, no random, no I/O. A change that would
- * alter the order of its steps needs `patched()`; the recorded histories in test/integration/workflows/histories check that.
+ * Runs once a day: drops old tables of events, then removes superseded agent revisions and long-dead API keys of each organisation.
+ * This file runs in Temporal's sandbox and is replayed from history: no clock, no random, no I/O. A change that would alter the order of
+ * its steps needs `patched()`; the recorded histories in test/integration/workflows/histories check that.
  */
 import { ActivityFailure, ApplicationFailure, continueAsNew, log, proxyActivities, workflowInfo } from '@temporalio/workflow';
 
@@ -28,7 +28,7 @@ const bulky = proxyActivities<Pick<HousekeepingActivities, 'tidyOrganization'>>(
 /** Organisations that are tidied side by side. */
 const AT_ONCE = 10;
 const PAGE = 50;
-/** A history stays far below Temporal's limit of 51,200 events. */
+/** Bounds a history far below Temporal's limit of 51,200 events. */
 const PAGES_PER_RUN = 10;
 const FAILED_NAMES = 100;
 
@@ -46,7 +46,7 @@ export async function housekeeping(begin: HousekeepingState = { after: '', total
   return continueAsNew<typeof housekeeping>(state);
 }
 
-/** Dispatchers do it too, every hour: what fails here holds up nothing. */
+/** Swallows failures: dispatchers maintain these tables too, every hour. */
 async function tidyEvents(): Promise<void> {
   try {
     await tables.tidyEvents();

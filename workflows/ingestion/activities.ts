@@ -1,4 +1,4 @@
-/** The steps of an ingestion as Temporal activities: heartbeats, and the messages of failures. */
+/** The steps of an ingestion as Temporal activities. They send heartbeats and map failures. */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
@@ -149,7 +149,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       if (document === undefined) return [];
       const eventOf = (done: EndedDocument): NewEvent => documentCompleted(done, clock.now());
       const ends = await knowledge.completion.complete(job.org, [{ id: job.documentId, message: completionMessage(document), eventOf }]);
-      // Found already, and its words are weighed more exactly with each step: an attempt that breaks off here is taken up again.
+      // Searches find the document already; each step only weighs its terms more exactly. An attempt that breaks off here is resumed.
       while (await knowledge.ingestion.countMoreTerms(ref));
       const replaced = ends.get(job.documentId);
       if (replaced === undefined) return [];
@@ -160,7 +160,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
   };
 }
 
-/** What the one line of an ingestion says of its document: ids and numbers, never a name, an address or a text. */
+/** The fields of an ingestion's log line: ids and numbers, never a name, an address or a text. */
 function aboutIngestion(job: DocumentJob, document: DocumentRecord | undefined, now: number): object {
   return {
     org: job.org,
@@ -197,7 +197,7 @@ function requireProgress(progressAt: Date, stage: DocumentStage, now: number, st
   );
 }
 
-/** What no further attempt mends is the document's end; all else is tried again. */
+/** Maps an error to a Temporal failure. One that no further attempt mends ends the document; all others are retried. */
 function inTemporalsWords(error: unknown): unknown {
   if (error instanceof SlowDocumentError || error instanceof NoTimeForPagesError)
     return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);

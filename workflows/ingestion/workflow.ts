@@ -1,6 +1,6 @@
 /**
- * One document from its stored content to `completed` or `failed`, small ones in one pass, all others in stages. Every step may be repeated: what it writes has names
- * that follow from the document's id. Runs in Temporal's sandbox: no clock, no random, no I/O.
+ * Takes one document from its stored content to `completed` or `failed`: small ones in one pass, all others in stages. Every step may be
+ * repeated: the names that it writes follow from the document's id. Runs in Temporal's sandbox: no clock, no random, no I/O.
  */
 import {
   ActivityFailure,
@@ -18,7 +18,7 @@ import { queuesNextTo, SMALL_FILE_MS, workflowIds, type DocumentJob } from '../.
 import { clearDocument } from '../clearing/workflow.ts';
 import { failureTypes, type IngestionActivities, type IngestionOutcome, type OnePassResult } from './types.ts';
 
-/** What stands still for 30 minutes is given up by the activities themselves: only they know when it last got anywhere. */
+/** Retries without end: the activities give up work that stands still for 30 minutes, because only they know when it last made progress. */
 const patiently: ActivityOptions['retry'] = { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '20 seconds' };
 
 const quick = proxyActivities<Pick<IngestionActivities, 'beginIngestion' | 'failDocument'>>({
@@ -27,18 +27,18 @@ const quick = proxyActivities<Pick<IngestionActivities, 'beginIngestion' | 'fail
 });
 
 /**
- * All stages of a small document within the task of its workflow, which is given to another worker 10 s after its worker has died. What a few
- * attempts don't mend is left to the stages: they wait longer, and resume.
+ * Runs all stages of a small document within the task of its workflow, which another worker gets 10 s after the first has died. Failures
+ * that outlast a few attempts are left to the stages: they wait longer, and resume.
  */
 const { ingestInOnePass } = proxyLocalActivities<Pick<IngestionActivities, 'ingestInOnePass'>>({
   startToCloseTimeout: '1 minute',
   retry: { ...patiently, maximumAttempts: 3 },
 });
 
-/** Of what waits, the document goes first that has come furthest: what was begun is finished before more is begun. */
+/** The document that has come furthest goes first: work that was begun is finished before more is begun. */
 const PRIORITY = { begun: 3, parsed: 2, indexed: 1 } as const;
 
-/** Their last steps: short, and ahead of all others. */
+/** The last step of documents is short, and goes ahead of all others. */
 const { completeDocument } = proxyActivities<Pick<IngestionActivities, 'completeDocument'>>({
   startToCloseTimeout: '2 minutes',
   retry: patiently,
@@ -46,7 +46,7 @@ const { completeDocument } = proxyActivities<Pick<IngestionActivities, 'complete
 });
 
 /**
- * They say that they are alive, so that a worker which dies in one is noticed in seconds.
+ * Long activities send heartbeats, so that a worker which dies in one is noticed in seconds.
  *
  * @param taskQueue the workflow's own when left out
  */
@@ -62,7 +62,7 @@ const long = (
     ...(taskQueue !== undefined && { taskQueue }),
   });
 
-/** @param options `small`: it is tried in one pass first */
+/** @param options `small`: the document is tried in one pass first */
 export async function ingestDocument(job: DocumentJob, { small = false }: { readonly small?: boolean } = {}): Promise<IngestionOutcome> {
   try {
     const tried = small ? await tryOnePass(job) : undefined;
@@ -90,7 +90,7 @@ async function tryOnePass(job: DocumentJob): Promise<OnePassResult | undefined> 
   }
 }
 
-/** @returns the documents that it took the place of, or undefined when there is nothing (left) to do */
+/** @returns ids of the documents that it replaced, or undefined when there is nothing (left) to do */
 async function inStages(job: DocumentJob, tried: OnePassResult | undefined): Promise<readonly string[] | undefined> {
   const kind = tried?.outcome === 'staged' ? tried.kind : await quick.beginIngestion(job);
   if (kind === undefined) return undefined;
@@ -101,7 +101,10 @@ async function inStages(job: DocumentJob, tried: OnePassResult | undefined): Pro
   return completeDocument(job);
 }
 
-/** A small file that takes long leaves the place that it holds to others. @returns the queue that it moved to, if it did */
+/**
+ * Parses the document. A small file that takes long moves to the bulk queue, so that others get its place. @returns the queue that it moved
+ * to, if it did
+ */
 async function read(job: DocumentJob, { large }: { readonly large: boolean }): Promise<string | undefined> {
   const elsewhere = queuesNextTo(workflowInfo().taskQueue)?.bulk;
   if (elsewhere === undefined) {
@@ -124,14 +127,14 @@ function causeOf(error: unknown): ApplicationFailure | undefined {
   return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : undefined;
 }
 
-/** Goes on by itself: the document that came in its place is done. */
+/** Starts the clearing of a replaced document without waiting for it: the document that came in its place is done. */
 async function clearReplaced(job: DocumentJob): Promise<void> {
   await startChild(clearDocument, {
     workflowId: workflowIds.clearDocument(job.documentId),
     args: [job],
     parentClosePolicy: ParentClosePolicy.ABANDON,
   }).catch((error: unknown) => {
-    // The sweep has started it already.
+    // The sweep has started the clearing already.
     if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
   });
 }

@@ -5,7 +5,7 @@ import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import type { ReindexActivities } from '../ingestion/types.ts';
 import { whileAlive } from '../while-alive.ts';
 
-/** How far the indexing of one document has got. */
+/** The progress of indexing one document. */
 interface Heartbeat {
   readonly done: number;
 }
@@ -21,7 +21,7 @@ export function createReindexActivities(
         knowledge.collections.get({ org, id: collectionId }),
         knowledge.documents.get({ org, id: documentId }),
       ]);
-      // Documents under ingestion are written by it.
+      // The ingestion of a document writes its vectors itself.
       if (collection === undefined || collection.deleted || document?.status !== 'completed') return;
       let beat = (context.info.heartbeatDetails as Heartbeat | undefined) ?? { done: 0 };
       const step = {

@@ -21,8 +21,8 @@ const PAGE = 50;
 const PAGES_PER_RUN = 40;
 
 /**
- * @param after where an earlier run got to
- * @param before documents that earlier runs have been through
+ * @param after the document id that an earlier run reached
+ * @param before the number of documents that earlier runs have indexed
  */
 export async function reindexCollection(job: CollectionJob, after = '', before = 0): Promise<void> {
   let documents = before;

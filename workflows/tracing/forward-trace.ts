@@ -1,10 +1,10 @@
 /**
- * Runs in Temporal's sandbox with the workflows: whatever a workflow starts gets the trace header that it was started with. Spans are made in
- * activities alone, which run once for each attempt, while a workflow's code runs again and again.
+ * Runs in Temporal's sandbox with the workflows and passes on the trace header that a workflow was started with to everything it starts.
+ * Only activities make spans: they run once for each attempt, while a workflow's code is replayed.
  */
 import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 
-/** As in `platform/temporal/trace.ts`, which the sandbox can't load. */
+/** The same header as in `platform/temporal/trace.ts`, which the sandbox can't load. */
 const TRACE_HEADER = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {
