@@ -5,7 +5,7 @@ import { canaryShareOf } from './releases/canary-share.ts';
 import type { ServingBudget } from './releases/release-state.ts';
 import type { RevisionParts } from './releases/revision-parts.ts';
 
-/** A compiled agent: everything a call needs but the values of secrets. Never changes once written. */
+/** A compiled agent: everything a call needs but the values of secrets. It never changes once written. */
 export interface AgentRevision {
   readonly agentName: string;
   /** Lower-case hex SHA-256 of the canonical JSON of `config`. */
@@ -19,11 +19,11 @@ export interface ServingRevision {
   readonly agentName: string;
   readonly revision: string;
   readonly config: unknown;
-  /** Of the revision that serves all calls which the canary doesn't. */
+  /** Time since which the revision serves the calls that the canary doesn't take. */
   readonly activeSince: Date;
-  /** The call is one of the canary's. */
+  /** True if the call is one of the canary's. */
   readonly canary: boolean;
-  /** Of all calls of the agent. */
+  /** The budget for all calls of the agent. */
   readonly budget: ServingBudget | null;
 }
 
@@ -32,10 +32,10 @@ interface AgentRef {
   readonly agentName: string;
 }
 
-/** In bytes of JSON: an agent at the limits of its schema with 64 tools stays below. */
+/** Most bytes of JSON: an agent at the limits of its schema with 64 tools stays below. */
 const LARGEST_CONFIG = 8 * 1024 * 1024;
 
-/** Of each agent, however old they are. */
+/** Latest releases of each agent that are kept, however old they are. */
 const RELEASES_KEPT = 100;
 
 export class AgentRevisions extends Repository {
@@ -74,8 +74,9 @@ export class AgentRevisions extends Repository {
   }
 
   /**
-   * What a new call starts with, by the agent's name: this is the one place that chooses between what serves and its canary.
-   * @param ref.callId of the call; where absent, what serves
+   * Returns the revision that a new call of the agent starts with: this is the one place that chooses between the serving revision and its
+   * canary.
+   * @param ref.callId id of the new call; without it, the serving revision is returned
    */
   async servingByName(ref: {
     readonly org: string;
@@ -83,7 +84,7 @@ export class AgentRevisions extends Repository {
     readonly callId?: string | undefined;
   }): Promise<ServingRevision | undefined> {
     const { org, agentName, callId } = ref;
-    // Postgres refuses this character even in a question; a name that comes from outside may hold it.
+    // Postgres refuses this character even in a parameter; a name that comes from outside may hold it.
     if (agentName.includes('\u0000')) return undefined;
     const { rows } = await this.database.queryAs<ServingRevision>(
       org,
@@ -98,7 +99,7 @@ export class AgentRevisions extends Repository {
     return rows[0];
   }
 
-  /** One revision, whether it serves or not: a call keeps the one it began with. */
+  /** Returns one revision, whether it serves or not: a call keeps the one it began with. */
   async get(ref: AgentRef & { readonly revision: string }): Promise<AgentRevision | undefined> {
     const { rows } = await this.database.queryAs<AgentRevision>(
       ref.org,
@@ -110,8 +111,9 @@ export class AgentRevisions extends Repository {
   }
 
   /**
-   * Deletes revisions that are no longer needed, about `limit` (500) at most. Kept: what serves or is tried, what calls under way and analyses need, the newest `keepNewest` (10) of each agent, those of its latest `keepNewest` releases, and
-   * everything younger than `keepForMs` (30 days). An agent retired for longer than that goes altogether.
+   * Deletes revisions that are no longer needed, about `limit` (500) at most. It keeps revisions that serve or are tried, those that calls
+   * under way and analyses need, the newest `keepNewest` (10) of each agent, those of its latest `keepNewest` releases, and everything
+   * younger than `keepForMs` (30 days). An agent retired for longer than that goes altogether.
    */
   async prune(options: {
     readonly org: string;
@@ -120,7 +122,7 @@ export class AgentRevisions extends Repository {
     readonly limit?: number | undefined;
   }): Promise<{ readonly deleted: number; readonly more: boolean }> {
     const { org, keepForMs = 30 * DAY_MS, keepNewest = 10, limit = 500 } = options;
-    // An agent that is gone has few revisions left after the rule below has met it, so that its agents are counted and not its rows.
+    // A retired agent has few revisions left once the rule below has been applied to it, so that agents are counted here and not rows.
     const agentsAtOnce = Math.max(1, Math.floor(limit / 10));
     return this.database.asOrganization(org, async (transaction) => {
       const gone = await transaction.query<{ agent_name: string }>(

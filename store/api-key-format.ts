@@ -11,11 +11,11 @@ const PUBLIC_LENGTH = 8;
 const SECRET_LENGTH = 40;
 const CHECKSUM_LENGTH = 6;
 
-/** Longer random parts are read too, so that they can grow without a new format. */
+/** Longer random parts parse too, so that they can grow without a new format. */
 const SHAPE = /^(pk_([0-9A-Za-z]{8})_[0-9A-Za-z]{32,64})_([0-9A-Za-z]{6})$/;
 
 export interface GeneratedApiKey {
-  /** Shown once, never stored. */
+  /** The clear key: shown once, never stored. */
   readonly apiKey: string;
   readonly publicId: string;
   readonly lastFour: string;
@@ -36,7 +36,7 @@ export function generateApiKey(random: (size: number) => Buffer = randomBytes): 
   return { apiKey, publicId, lastFour: apiKey.slice(-4), hash: hashOf(apiKey) };
 }
 
-/** @returns undefined for what no Parley ever issued: a wrong shape or a wrong checksum */
+/** @returns undefined for a text that no Parley ever issued: a wrong shape or a wrong checksum */
 export function parseApiKey(apiKey: string): ParsedApiKey | undefined {
   const [, head, publicId, checksum] = SHAPE.exec(apiKey) ?? [];
   if (head === undefined || publicId === undefined || checksumOf(head) !== checksum) return undefined;

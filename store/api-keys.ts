@@ -24,7 +24,7 @@ export interface ApiKeyRecord {
   readonly lastFour: string;
 }
 
-/** As it is listed. */
+/** An API key in a list. */
 export interface ListedApiKey extends ApiKeyRecord {
   /** Id of the key that created it; null for keys created at the command line. */
   readonly createdByKey: string | null;
@@ -38,17 +38,17 @@ export interface ApiKeyPosition {
 
 export interface NewApiKey {
   readonly org: string;
-  /** 1 to 100 characters. */
+  /** The key's name: 1 to 100 characters. */
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** 1 to 365. */
+  /** Days until the key expires: 1 to 365. */
   readonly expirationDays: number;
-  /** The key ends then at the latest. */
+  /** The latest time at which the key expires. */
   readonly notAfter?: Date | undefined;
-  /** 1 to 200 characters. */
+  /** The user that the key acts for: 1 to 200 characters. */
   readonly userId?: string | null | undefined;
   readonly createdByUserId?: string | null | undefined;
-  /** Id of the key that creates it: it has to be valid still. */
+  /** Id of the key that creates it, which still has to be valid. */
   readonly createdByKey?: string | undefined;
 }
 
@@ -70,12 +70,12 @@ const REVOKE_DESCENDANTS = `
   )
   UPDATE parley.api_keys k SET revoked_at = now() FROM made m WHERE k.org = $1 AND k.key_id = m.key_id AND k.revoked_at IS NULL`;
 
-/** The rows of API keys. Who presents one is checked in authenticator.ts. */
+/** The rows of API keys. authenticator.ts checks presented ones. */
 export class ApiKeys extends Repository {
   /**
-   * @returns the clear key with its record; it can't be had again
-   * @throws StoreError `not_found` for an unknown organisation, `conflict` where the key that creates it was revoked, `invalid` for values outside
-   * their bounds
+   * @returns the clear key with its record; nobody can get it again
+   * @throws StoreError `not_found` for an unknown organisation, `conflict` where the key that creates it was revoked, `invalid` for values
+   * outside their bounds
    */
   async create(options: NewApiKey): Promise<{ readonly record: ListedApiKey; readonly apiKey: string }> {
     requireValid(options);
@@ -86,14 +86,14 @@ export class ApiKeys extends Repository {
       if (organization.rowCount === 0)
         throw new StoreError('not_found', `there is no organisation "${options.org}": make it with \`parley org create ${options.org}\``);
       if (options.createdByKey !== undefined) {
-        // Whoever revokes that key with its descendants waits for this one, and finds it.
+        // A revocation of that key with its descendants waits for this transaction, and finds the new key.
         const maker = await transaction.query(
           'SELECT FROM parley.api_keys WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL FOR SHARE',
           [options.org, options.createdByKey],
         );
         if (maker.rowCount === 0) throw new StoreError('conflict', 'the API key that makes it is revoked');
       }
-      // The same id and hash again is this very call, tried again after a lost connection.
+      // The same id and hash mean that this call is tried again after a lost connection.
       await transaction.query(
         `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, user_id, created_by_user_id, created_by_key,
            expiration_date)
@@ -124,7 +124,7 @@ export class ApiKeys extends Repository {
     return { record, apiKey: key.apiKey };
   }
 
-  /** Newest first. Stable while keys are made and revoked: a page never repeats or skips one that was there. */
+  /** Lists keys, newest first. The order is stable while keys are made and revoked: a page never repeats or skips one that was there. */
   async list(options: {
     readonly org: string;
     readonly pageSize: number;
@@ -144,7 +144,7 @@ export class ApiKeys extends Repository {
       : { items };
   }
 
-  /** A malformed id is an unknown one. */
+  /** A malformed id counts as unknown. */
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ListedApiKey | undefined> {
     if (!KEY_ID_SHAPE.test(options.keyId)) return undefined;
     const { rows } = await this.database.queryAs<ListedApiKey>(
@@ -161,7 +161,7 @@ export class ApiKeys extends Repository {
   }
 
   /**
-   * The same for the key and for all that it made, that these made, and so on.
+   * Revokes the key, the keys that it made, those that these made, and so on.
    * @returns the key, and how many others are revoked by this call
    */
   async revokeWithDescendants(options: {
@@ -182,11 +182,11 @@ export class ApiKeys extends Repository {
         [org, keyId],
       );
       let descendants = 0;
-      // Again until none is found: a key that is revoked here may have been making another one when this began.
+      // A key that is revoked here may have been making another one when this began, so this repeats until none is found.
       for (let found = which === 'alone' ? 0 : 1; found > 0; descendants += found) {
         ({ rowCount: found } = await transaction.query(REVOKE_DESCENDANTS, [org, keyId]));
       }
-      // Processes forget all that they know of keys, whatever the id.
+      // Processes forget all their cached keys, whichever id is sent.
       if (own.rowCount + descendants > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, keyId]);
       const { rows } = await transaction.query<ListedApiKey>(
         `SELECT ${LISTED_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
@@ -197,10 +197,10 @@ export class ApiKeys extends Repository {
   }
 
   /**
-   * Deletes keys that expired or were revoked more than `keepForMs` ago (90 days by default), `limit` (500) at most; one that has made others
-   * after them, so that descendants are found.
+   * Deletes keys that expired or were revoked more than `keepForMs` ago (90 days by default), `limit` (500) at most. A key that made others
+   * goes after them, so that descendants are found.
    *
-   * @returns how many went; fewer than `limit` means that none is left
+   * @returns how many were deleted; fewer than `limit` means that none is left
    */
   async purge(options: {
     readonly org: string;
@@ -219,7 +219,7 @@ export class ApiKeys extends Repository {
   }
 }
 
-/** Whether a text can name the user of a key. */
+/** Tells whether a text can name the user of a key. */
 export function isUserId(text: string): boolean {
   return /^\P{Cc}{1,200}$/u.test(text);
 }

@@ -1,4 +1,4 @@
-/** From the text of a presented key to its record: quick for a key seen a moment ago, strict about one that was revoked. */
+/** Authenticates a presented API key: fast for a key seen a moment ago, strict about a revoked one. */
 import { timingSafeEqual } from 'node:crypto';
 
 import type { Clock } from '../platform/clock.ts';
@@ -10,22 +10,22 @@ import { KeyLookup } from './key-lookup.ts';
 
 export type Authentication =
   | { readonly outcome: 'ok'; readonly record: ApiKeyRecord }
-  /** `malformed`: no key of ours looks like that. */
+  /** `malformed`: no key of Parley looks like that. */
   | { readonly outcome: 'malformed' | 'unknown' | 'expired' | 'revoked' };
 
 export interface AuthenticatorOptions {
   readonly database: Database;
   readonly clock: Clock;
-  /** How long an answer of the database is used, in milliseconds. Bounds what a lost notification can do. */
+  /** How long an answer of the database is used, in milliseconds. Bounds the effect of a lost notification. */
   readonly ttlMs: number;
   /** Called before the first lookup, to begin listening for revocations. */
   readonly onFirstUse?: (() => void) | undefined;
 }
 
 interface Entry {
-  /** null: the database knows no such key. */
+  /** The key's record; null if the database has no such key. */
   readonly record: ApiKeyRecord | null;
-  /** When the question was sent, on the monotonic clock: the answer is at least as young as that. */
+  /** Time at which the query was sent, on the monotonic clock: the answer is at least as young as that. */
   readonly askedAt: number;
 }
 
@@ -34,10 +34,10 @@ interface Flight {
   readonly answer: Promise<Entry>;
 }
 
-/** Callers share a question that is under way only while it is younger than this. */
+/** Callers share a query that is under way only while it is younger than this, in milliseconds. */
 const SHARE_MS = 500;
 const KNOWN_KEYS = 10_000;
-/** Kept apart, so that a flood of invented keys can't push the real ones out. */
+/** Unknown keys that are cached, apart from the others, so that a flood of invented keys can't push the real ones out. */
 const UNKNOWN_KEYS = 1_000;
 
 export class Authenticator {
@@ -46,7 +46,7 @@ export class Authenticator {
   readonly #unknown = new LruMap<string, Entry>(UNKNOWN_KEYS);
   readonly #flights = new Map<string, Flight>();
   readonly #lookup: KeyLookup;
-  /** Counts revocations: an answer that was asked for before one may be older than it, and isn't kept. */
+  /** Counts revocations: an answer whose query was sent before one may be older than it, and isn't kept. */
   #epoch = 0;
   #used = false;
 
@@ -56,7 +56,7 @@ export class Authenticator {
   }
 
   /**
-   * @param apiKey as the client sent it
+   * @param apiKey the text that the client sent
    * @throws StoreError when the key is not cached and the database doesn't answer: the caller is neither known nor unknown then
    */
   async authenticate(apiKey: string): Promise<Authentication> {
@@ -72,7 +72,7 @@ export class Authenticator {
     return this.#judge(entry);
   }
 
-  /** A key was revoked, or notifications may have been missed: nothing that was read before counts any more. */
+  /** Forgets all cached answers, because a key was revoked, or notifications may have been missed. */
   forget(): void {
     this.#epoch += 1;
     this.#known.clear();

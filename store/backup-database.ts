@@ -1,4 +1,4 @@
-/** What a backup of the database has to know, and what a database has to be before one is brought back. */
+/** Describes a database for a backup, and prepares one for a restore. */
 import { StoreError } from './error.ts';
 import { ensureRoles } from './roles.ts';
 import { withClient } from './with-client.ts';
@@ -6,18 +6,18 @@ import { withClient } from './with-client.ts';
 const APPLICATION_NAME = 'parley backup';
 
 export interface DatabaseFacts {
-  /** 18 */
+  /** The major version, e.g. 18. */
   readonly serverVersion: number;
-  /** Who has the tables; absent where there is no schema. */
+  /** The role that owns the tables; absent where there is no schema. */
   readonly owner: string | undefined;
   /** The session's user. */
   readonly user: string;
-  /** Row-level security hides nothing from the session's user. */
+  /** True if row-level security hides nothing from the session's user. */
   readonly seesAllRows: boolean;
-  /** Names, in order. */
+  /** Names of the applied migrations, in order. */
   readonly migrations: readonly string[];
   readonly organizations: number;
-  /** Names of applications of Parley that are connected now, roles of an installation, sorted. */
+  /** Sorted application names of the roles of an installation that are connected now. */
   readonly rolesConnected: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: 
     const { there, owner, ...rest } = facts;
     if (!there) return { ...rest, owner: owner ?? undefined, migrations: [], organizations: 0 };
     const migrations = await client.query<{ name: string }>('SELECT name FROM parley.schema_migrations ORDER BY version');
-    // Not as the owner: from it row-level security hides them, too.
+    // Row-level security hides organisations from the owner, too, but not from this role.
     await client.query('BEGIN READ ONLY');
     await client.query('SET LOCAL ROLE parley_directory');
     const organizations = await client.query<{ n: number }>('SELECT count(*)::int AS n FROM parley.organizations');
@@ -51,9 +51,10 @@ export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: 
 }
 
 /**
- * Creates what a dump of the schema needs and does not contain (roles, the extension) and the schema itself, dropping its content at once.
+ * Creates the roles and the extension, which a dump of the schema needs and does not contain, and the schema itself, whose content it drops
+ * at once.
  *
- * @param options.owner who has the tables in the dump
+ * @param options.owner the role that owns the tables in the dump
  * @throws StoreError `refused` when the session's user can't give tables to that owner
  */
 export async function prepareRestore({ databaseUrl, owner }: { readonly databaseUrl: string; readonly owner: string }): Promise<void> {
@@ -77,8 +78,8 @@ export async function prepareRestore({ databaseUrl, owner }: { readonly database
 }
 
 /**
- * Takes back what {@link prepareRestore} granted, and forgets what held for another API server: whose versions of resources are other numbers.
- * A backup of one organisation lacks what the installation signs with: it gets a secret of its own.
+ * Revokes the grants of {@link prepareRestore} and deletes rows that only held for another API server, whose resource versions are other
+ * numbers. A backup of one organisation lacks the installation's signing secret, so the database gets one of its own.
  */
 export async function finishRestore({ databaseUrl }: { readonly databaseUrl: string }): Promise<void> {
   await withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {

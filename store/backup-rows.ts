@@ -1,4 +1,4 @@
-/** Rows on their way into a backup and back into an empty schema: whole tables, in the text format of COPY. */
+/** Reads rows into a backup and writes them back into an empty schema: whole tables, in the text format of COPY. */
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -12,22 +12,22 @@ import { withClient } from './with-client.ts';
 const APPLICATION_NAME = 'parley backup';
 
 export interface RowsOfTable {
-  /** Of the table. */
+  /** The table's name. */
   readonly name: string;
   readonly columns: readonly string[];
-  /** One line for each row, in the text format of COPY. */
+  /** Streams one line for each row, in the text format of COPY. */
   readonly rows: () => Readable;
 }
 
 export interface RowsToSave {
-  /** For other sessions that are to see the same rows: `SET TRANSACTION SNAPSHOT`. */
+  /** Lets other sessions see the same rows, by `SET TRANSACTION SNAPSHOT`. */
   readonly snapshot: string;
-  /** To be read one after the other. */
+  /** Tables whose rows are to be read one after the other. */
   readonly tables: readonly RowsOfTable[];
 }
 
 /**
- * Offers the rows of all tables as they are at one moment; with `organizations` only those of these.
+ * Offers the rows of all tables as they are at one moment; with `organizations`, only the rows of these.
  * @throws StoreError `not_found` when one of them isn't there
  */
 export async function saveRows<T>(
@@ -37,7 +37,7 @@ export async function saveRows<T>(
   return withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const tables = (await readTables(client)).filter(({ isLogged }) => isLogged);
-    // Nobody drops one before it is read.
+    // The lock keeps tables from being dropped before they are read.
     await client.query(`LOCK TABLE ${tables.map(({ from }) => from).join(', ')} IN ACCESS SHARE MODE`);
     await requireOrganizations(client, organizations ?? []);
     const { rows } = await client.query<{ snapshot: string }>('SELECT pg_export_snapshot() AS snapshot');
@@ -63,11 +63,11 @@ async function requireOrganizations(client: Client, names: readonly string[]): P
   if (rows[0] !== undefined) throw new StoreError('not_found', `there is no organisation "${rows[0].name}" in this database`);
 }
 
-/** Which rows of a table a backup has; undefined where it has none. */
+/** Returns the SQL condition for the rows of a table that a backup has; undefined where it has none. */
 function conditionFor({ name, orgColumn }: Table, organizations: readonly string[] | undefined): string | undefined {
   if (organizations === undefined) return '';
   if (orgColumn !== undefined) return `WHERE ${orgColumn} IN (${organizations.map((org) => escapeLiteral(org)).join(', ')})`;
-  // What the whole installation signs with is no organisation's.
+  // These rows belong to the whole installation, and to no organisation.
   return name === 'schema_migrations' ? '' : undefined;
 }
 
@@ -94,7 +94,7 @@ export async function loadRows(
   });
 }
 
-/** Numbers that Postgres gives from now on are above those that are there. */
+/** Sets sequences above the numbers that are there. */
 export async function continueNumbers(client: Client, tables: readonly Table[]): Promise<void> {
   for (const { from, numbered } of tables) {
     if (numbered === undefined) continue;
@@ -107,5 +107,5 @@ export async function continueNumbers(client: Client, tables: readonly Table[]):
   }
 }
 
-/** Columns, for SQL. */
+/** Joins column names for SQL. */
 export const list = (columns: readonly string[]): string => columns.map((column) => escapeIdentifier(column)).join(', ');

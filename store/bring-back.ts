@@ -15,44 +15,45 @@ import { withClient } from './with-client.ts';
 
 const APPLICATION_NAME = 'parley restore';
 
-/** What comes back: all that the organisation has, or one thing of it by its id. */
+/** The part of an organisation that comes back: all of it, or one call or document by its id. */
 export type PartOfBackup =
   | { readonly kind: 'organization' }
   | { readonly kind: 'call'; readonly id: string }
   | { readonly kind: 'document'; readonly id: string };
 
 export interface BringBackOptions {
-  /** Of a user who owns the tables, as `parley migrate` has it. */
+  /** Address with a user who owns the tables, like that of `parley migrate`. */
   readonly databaseUrl: string;
   readonly org: string;
   readonly part: PartOfBackup;
-  /** Of the backup, which has the tables of this database. */
+  /** Tables of the backup, which has the same tables as this database. */
   readonly tables: readonly RowsOfTable[];
-  /** Keys of the files that come back with them; absent where somebody else cares for files. */
+  /** Keys of the files that come back with the rows; absent where the caller cares for files. */
   readonly files?: ReadonlySet<string> | undefined;
-  /** Replace the rows of an organisation that is there. */
+  /** True to replace the rows of an organisation that is there. */
   readonly replace: boolean;
-  /** Do all of it, and take it back. */
+  /** True to do all of it and roll it back. */
   readonly dryRun: boolean;
-  /** Called before each table that is read. */
+  /** Called before each table is read. */
   readonly onTable: (name: string) => void;
   /** Called when all rows are written, before anybody else sees them. */
   readonly beforeCommit: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Rows that came back, by table, of those that have any. */
+/** Rows that came back, by table; tables without any are left out. */
 export type RowsBroughtBack = Readonly<Record<string, number>>;
 
 /**
- * In one transaction: all of it or nothing. A document comes back as it was uploaded, to be ingested again.
- * @throws StoreError `conflict` where it is there already, `not_found` where the backup lacks it, `refused` for a user who doesn't own the tables
+ * Brings the rows back in one transaction: all of it or nothing. A document comes back as it was uploaded, to be ingested again.
+ * @throws StoreError `conflict` where it is there already, `not_found` where the backup lacks it, `refused` for a user who doesn't own the
+ * tables
  */
 export async function bringBackRows(options: BringBackOptions): Promise<RowsBroughtBack> {
   const { databaseUrl, org, part, dryRun, beforeCommit } = options;
   return withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     await client.query('BEGIN');
-    // What is done before the commit may take long.
+    // The caller's work before the commit may take long.
     await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const work = new BringBack(client, await ownTables(client, org), options);
     if (part.kind === 'organization') await work.organization();
@@ -64,7 +65,7 @@ export async function bringBackRows(options: BringBackOptions): Promise<RowsBrou
   });
 }
 
-/** The operator writes them anew, for the cluster and the numbers as they are now. */
+/** Tables that the operator writes anew, for the cluster and the numbers as they are now. */
 const REBUILT = new Set(['webhook_watermarks', 'number_claims', 'phone_routes']);
 
 class BringBack {
@@ -83,7 +84,7 @@ class BringBack {
     const { org, replace } = this.#options;
     for (const table of this.#tables.toReversed()) {
       const rows = await this.#run(table, `DELETE FROM ${table.from} WHERE ${table.orgColumn} = $1`, [org]);
-      // Made with the organisation, or by whoever looks for it.
+      // The other tables get rows with the organisation itself, or from whoever looks for it.
       if (rows > 0 && !replace && table.isLogged && table.name !== 'organizations' && !REBUILT.has(table.name))
         throw new StoreError('conflict', `organisation "${org}" is there, with ${rows} rows of ${table.name}`);
     }
@@ -91,7 +92,7 @@ class BringBack {
     for (const table of kept.filter(({ name }) => !isVectorTable(name) && name !== 'agent_spending'))
       await this.#bring(table, { [table.orgColumn!]: org });
     if (this.counts['organizations'] === undefined) throw this.#missing(`organisation "${org}"`);
-    // What calls have cost is added up again as their usage comes back: without that of calls which were deleted.
+    // The costs of calls are added up again as their usage comes back, but without those of deleted calls, so the saved sums replace them.
     await this.#client.query('DELETE FROM parley.agent_spending WHERE org = $1', [org]);
     await this.#bring(this.#table('agent_spending'), { org });
     await this.#bringVectors();
@@ -107,7 +108,7 @@ class BringBack {
     if (this.counts['calls'] === undefined) throw this.#missing(`call ${id} of "${org}"`);
     for (const table of this.#tables.filter(({ references }) => references.includes('calls')))
       await this.#bring(table, { org, call_id: id });
-    // Its cost was counted when it was held, and is counted again as it comes back.
+    // The call's cost was counted when it was held, and is counted again as its usage comes back.
     await this.#client.query(
       `UPDATE parley.agent_spending s SET micros = s.micros - u.micros
        FROM (SELECT c.talking_agent, date_bin('15 minutes', c.created_at, '2000-01-01Z') AS quarter, u.currency, sum(u.cost_micros)::bigint AS micros
@@ -116,7 +117,7 @@ class BringBack {
        WHERE s.org = $1 AND s.agent_name = u.talking_agent AND s.quarter = u.quarter AND s.currency = u.currency`,
       [org, id],
     );
-    // Otherwise its recording would be deleted again.
+    // Otherwise the call's recording would be deleted again.
     await this.#client.query('DELETE FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]);
   }
 
@@ -130,7 +131,7 @@ class BringBack {
       `SELECT collection_id AS collection, object_key AS key FROM ${staged} WHERE deleted_at IS NULL`,
     );
     if (rows[0] === undefined) throw this.#missing(`document ${id} of "${org}"`);
-    // It would be read again, and fail.
+    // The ingestion would read the missing file, and fail.
     if (rows[0].key !== null && files?.has(rows[0].key) === false) throw this.#missing(`file of document ${id}`);
     const name = await this.#nameOfCollection(await this.#stage(collections, { org, id: rows[0].collection }));
     const { rows: found } = await this.#client.query<{ readonly id: string }>(
@@ -172,7 +173,7 @@ class BringBack {
     return (rowCount ?? 0) > 0;
   }
 
-  /** Their tables are made as they are needed: those that this database lacks, too. */
+  /** Brings vectors back, and makes the tables for their dimensions that this database lacks. */
   async #bringVectors(): Promise<void> {
     const { org } = this.#options;
     await this.#client.query(
@@ -203,7 +204,7 @@ class BringBack {
     await this.#insert(table, await this.#stage(table, wanted));
   }
 
-  /** Reads the wanted rows of the backup into a table of this session. COPY alone would ask for a user whom row-level security doesn't hold. */
+  /** Copies the wanted rows of the backup into a table of this session, because row-level security forbids COPY into the table itself. */
   async #stage({ name, from, columns }: Table, wanted: Readonly<Record<string, string>>): Promise<string> {
     const { tables, onTable, signal } = this.#options;
     const staged = `pg_temp.${escapeIdentifier(name)}`;
@@ -226,7 +227,7 @@ class BringBack {
     if (rows > 0) this.counts[table.name] = rows;
   }
 
-  /** @returns how many rows it was about */
+  /** @returns how many rows it affected */
   async #run({ role }: Table, sql: string, values: readonly string[] = []): Promise<number> {
     if (role !== 'owner') await this.#client.query(`SET LOCAL ROLE ${role}`);
     const { rowCount } = await this.#client.query(sql, [...values]);

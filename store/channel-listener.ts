@@ -11,12 +11,12 @@ export interface ChannelListenerOptions {
   readonly database: Database;
   /** An identifier that needs no quotes. */
   readonly channel: string;
-  /** What the log calls the notifications, and what happens while they are missed. */
+  /** Words for the log: the name of the notifications, and what happens while they are missed. */
   readonly words: { readonly what: string; readonly meanwhile: string };
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
   readonly onMessage: (payload: string) => void;
-  /** Listens, for the first time or again: earlier notifications are not repeated. */
+  /** Called when it listens, for the first time or again: earlier notifications are not repeated. */
   readonly onListening: () => void;
 }
 
@@ -25,7 +25,7 @@ export interface Listening {
 }
 
 const RETRY = { baseMs: 200, maxMs: 5_000, jitter: 0 } as const;
-/** A connection that a firewall forgot looks alive: asked this often, it shows. */
+/** Milliseconds between two probes: a connection that a firewall forgot looks alive until it is used. */
 const PROBE_MS = 30_000;
 
 export class ChannelListener implements Listening {
@@ -80,7 +80,7 @@ export class ChannelListener implements Listening {
     });
   }
 
-  /** Called once or more for the same client: by its events and by what failed on it. */
+  /** Called once or more for the same client: by its events and by calls that failed on it. */
   #lost(client: Client, err: unknown): void {
     if (this.#client !== client) return;
     this.#client = undefined;

@@ -1,7 +1,7 @@
 /**
- * The pool of connections and the ways to use it: as one organisation, as the directory of all of them, and as the role that the sessions have.
- * Statements are sent without waiting for the answers to those before them: a BEGIN goes with the first statement of its transaction, and the
- * COMMIT with the one that is marked as its last.
+ * The pool of connections and the ways to use it: as one organisation, as the directory of all of them, and as the sessions' own role.
+ * Statements are sent without waiting for the answers to those before them: a BEGIN goes with the first statement of its transaction, and
+ * the COMMIT with the one that is marked as its last.
  */
 
 import {
@@ -41,10 +41,10 @@ export interface Transaction {
    */
   notifyAfterCommit(channel: string): void;
   /**
-   * Runs these at the same time, and waits for all. In a transaction on one snapshot each but the first has a connection of its own, which sees
-   * the same snapshot; where none is free, in other transactions, and with `pipelined`, they share this one.
-   * @returns what they do, in their order
-   * @throws what one of them throws first
+   * Runs the works at the same time, and waits for all. In a transaction on one snapshot each but the first has a connection of its own,
+   * which sees the same snapshot. They share this connection where none is free, in other transactions, and with `pipelined`.
+   * @returns their results in order
+   * @throws the first error
    */
   inParallel<T>(
     works: readonly ((transaction: Transaction) => Promise<T>)[],
@@ -53,37 +53,34 @@ export interface Transaction {
 }
 
 export interface StatementOptions {
-  /**
-   * Read and planned once for each connection, instead of each time: for statements that are run all the time, and whose text
-   * is one of a few.
-   */
+  /** Reads and plans the statement once for each connection, instead of each time: for frequent statements whose text is one of a few. */
   readonly prepared?: boolean;
   /**
-   * The last one of its transaction: the COMMIT is sent right behind it and no answer is waited for in between. What runs after it in the same
-   * piece of work can't take it back.
+   * Marks the last statement of its transaction: the COMMIT is sent right behind it and no answer is awaited in between. Work that runs
+   * after it in the same transaction can't take it back.
    */
   readonly last?: boolean;
 }
 
 export interface TransactionOptions {
-  /** A read-only transaction on one snapshot. */
+  /** Runs a read-only transaction on one snapshot. */
   readonly snapshot?: boolean;
-  /** Statements that take milliseconds are not compiled, which takes longer than any of them. */
+  /** Switches off compilation (JIT) for statements that take milliseconds: it takes longer than any of them. */
   readonly quick?: boolean;
   /**
-   * Prepared statements are run by the one plan that fits all values, and planned no more: for look-ups by whole keys, whose planning
-   * takes longer than they do. Postgres by itself would compare costs that it can't know, and plan each time.
+   * Runs prepared statements by the one plan that fits all values, and plans no more: for look-ups by whole keys, whose planning takes
+   * longer than they do. Postgres by itself would compare costs that it can't know, and plan each time.
    */
   readonly samePlans?: boolean;
 }
 
 export interface DatabaseOptions {
   readonly databaseUrl: string;
-  /** Connections at most; 10 by default. */
+  /** Most connections; 10 by default. */
   readonly poolSize?: number | undefined;
   /** The role of every session; `parley_app` by default. */
   readonly role?: 'parley_app' | 'parley_dispatcher' | undefined;
-  /** Shown in `pg_stat_activity`. */
+  /** The name that `pg_stat_activity` shows. */
   readonly applicationName?: string | undefined;
   /** Longest statement, in milliseconds; 10,000 by default. */
   readonly statementTimeoutMs?: number | undefined;
@@ -101,7 +98,7 @@ export interface PoolCounts {
   readonly waiting: number;
 }
 
-/** @throws StoreError `invalid` for what cannot be the name of a namespace. */
+/** @throws StoreError `invalid` for a text that cannot be the name of a namespace */
 function requireOrganizationName(name: string): void {
   if (isOrganizationName(name)) return;
   const shown = JSON.stringify(cutText(name, 80));
@@ -111,7 +108,7 @@ function requireOrganizationName(name: string): void {
   );
 }
 
-/** Between two attempts at a statement. */
+/** Delays between two attempts at a statement. */
 const BACKOFF = { baseMs: 50, maxMs: 1_000 };
 
 export class Database {
@@ -174,7 +171,7 @@ export class Database {
     return this.#transaction([begin, ...settings].join('; '), work, snapshot ? 'snapshot' : 'write');
   }
 
-  /** One statement, as in {@link asOrganization}. */
+  /** Runs one statement like {@link asOrganization}. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in Transaction
   queryAs<R extends QueryResultRow>(
     org: string,
@@ -190,12 +187,15 @@ export class Database {
     return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work, 'read');
   }
 
-  /** Runs `work` in a transaction with no organisation set: `parley_app` sees no row of any tenant table then. `work` may run more than once. */
+  /**
+   * Runs `work` in a transaction with no organisation set: `parley_app` sees no row of any tenant table then. `work` may run more than
+   * once.
+   */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction('BEGIN', work);
   }
 
-  /** One statement with no organisation set: as `parley_app` it sees no row of any tenant table. */
+  /** Runs one statement with no organisation set: as `parley_app` it sees no row of any tenant table. */
   query<R extends QueryResultRow>(
     sql: string,
     values: readonly unknown[] = [],
@@ -204,15 +204,15 @@ export class Database {
     return this.#statement<R>(sql, values, { prepared }).then(({ rows }) => rows);
   }
 
-  /** The same, with the count of rows that were written. */
+  /** Runs statements like {@link query}, and returns the count of written rows as well. */
   readonly statements: Pick<Transaction, 'query'> = { query: (sql, values, options) => this.#statement(sql, values, options) };
 
-  /** A connection of its own, outside the pool and not yet opened: for LISTEN, which lasts. */
+  /** Returns an unopened connection of its own, outside the pool: for LISTEN, which lasts. */
   dedicatedClient(): Client {
     return new Client(this.#connection);
   }
 
-  /** Waits for what is running and closes the connections. */
+  /** Waits for running statements and closes the connections. */
   async close(): Promise<void> {
     await this.#hints.drained();
     if (!this.#pool.ending) await this.#pool.end();
@@ -244,7 +244,7 @@ export class Database {
           // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
           query: <R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], options: StatementOptions = {}) => {
             const answer = runStatement<R>(client, sql, values, options);
-            // After a statement that failed, a COMMIT is a ROLLBACK.
+            // After a failed statement, a COMMIT is a ROLLBACK.
             if (options.last === true) committed = heardLater(client.query('COMMIT'));
             return answer;
           },
@@ -257,7 +257,7 @@ export class Database {
               works.map(async (parallel, index) => {
                 if (exported === undefined || index === 0) return parallel(transaction);
                 const { rows } = await exported;
-                // Nothing is awaited in between: two that hold one connection each must not wait for each other's.
+                // Nothing is awaited in between: two transactions that hold one connection each must not wait for each other's.
                 if (!this.#hasFreeConnection) return parallel(transaction);
                 return this.#transaction(begin, parallel, kind, rows[0]?.id);
               }),
@@ -267,12 +267,12 @@ export class Database {
         const result = await work(transaction);
         await begun;
         committed ??= heardLater(client.query('COMMIT'));
-        // It ends nothing that could be lost, and whoever gets the connection next comes behind it.
+        // A read has nothing that could be lost, and the connection's next user comes behind the COMMIT.
         if (kind === 'write') await committed;
         for (const channel of channels) this.#hints.notify(channel);
         return result;
       } catch (failure) {
-        // After a BEGIN that failed, its statements fail for that alone.
+        // After a failed BEGIN, its statements fail for that reason alone.
         const error = await begun.then(
           () => failure,
           (cause: unknown) => cause,
@@ -286,7 +286,7 @@ export class Database {
     });
   }
 
-  /** Not worth waiting for the disk: listeners make up for a hint that a crash loses. */
+  /** Notifies without waiting for the disk: listeners make up for a hint that a crash loses. */
   async #notify(channel: string): Promise<void> {
     await this.#once((client) => client.query(`BEGIN; SET LOCAL synchronous_commit = off; NOTIFY ${escapeIdentifier(channel)}; COMMIT`));
   }
@@ -335,7 +335,7 @@ async function runStatement<R extends QueryResultRow>(
   return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
 }
 
-/** Waits for all of them, so that none is left behind on a connection whose transaction is over. @throws what was thrown first */
+/** Waits for all works, so that none is left behind on a connection whose transaction is over. @throws the first error */
 async function settled<T>(works: readonly Promise<T>[]): Promise<readonly T[]> {
   try {
     return await Promise.all(works);
@@ -344,7 +344,7 @@ async function settled<T>(works: readonly Promise<T>[]): Promise<readonly T[]> {
   }
 }
 
-/** For one that is waited for after another, which may fail first: its rejection must not count as unhandled then. */
+/** Keeps a rejection from counting as unhandled while something else is awaited, which may fail first. */
 function heardLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
@@ -352,14 +352,14 @@ function heardLater<T>(promise: Promise<T>): Promise<T> {
 
 const statementNames = new Map<string, string>();
 
-/** The same text always has the same name, and no other one has it. */
+/** Derives the name from the text, so that each text always has the same name, and no two share one. */
 function statementName(sql: string): string {
   const name = statementNames.get(sql) ?? `parley_${statementNames.size}`;
   statementNames.set(sql, name);
   return name;
 }
 
-/** The connection broke in the middle of a transaction: `first` says how it began, and the client is of no more use. */
+/** The connection broke in the middle of a transaction. `first` is the error that began it; the client can't be used any more. */
 class ConnectionLostError extends Error {
   readonly first: unknown;
   constructor(first: unknown, cause: unknown) {
@@ -372,14 +372,14 @@ class ConnectionLostError extends Error {
 const checkRole = (role: DatabaseRole) =>
   (async (client: ClientBase) => requireHarmlessRole(await inspectRole(client), role)) as (client: ClientBase) => void;
 
-/** An ERROR is an answer, and the session goes on; after a FATAL, or no answer at all, it does not. */
+/** After an ERROR, which is an answer, the session goes on; after a FATAL, or no answer at all, it does not. */
 function leavesConnectionUsable(error: unknown): boolean {
   return error instanceof StoreError || (error instanceof DatabaseError && error.severity === 'ERROR');
 }
 
 /**
- * The dispatcher's queries are look-ups by whole keys, of tables whose statistics are always stale: its plans use indexes, in the order that
- * these have, and are made once. One that was made while a table was empty would else read all of it to sort it, and do so for good.
+ * The dispatcher's queries are look-ups by whole keys in tables whose statistics are always stale: its plans use indexes in their order,
+ * and are made once. Otherwise a plan made while a table was empty would read and sort all of it, and do so for good.
  */
 const sessionSettings: Partial<Record<DatabaseRole, string>> = {
   parley_dispatcher:

@@ -1,11 +1,11 @@
 import { Repository } from './repository.ts';
-/** Answers to the lookups of agents, which calls of the same organisation share for a while. */
+/** Caches the answers to agents' lookups, which calls of the same organisation share for a while. */
 
-/** Rows that are deleted along with a write: more than come. */
+/** Expired rows that each write deletes: more than are written, so that the table shrinks. */
 const SWEPT = 20;
 
 export class DynamicDataCacheRows extends Repository {
-  /** @param key SHA-256, lower-case hex. @returns JSON; undefined where nothing is known that is still fresh */
+  /** @param key SHA-256, lower-case hex. @returns JSON; undefined where no answer is fresh */
   async get(org: string, key: string): Promise<string | undefined> {
     const { rows } = await this.database.queryAs<{ answer: string }>(
       org,
@@ -15,7 +15,7 @@ export class DynamicDataCacheRows extends Repository {
     return rows[0]?.answer;
   }
 
-  /** @param forMs how long it is fresh, in milliseconds */
+  /** @param forMs how long the answer is fresh, in milliseconds */
   async put(org: string, key: string, answer: string, { forMs }: { readonly forMs: number }): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
       await transaction.query(
@@ -27,12 +27,12 @@ export class DynamicDataCacheRows extends Repository {
     });
   }
 
-  /** Deletes expired rows, `limit` (500) at most. @returns how many went */
+  /** Deletes expired rows, `limit` (500) at most. @returns how many were deleted */
   async prune({ org, limit = 500 }: { readonly org: string; readonly limit?: number }): Promise<number> {
     return this.database.asOrganization(org, async (transaction) => (await transaction.query(DELETION, [org, limit])).rowCount);
   }
 }
 
-/** What another write is deleting at the same moment is left to it. */
+/** Skips rows that another write is deleting at the same moment. */
 const DELETION = `DELETE FROM parley.dynamic_data_cache WHERE org = $1 AND key IN (
   SELECT key FROM parley.dynamic_data_cache WHERE org = $1 AND expires_at <= now() LIMIT $2 FOR UPDATE SKIP LOCKED)`;

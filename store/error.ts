@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg';
 import { errorMessageOf } from '../platform/caught.ts';
 
 /**
- * - `unavailable`: no answer from Postgres, or none in time; the same call may succeed later.
+ * - `unavailable`: Postgres didn't answer, or not in time; the same call may succeed later.
  * - `schema`: migrations are missing; `parley migrate` applies them.
  * - `refused`: Postgres turned the login or the role away; a person has to correct the configuration.
  * - `not_found`, `conflict`, `invalid`: about the arguments of the call.
@@ -11,7 +11,7 @@ import { errorMessageOf } from '../platform/caught.ts';
  */
 export type StoreErrorKind = 'unavailable' | 'schema' | 'refused' | 'not_found' | 'conflict' | 'invalid' | 'internal';
 
-/** Everything that can go wrong in the store. Messages carry no values of rows or parameters. */
+/** Every failure of the store. Messages carry no values of rows or parameters. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly kind: StoreErrorKind;
@@ -24,7 +24,7 @@ export class StoreError extends Error {
     this.sqlState = options?.sqlState;
   }
 
-  /** The same call may succeed later, unchanged. */
+  /** True if the same call may succeed later, unchanged. */
   get retryable(): boolean {
     return this.kind === 'unavailable';
   }
@@ -59,10 +59,10 @@ const kindsByLength = kinds.toSorted(([a], [b]) => b.length - a.length);
 
 const MISSING_ROLE = ['22023', 'schema', 'a role is missing: run `parley migrate`'] as const;
 
-/** Postgres has one code for all parameters that it can't use: of `SET ROLE`, and of what a request brings. */
+/** Postgres has one code for all parameters that it can't use: those of `SET ROLE`, and those of a request. */
 const isMissingRole = ({ code, message }: DatabaseError): boolean => code === '22023' && /^role .* does not exist$/s.test(message);
 
-/** Turns whatever the driver threw into a {@link StoreError}; a StoreError stays what it is. */
+/** Turns any error of the driver into a {@link StoreError}; a StoreError stays as it is. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof DatabaseError && error.code !== undefined) {
@@ -76,7 +76,7 @@ export function toStoreError(error: unknown): StoreError {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
     return new StoreError('internal', `a defect in the store: ${error.message}`, { cause: error });
   }
-  // The driver's own message when the server requires a password and it is missing or of the wrong kind.
+  // The driver itself writes this message when the server requires a password and it is missing or of the wrong kind.
   if (error instanceof Error && error.message.startsWith('SASL:'))
     return new StoreError('refused', `Postgres refused the login: ${error.message}`);
   return new StoreError('unavailable', `no answer from Postgres: ${errorMessageOf(error)}`, { cause: error });

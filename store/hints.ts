@@ -1,4 +1,4 @@
-/** Notifies channels of Postgres that there is new work, at a bounded rate however often there is. */
+/** Notifies channels of Postgres of new work, at a bounded rate however often it comes. */
 export class Hints {
   readonly #notify: (channel: string) => Promise<void>;
   /** Channels with a notification under way; true where another one is due after it. */
@@ -29,7 +29,7 @@ export class Hints {
   async #send(channel: string): Promise<void> {
     do {
       this.#underway.set(channel, false);
-      // Listeners also poll: a hint that fails costs time and nothing else.
+      // Listeners also poll, so that a failed hint costs nothing but time.
       await this.#notify(channel).catch(() => undefined);
     } while (this.#underway.get(channel) === true);
     this.#underway.delete(channel);

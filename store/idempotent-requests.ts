@@ -1,30 +1,30 @@
-/** Requests that are carried out once, however often they are sent: by what their client calls them, for 24 hours. */
+/** Carries requests out once, however often they are sent, by the key that their client gives them, for 24 hours. */
 import { Repository } from './repository.ts';
 
-/** Rows that are deleted along with a claim: more than come. */
+/** Expired rows that each claim deletes: more than are written, so that the table shrinks. */
 const SWEPT = 20;
 const KEPT = "interval '24 hours'";
 
 export interface IdempotentRequest {
   readonly org: string;
   readonly apiKeyId: string;
-  /** 1 to 200 characters, of the client's making. */
+  /** The client's key: 1 to 200 characters. */
   readonly key: string;
 }
 
 export type RequestClaim =
-  /** It is the caller's to carry out. `madeAt`: when it first was; the same again where an attempt has left no answer. */
+  /** The caller has to carry it out. `madeAt`: when it was first made; it stays the same where an attempt has left no answer. */
   | { readonly outcome: 'claimed'; readonly madeAt: Date }
-  /** Somebody carries it out. */
+  /** Another process is carrying it out. */
   | { readonly outcome: 'running' }
   | { readonly outcome: 'answered'; readonly answer: Buffer }
-  /** Another request was made under this key. */
+  /** A different request was made under this key. */
   | { readonly outcome: 'other' };
 
 export class IdempotentRequests extends Repository {
   /**
-   * @param options.fingerprint 32 bytes of what is asked for
-   * @param options.forMs how long it takes at most, in milliseconds: without an answer by then the next one may claim it
+   * @param options.fingerprint 32 bytes that identify the request's content
+   * @param options.forMs longest time for carrying it out, in milliseconds: without an answer by then the next caller may claim it
    */
   async claim(
     { org, apiKeyId, key }: IdempotentRequest,
@@ -50,13 +50,13 @@ export class IdempotentRequests extends Repository {
       );
       const [known] = rows;
       if (known !== undefined && !known.fingerprint.equals(fingerprint)) return { outcome: 'other' };
-      // Gone in between: whoever took it back has just ended.
+      // A missing row went in between: whoever took it back has just ended.
       if (known === undefined || known.answer === null) return { outcome: 'running' };
       return { outcome: 'answered', answer: known.answer };
     });
   }
 
-  /** It was carried out: this is what was answered, at most 4 MiB. */
+  /** Stores the answer to a request that was carried out, at most 4 MiB. */
   async answered({ org, apiKeyId, key }: IdempotentRequest, answer: Buffer): Promise<void> {
     await this.database.queryAs(
       org,
@@ -65,7 +65,7 @@ export class IdempotentRequests extends Repository {
     );
   }
 
-  /** Nothing was made: another request may be made under the key. */
+  /** Forgets a request that changed nothing: another one may be made under the key. */
   async forget({ org, apiKeyId, key }: IdempotentRequest): Promise<void> {
     await this.database.queryAs(
       org,
@@ -74,7 +74,7 @@ export class IdempotentRequests extends Repository {
     );
   }
 
-  /** It may have been carried out in part: the same request may be made again at once, and no other. */
+  /** Ends the claim of a request that may have been carried out in part: the same one may be made again at once, and no other. */
   async release({ org, apiKeyId, key }: IdempotentRequest): Promise<void> {
     await this.database.queryAs(
       org,
@@ -83,12 +83,12 @@ export class IdempotentRequests extends Repository {
     );
   }
 
-  /** Deletes what is older than 24 hours, `limit` (500) rows at most. @returns how many went */
+  /** Deletes rows older than 24 hours, `limit` (500) at most. @returns how many were deleted */
   async prune({ org, limit = 500 }: { readonly org: string; readonly limit?: number }): Promise<number> {
     return this.database.asOrganization(org, async (transaction) => (await transaction.query(DELETION, [org, limit])).rowCount);
   }
 }
 
-/** What another claim is deleting at the same moment is left to it. */
+/** Skips rows that another claim is deleting at the same moment. */
 const DELETION = `DELETE FROM parley.idempotent_requests WHERE org = $1 AND (api_key_id, key) IN (
   SELECT api_key_id, key FROM parley.idempotent_requests WHERE org = $1 AND made_at < now() - ${KEPT} LIMIT $2 FOR UPDATE SKIP LOCKED)`;

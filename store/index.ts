@@ -1,4 +1,4 @@
-/** Postgres behind one object: what each role needs of it, and nothing of SQL. */
+/** Opens Postgres as one object with a method for each need of a role, and no SQL. */
 import type { Registry } from 'prom-client';
 
 import { systemClock, type Clock } from '../platform/clock.ts';
@@ -101,14 +101,17 @@ export { covers, isPermission, permissions, type Permission } from './permission
 export interface StoreOptions extends DatabaseOptions {
   readonly clock?: Clock | undefined;
   readonly logger?: Logger | undefined;
-  /** Where the pool's metrics go. */
+  /** Registry of the pool's metrics. */
   readonly registry?: Registry | undefined;
 }
 
-/** How long an answer about an API key is used: a revocation whose notification is lost holds within 5 s, the question included. */
+/**
+ * How long an answer about an API key is used, in milliseconds: a revocation whose notification is lost takes effect within 5 s, the query
+ * included.
+ */
 const KEY_CACHE_MS = 4_000;
 
-/** API keys with the check of a presented one. */
+/** API keys, with the check of a presented one. */
 interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'revokeWithDescendants' | 'purge'> {
   /** @throws StoreError when Postgres doesn't answer: the key may still be valid */
   authenticate(apiKey: string): Promise<Authentication>;
@@ -132,9 +135,9 @@ export interface Store {
   readonly idempotentRequests: IdempotentRequests;
   readonly toolLists: ToolLists;
   readonly voiceServers: VoiceServers;
-  /** What the api signs with: 32 random bytes, made with the database. @throws StoreError */
+  /** Returns the secret that the api signs with: 32 random bytes, made with the database. @throws StoreError */
   signingSecret(): Promise<Uint8Array>;
-  /** For what keeps its own tables in the same database: the vectors. */
+  /** The database itself, for vectors, which have their own tables in it. */
   readonly database: Database;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
   health(): Promise<void>;
@@ -185,7 +188,7 @@ export function openStore(options: StoreOptions): Store {
       create: (key) => keys.create(key),
       list: (page) => keys.list(page),
       get: (ref) => keys.get(ref),
-      // The process that revoked doesn't wait for its own notification.
+      // The process that revokes a key doesn't wait for its own notification.
       revoke: (ref) => keys.revoke(ref).finally(() => authenticator.forget()),
       revokeWithDescendants: (ref) => keys.revokeWithDescendants(ref).finally(() => authenticator.forget()),
       purge: (what) => keys.purge(what),

@@ -1,6 +1,6 @@
 /**
- * Rows of presented API keys. Waiting look-ups share a statement: a flood of invented keys costs a statement for hundreds of them and delays a
- * real one by a statement or two, so that none has to be turned away unlooked at.
+ * Looks up the rows of presented API keys. Waiting look-ups share a statement: a flood of invented keys costs a statement for hundreds of
+ * them and delays a real one by a statement or two, so that no key has to be turned away without a look-up.
  */
 import { API_KEY_COLUMNS, type ApiKeyRecord } from './api-keys.ts';
 import type { Database } from './database.ts';
@@ -15,9 +15,9 @@ interface Waiting {
   readonly found: PromiseWithResolvers<FoundApiKey | undefined>;
 }
 
-/** Keys in one statement at most. */
+/** Most keys in one statement. */
 const MOST = 500;
-/** Statements under way at most: one that hangs must not hold up the others. */
+/** Most statements under way: one that hangs must not hold up the others. */
 const LANES = 2;
 
 export class KeyLookup {

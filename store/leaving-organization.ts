@@ -1,4 +1,4 @@
-/** Everything that Postgres holds of one organisation: counted, and removed when the organisation leaves. */
+/** Counts all rows of one organisation in Postgres, and deletes them when the organisation leaves. */
 import type { Client } from 'pg';
 
 import { REVOKED_CHANNEL } from './api-keys.ts';
@@ -9,14 +9,14 @@ import { withClient } from './with-client.ts';
 const APPLICATION_NAME = 'parley org delete';
 
 export interface RowsOfOrganization {
-  /** Rows by table, of those that have any. */
+  /** Rows by table; tables without any are left out. */
   readonly tables: Readonly<Record<string, number>>;
   /** Calls that are not over. */
   readonly liveCalls: number;
 }
 
 interface Options {
-  /** Of a user who owns the tables, as `parley migrate` has it. */
+  /** Address with a user who owns the tables, like that of `parley migrate`. */
   readonly databaseUrl: string;
   readonly org: string;
 }
@@ -40,7 +40,7 @@ export async function countOrganizationRows({ databaseUrl, org }: Options): Prom
   });
 }
 
-/** From now on none of its keys is good for anything. Idempotent. @throws StoreError */
+/** Revokes all keys of the organisation. Idempotent. @throws StoreError */
 export async function revokeOrganizationKeys({ databaseUrl, org }: Options): Promise<void> {
   await leaving({ databaseUrl, org }, async (client, tables) => {
     const keys = tables.find(({ name }) => name === 'api_keys')!;
@@ -54,7 +54,8 @@ export async function revokeOrganizationKeys({ databaseUrl, org }: Options): Pro
 }
 
 /**
- * Rows that others refer to go after those, the organisation's own row last. What was removed before a failure stays removed: run it again.
+ * Deletes rows that refer to others before those, the organisation's own row last. Rows removed before a failure stay removed: run it
+ * again.
  * @param onTable called for each table that had rows
  * @throws StoreError
  */

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 import type { Database } from './database.ts';
 
-/** How busy the pool is: `waiting` above 0 for long means that it is too small or Postgres too slow. */
+/** Registers gauges of the pool: `waiting` above 0 for long means that it is too small or Postgres too slow. */
 export function registerStoreMetrics(registry: Registry, database: Pick<Database, 'counts'>): void {
   const connections = new Gauge({
     name: 'parley_database_connections',

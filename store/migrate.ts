@@ -6,7 +6,7 @@ import { readMigrations, type Migration } from './migration-files.ts';
 import { ensureRoles } from './roles.ts';
 import { withClient } from './with-client.ts';
 
-/** One lock per database, so that two releases that start at once apply a migration once. Any constant does. */
+/** Key of the one lock per database, so that two versions that start at once apply a migration once. Any constant does. */
 const ADVISORY_LOCK = '7286093817240061';
 const APPLICATION_NAME = 'parley migrate';
 
@@ -27,7 +27,7 @@ interface AppliedMigration {
 
 export interface MigrationStatus {
   readonly applied: readonly AppliedMigration[];
-  /** Names, in the order in which they would be applied. */
+  /** Names of missing migrations, in the order in which they would be applied. */
   readonly pending: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function migrate(options: MigrateOptions): Promise<{ readonly appli
   const migrations = options.migrations ?? readMigrations();
   return withClient({ databaseUrl: options.databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     await client.query(`SET lock_timeout = ${Math.trunc(options.lockTimeoutMs ?? 60_000)}`);
-    // Released with the session, so that a process that dies here leaves nothing behind.
+    // The lock ends with the session, so that a process that dies here leaves nothing behind.
     await client.query('SELECT pg_advisory_lock($1::bigint)', [ADVISORY_LOCK]);
     // A migration waits less for a table that is in use: everything else would queue up behind it.
     await client.query("SET lock_timeout = '10s'");
@@ -54,7 +54,7 @@ export async function migrate(options: MigrateOptions): Promise<{ readonly appli
   });
 }
 
-/** Those of the weeks to come, in a database whose housekeeping has not run for long; drops none. */
+/** Makes the tables of events for the coming weeks, for a database whose housekeeping has not run for long; drops none. */
 async function makeTablesOfEvents(client: Client): Promise<void> {
   const { rows } = await client.query<{ there: boolean }>(
     "SELECT to_regprocedure('parley.maintain_event_partitions(interval, interval)') IS NOT NULL AS there",
@@ -62,7 +62,7 @@ async function makeTablesOfEvents(client: Client): Promise<void> {
   if (rows[0]?.there === true) await client.query("SELECT parley.maintain_event_partitions('100 years', '100 years')");
 }
 
-/** The applied and the missing migrations; read-only. */
+/** Returns the applied and the missing migrations; read-only. */
 export async function migrationStatus(options: Pick<MigrateOptions, 'databaseUrl' | 'migrations'>): Promise<MigrationStatus> {
   const migrations = options.migrations ?? readMigrations();
   return withClient({ databaseUrl: options.databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
@@ -75,7 +75,7 @@ export async function migrationStatus(options: Pick<MigrateOptions, 'databaseUrl
 
 async function prepare(client: Client): Promise<void> {
   await ensureRoles(client);
-  // Asked first: a user who may not create schemas can still work in one that was made for it.
+  // This comes first: a user who may not create schemas can still work in one that was made for it.
   const { rows } = await client.query<{ there: boolean }>("SELECT to_regnamespace('parley') IS NOT NULL AS there");
   if (rows[0]?.there !== true) await client.query('CREATE SCHEMA parley');
   await client.query(`

@@ -1,4 +1,4 @@
-/** The numbered SQL files and their checksums. */
+/** Reads the numbered SQL files and their checksums. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface Migration {
   /** File name without `.sql`, e.g. `0001_schema`. */
   readonly name: string;
   readonly sql: string;
-  /** Lower-case hex SHA-256 of the text, whatever line ends the checkout has. */
+  /** Lower-case hex SHA-256 of the text, independent of line ends in the checkout. */
   readonly checksum: string;
 }
 
@@ -21,7 +21,7 @@ const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /**
  * Reads every migration of a folder, in order; by default of the one that belongs to this code.
  *
- * @throws StoreError `internal` when the folder is missing or its numbers have a gap or come twice: a broken build
+ * @throws StoreError `internal` for a broken build: the folder is missing, or its numbers have a gap or come twice
  */
 export function readMigrations(folder: string | undefined = locateAsset(import.meta.url, 'migrations')): readonly Migration[] {
   if (folder === undefined) throw new StoreError('internal', 'the folder migrations/ is missing from this build of parley: build it again');

@@ -5,25 +5,25 @@ import { Repository } from './repository.ts';
 export interface Organization {
   /** Name of the namespace, and the organisation's id everywhere. */
   readonly name: string;
-  /** '' where none was given. */
+  /** Empty where none was given. */
   readonly displayName: string;
-  /** Calls that may be live at the same time. */
+  /** Most calls that may be live at the same time. */
   readonly liveCallLimit: number;
-  /** Whether its calls may be recorded at all. */
+  /** False if no call of the organisation may be recorded. */
   readonly recordingEnabled: boolean;
-  /** In days; null keeps them. */
+  /** Days for which recordings are kept; null keeps them for good. */
   readonly recordingRetentionDays: number | null;
   readonly callRetentionDays: number | null;
   readonly createdAt: Date;
 }
 
-/** What is kept of the calls of an organisation. */
+/** The settings for keeping data of an organisation's calls. */
 type CallRetention = Pick<Organization, 'recordingEnabled' | 'recordingRetentionDays' | 'callRetentionDays'>;
 
 const COLUMNS = `name, display_name AS "displayName", live_call_limit AS "liveCallLimit", recording_enabled AS "recordingEnabled",
   recording_retention_days AS "recordingRetentionDays", call_retention_days AS "callRetentionDays", created_at AS "createdAt"`;
 
-/** As the table has it. */
+/** The table's own limit. */
 const LARGEST_CALL_LIMIT = 100_000;
 const LONGEST_RETENTION_DAYS = 36_500;
 
@@ -35,7 +35,7 @@ const retentionColumns = {
 
 export class Organizations extends Repository {
   /**
-   * Finds out whether {@link create} would go through, and writes nothing.
+   * Checks that {@link create} would succeed, and writes nothing.
    *
    * @throws StoreError as `create` would
    */
@@ -45,7 +45,7 @@ export class Organizations extends Repository {
   }
 
   /**
-   * Idempotent: an organisation that exists keeps its display name unless a new one is given.
+   * Creates the organisation. Idempotent: one that exists keeps its display name unless a new one is given.
    *
    * @throws StoreError `invalid` for a name that no namespace can have, or a display name above 200 characters or with control characters
    */
@@ -72,7 +72,7 @@ export class Organizations extends Repository {
   }
 
   /**
-   * How many calls of the organisation may be live at the same time, from now on: calls that are live go on.
+   * Sets how many calls of the organisation may be live at the same time from now on; live calls go on.
    * @throws StoreError `invalid` unless it is a whole number from 0 to 100,000, `not_found`
    */
   async limitLiveCalls(name: string, limit: number): Promise<Organization> {
@@ -82,7 +82,7 @@ export class Organizations extends Repository {
   }
 
   /**
-   * What is kept of the calls of the organisation: `recordingEnabled` is for calls that begin from now on, the days are for all of them.
+   * Changes the retention of the organisation's calls: `recordingEnabled` holds for calls that begin from now on, the days for all of them.
    * @throws StoreError `invalid` unless days are whole numbers from 1 to 36,500, `not_found`
    */
   async setCallRetention(name: string, change: Partial<CallRetention>): Promise<Organization> {
@@ -111,7 +111,7 @@ export class Organizations extends Repository {
     return rows[0];
   }
 
-  /** By name, `limit` (1,000 by default) at most, those after the name `after`. */
+  /** Lists organisations by name, `limit` (1,000 by default) at most, those after the name `after`. */
   async list(options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {}): Promise<readonly Organization[]> {
     return this.database.asDirectory(async (transaction) => {
       const { rows } = await transaction.query<Organization>(

@@ -1,4 +1,4 @@
-/** What an API key may do. */
+/** The permissions of API keys. */
 
 export const permissionResources = [
   'agents',
@@ -15,8 +15,8 @@ export const permissionResources = [
 type PermissionResource = (typeof permissionResources)[number];
 
 /**
- * `*` is everything, also what later versions add. `write` implies `read` of the same resource. `calls:create` makes web calls and sees those that
- * the same key has made, and no others: `calls:write` implies it.
+ * `*` is everything, also what later versions add. `write` implies `read` of the same resource. `calls:create` makes web calls and sees
+ * only those that the same key has made: `calls:write` implies it.
  */
 export type Permission = '*' | 'calls:create' | `${PermissionResource}:${'read' | 'write'}`;
 
@@ -34,7 +34,7 @@ export function isPermission(value: unknown): value is Permission {
 }
 
 /**
- * Whether who holds `holder` may do everything in `wanted`; also the rule for granting: a key grants only what it holds.
+ * Tells whether a holder of `holder` may do everything in `wanted`. It is also the rule for granting: a key grants only what it holds.
  * Words outside the vocabulary (a key made by a newer version) give nothing.
  */
 export function covers(holder: readonly string[], wanted: Permission | readonly Permission[]): boolean {

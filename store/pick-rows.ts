@@ -1,8 +1,8 @@
 const [TAB, NEWLINE] = [9, 10];
 
 /**
- * Picks the rows of COPY's text format whose columns have these values, which have no character that the format escapes.
- * @returns what is given the next piece of the text, and gives the picked rows that end in it
+ * Picks the rows of COPY's text format whose columns have these values. The values must hold no character that the format escapes.
+ * @returns a function that takes the next piece of the text and returns the picked rows that end in it
  */
 export function pickRows(columns: readonly string[], wanted: Readonly<Record<string, string>>): (chunk: Buffer) => Buffer {
   const fields = Object.entries(wanted).map(([column, value]) => ({ index: columns.indexOf(column), value: Buffer.from(value) }));
@@ -22,7 +22,7 @@ export function pickRows(columns: readonly string[], wanted: Readonly<Record<str
   };
 }
 
-/** Of a row with its end; empty where it has none. */
+/** Returns a field of a row with its line end; empty where it has none. */
 function fieldAt(row: Buffer, index: number): Buffer {
   if (index < 0) return Buffer.alloc(0);
   let begin = 0;

@@ -1,19 +1,22 @@
 import { Repository } from './repository.ts';
 
-/** What one process has let through since its last report, in milliseconds of the limit's rate (60 a second: 1,000 / 60 for each). */
+/**
+ * The requests that one process has let through since its last report, in milliseconds of the limit's rate (60 a second: 1,000 / 60 for
+ * each).
+ */
 export interface Taken {
   /** The subject of the limit: at most 200 characters. */
   readonly subject: string;
   readonly ms: number;
-  /** How long ago the first of it was taken, in milliseconds. */
+  /** Milliseconds since the first of them was taken. */
   readonly agoMs: number;
 }
 
-/** Where the replicas add up what each of them has let through. */
+/** Lets the replicas add up the requests that each of them has let through. */
 export class RateLimits extends Repository {
   /**
-   * Adds what this process took and answers how much all of them together have taken and time hasn't given back yet:
-   * milliseconds until the bucket is full again (negative: since when it has been), by subject. One statement, whatever the number of requests behind it.
+   * Adds what this process took and returns for each subject the milliseconds until its bucket is full again, after the requests of all
+   * processes (negative: since when it has been full). It is one statement, whatever the number of requests.
    * @throws StoreError
    */
   async exchange(taken: readonly Taken[]): Promise<ReadonlyMap<string, number>> {
@@ -24,7 +27,7 @@ export class RateLimits extends Repository {
     return new Map(rows.map((row) => [row.subject, row.ahead_ms]));
   }
 
-  /** Drops the buckets that have been full for a while: they say nothing. */
+  /** Drops buckets that have been full for a while: they carry no information. */
   async forgetFull(): Promise<void> {
     await this.database.query('SELECT parley.forget_full_rate_limits()');
   }

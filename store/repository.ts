@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** The statements about a group of tables. */
+/** Base of the classes that hold the statements for a group of tables. */
 export abstract class Repository {
   protected readonly database: Database;
 

@@ -1,4 +1,4 @@
-/** The roles that Parley works as, none of which can log in or get round row-level security. */
+/** The database roles that Parley works as. None of them can log in or bypass row-level security. */
 import { type ClientBase, DatabaseError } from 'pg';
 
 import { systemClock } from '../platform/clock.ts';
@@ -7,7 +7,7 @@ import { StoreError } from './error.ts';
 
 /**
  * `parley_app`: every tenant query. `parley_directory`: the names of organisations, and the lookup of a key by its public part.
- * `parley_dispatcher`: the events of all organisations and what becomes of them, and no other table.
+ * `parley_dispatcher`: the events of all organisations and their deliveries, and no other table.
  */
 const roles = ['parley_app', 'parley_directory', 'parley_dispatcher'] as const;
 
@@ -19,7 +19,7 @@ export interface RoleFacts {
   readonly bypassesRowSecurity: boolean;
 }
 
-/** What the session runs as at this moment. */
+/** Reads the role that the session runs as at this moment. */
 export async function inspectRole(client: ClientBase): Promise<RoleFacts> {
   const { rows } = await client.query<{ name: string; superuser: boolean; bypasses: boolean }>(
     'SELECT rolname AS name, rolsuper AS superuser, rolbypassrls AS bypasses FROM pg_catalog.pg_roles WHERE rolname = current_user',
@@ -29,7 +29,7 @@ export async function inspectRole(client: ClientBase): Promise<RoleFacts> {
 }
 
 /**
- * A proxy that drops start-up options, or a role changed by hand, must not silently open every organisation's rows.
+ * Refuses a role that could see every organisation's rows: a proxy may drop start-up options, and a person may change a role.
  *
  * @throws StoreError `refused`
  */
@@ -48,14 +48,17 @@ export function requireHarmlessRole(facts: RoleFacts, expected: DatabaseRole): v
   }
 }
 
-/** Roles belong to the whole server: another database on it may be making or granting the same one right now. */
+/**
+ * Errors that come from a race: roles belong to the whole server, and another database on it may be making or granting the same one right
+ * now.
+ */
 const raced = new Set(['42710', '23505', 'XX000']);
 
 /**
- * Makes the roles where they are missing and lets the current user switch to them.
+ * Makes missing roles and lets the current user switch to them.
  * They are not part of a numbered migration, because a database restored into another server arrives without them.
  *
- * @throws StoreError `refused` when the current user may not, with what a superuser has to run
+ * @throws StoreError `refused` when the current user may not, with the commands that a superuser has to run
  */
 export async function ensureRoles(client: ClientBase): Promise<void> {
   for (const role of roles) {

@@ -3,7 +3,7 @@ import { StoreError } from './error.ts';
 import { readMigrations } from './migration-files.ts';
 
 /**
- * A newer database is fine here: during an upgrade the old processes go on until they are replaced.
+ * Requires the migrations of this code. A newer database is fine: during an upgrade the old processes go on until they are replaced.
  *
  * @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing
  */

@@ -1,27 +1,27 @@
-/** The tables as those go through them who take all of them along, or all that one organisation has in them. */
+/** Lists the tables for code that takes all of them along, or all rows of one organisation. */
 import { escapeIdentifier, type Client } from 'pg';
 
 export interface Table {
   readonly name: string;
-  /** For SQL. */
+  /** The quoted name, for SQL. */
   readonly from: string;
-  /** Without those that Postgres computes. */
+  /** Columns without those that Postgres computes. */
   readonly columns: readonly string[];
-  /** The column with the name of the organisation; absent where rows are of none. */
+  /** The column with the name of the organisation; absent where rows belong to none. */
   readonly orgColumn: 'org' | 'name' | undefined;
-  /** The database role whose policy shows and changes the rows of one organisation; absent where nobody's does. */
+  /** The database role whose policy shows and changes the rows of one organisation; absent where no role's does. */
   readonly role: 'owner' | 'parley_app' | undefined;
-  /** Whether the session's user owns it. */
+  /** True if the session's user owns the table. */
   readonly isOwn: boolean;
-  /** Whether its rows survive a crash of Postgres, and so belong into a backup. */
+  /** True if its rows survive a crash of Postgres, and so belong into a backup. */
   readonly isLogged: boolean;
-  /** The column that Postgres numbers. */
+  /** The column whose values Postgres numbers. */
   readonly numbered: string | undefined;
   /** Names of the tables that its rows refer to. */
   readonly references: readonly string[];
 }
 
-/** Partitions by their table alone. In the order of {@link inOrderOfReferences}. */
+/** Returns the tables in the order of {@link inOrderOfReferences}, without their partitions. */
 export async function readTables(client: Client): Promise<readonly Table[]> {
   const { rows } = await client.query<Omit<Table, 'from' | 'orgColumn' | 'role'> & { readonly mayLeave: boolean }>(`
     SELECT c.relname AS name, pg_has_role(c.relowner, 'USAGE') AS "isOwn", c.relpersistence = 'p' AS "isLogged",
@@ -36,7 +36,7 @@ export async function readTables(client: Client): Promise<readonly Table[]> {
     ORDER BY c.relname`);
   const tables = rows.map(({ mayLeave, ...row }): Table => {
     const orgColumn = row.name === 'organizations' ? 'name' : row.columns.includes('org') ? 'org' : undefined;
-    // Tables of vectors are made as they are needed, by their length, and have the policy of the roles alone.
+    // Tables of vectors are made as they are needed, one per dimension, and have the policy of the roles alone.
     const role = mayLeave ? 'owner' : isVectorTable(row.name) ? 'parley_app' : undefined;
     const more = { numbered: row.numbered ?? undefined, from: `parley.${escapeIdentifier(row.name)}`, orgColumn, role } as const;
     return Object.assign(row, more);
@@ -46,7 +46,7 @@ export async function readTables(client: Client): Promise<readonly Table[]> {
 
 export const isVectorTable = (name: string): boolean => /^vector_(dense|graph)_/.test(name);
 
-/** What others refer to comes before them; otherwise as they come. */
+/** Sorts tables after those that they refer to, and keeps the order otherwise. */
 export function inOrderOfReferences<T extends Pick<Table, 'name' | 'references'>>(tables: readonly T[]): readonly T[] {
   const sorted = new Set<T>();
   const visiting = new Set<T>();

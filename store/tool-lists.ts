@@ -1,6 +1,6 @@
 /**
- * Lists of the tools of MCP servers. The operator writes which server to ask, a worker asks it, and the operator is notified. Any of them may die
- * at any moment: a row that is not asked for in time is due again.
+ * Lists of the tools of MCP servers. The operator writes which server to ask, a worker asks it, and the operator is notified. Any of them
+ * may die at any moment: a row whose lease runs out is due again.
  */
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -16,18 +16,18 @@ export interface ToolListRef {
   readonly toolUid: string;
 }
 
-/** `T` is a tool as the server lists it, `R` how the server is asked; both are kept as they are. */
+/** `T` is a tool in the server's list, `R` the request to the server; both are kept as they are. */
 export interface ToolListRecord<T = unknown> {
   readonly toolName: string;
-  /** Address that is asked. */
+  /** The server's address. */
   readonly url: string;
   readonly requestDigest: string;
-  /** What the server said last. */
+  /** The server's last list. */
   readonly latest: readonly T[] | null;
   readonly latestAt: Date | null;
-  /** What agents use. */
+  /** The list that agents use. */
   readonly accepted: readonly T[] | null;
-  /** Why the last attempt failed. */
+  /** The reason why the last attempt failed. */
   readonly failure: string | null;
 }
 
@@ -41,9 +41,9 @@ export interface DueToolList<R = unknown> extends ToolListRef {
   readonly toolName: string;
   readonly request: R;
   readonly requestDigest: string;
-  /** Attempts that failed since the last one that didn't. */
+  /** Failed attempts since the last success. */
   readonly failures: number;
-  /** Agents can use the tool meanwhile. */
+  /** True if agents have an older list meanwhile. */
   readonly known: boolean;
 }
 
@@ -66,7 +66,7 @@ export class ToolLists {
     return rows[0];
   }
 
-  /** The server is to be asked now. @param acceptNext what it says is accepted: it is another server than before */
+  /** Makes the server's list due now. @param acceptNext accepts the next list at once, because it is another server than before */
   async request(
     { org, toolUid }: ToolListRef,
     { toolName, request, requestDigest }: ToolListRequest,
@@ -81,7 +81,7 @@ export class ToolLists {
     );
   }
 
-  /** Agents use this list from now on. */
+  /** Lets agents use this list from now on. */
   async accept({ org, toolUid }: ToolListRef, tools: readonly unknown[]): Promise<void> {
     await this.#database.queryAs(org, 'UPDATE parley.tool_lists SET accepted = $3, accept_next = false WHERE org = $1 AND tool_uid = $2', [
       org,
@@ -94,7 +94,7 @@ export class ToolLists {
     await this.#database.queryAs(org, 'DELETE FROM parley.tool_lists WHERE org = $1 AND tool_uid = $2', [org, toolUid]);
   }
 
-  /** Of all organisations. */
+  /** Returns the lists of all organisations. */
   async all(): Promise<readonly ToolListRef[]> {
     const { rows } = await this.#database.asDirectory((transaction) =>
       transaction.query<{ org: string; toolUid: string }>('SELECT org, tool_uid AS "toolUid" FROM parley.tool_lists'),
@@ -102,7 +102,7 @@ export class ToolLists {
     return rows;
   }
 
-  /** Lists that are due, of all organisations, each for one caller until `forMs` are over. */
+  /** Returns due lists of all organisations, each for one caller until `forMs` are over. */
   async claim<R>({ limit, forMs }: { readonly limit: number; readonly forMs: number }): Promise<readonly DueToolList<R>[]> {
     const { rows: due } = await this.#database.asDirectory((transaction) =>
       transaction.query<{ org: string; toolUid: string }>(
@@ -124,7 +124,7 @@ export class ToolLists {
     return claimed;
   }
 
-  /** The server has said what it has. Nothing happens where it is to be asked in another way meanwhile. */
+  /** Stores the server's list. Does nothing where the request has changed meanwhile. */
   async listed(
     { org, toolUid, requestDigest }: DueToolList,
     tools: readonly unknown[],
@@ -146,7 +146,7 @@ export class ToolLists {
     });
   }
 
-  /** The server could not be asked. */
+  /** Records that the server could not be asked. */
   async failed(
     { org, toolUid, requestDigest }: DueToolList,
     failure: string,
@@ -164,7 +164,7 @@ export class ToolLists {
     });
   }
 
-  /** Until it is stopped: of which tools a list or a failure is new. On a connection of its own. */
+  /** Reports tools with a new list or failure until it is stopped. Uses a connection of its own. */
   listen(changes: ObjectChanges): Listening {
     return listenForChanges({ database: this.#database, channel: CHANNEL, what: 'lists of tools', ...this.#options, ...changes });
   }

@@ -4,7 +4,7 @@ import { every } from '../platform/every.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 
-/** Between two looks, in milliseconds. */
+/** Default of {@link WatchHealthOptions.everyMs}. */
 const EVERY_MS = 5_000;
 
 export interface WatchHealthOptions {
@@ -13,13 +13,13 @@ export interface WatchHealthOptions {
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Between two looks, in milliseconds; 5,000 by default. */
+  /** Milliseconds between two checks; 5,000 by default. */
   readonly everyMs?: number;
 }
 
 /**
- * Readiness shows whether Postgres answers and has the schema, until the signal aborts; the reason is what a person reads at `/readyz`, and is
- * logged once.
+ * Keeps readiness up to date until the signal aborts: whether Postgres answers and has the schema. A person reads the reason at `/readyz`;
+ * it is logged once.
  */
 export function watchHealth(options: WatchHealthOptions, signal: AbortSignal): Promise<void> {
   const { check, readiness, clock, logger, everyMs = EVERY_MS } = options;

@@ -4,9 +4,9 @@ import { UserError } from '../platform/user-error.ts';
 import { toStoreError } from './error.ts';
 
 /**
- * One connection as the session's own user, for what roles don't do: migrations, and what a backup is about.
+ * Opens one connection as the session's own user, for work that the roles can't do: migrations and backups.
  *
- * @param options.applicationName as pg_stat_activity shows it
+ * @param options.applicationName the name that pg_stat_activity shows
  * @throws StoreError, and a UserError of `use` as it is
  */
 export async function withClient<T>(

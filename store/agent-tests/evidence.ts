@@ -1,4 +1,6 @@
-/** What is known of the tests of an agent: for each configuration and each test, the newest result and the run that has yet to evaluate it. */
+/**
+ * Reads the evidence of an agent's tests: for each configuration and each test, the newest result and the run that has yet to evaluate it.
+ */
 import type { StoredVerdict, TestEvidence } from './test-run-record.ts';
 
 export const EVIDENCE_QUERY = `

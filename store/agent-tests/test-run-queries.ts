@@ -1,4 +1,4 @@
-/** Reads and tidies test runs. */
+/** Reads and prunes test runs. */
 import { DAY_MS } from '../../platform/time.ts';
 import type { Database } from '../database.ts';
 import {
@@ -21,12 +21,12 @@ export interface TestRunList {
   readonly after?: string | undefined;
 }
 
-/** A run with all of its results, by name of the test. */
+/** A run with all of its results, sorted by name of the test. */
 export interface TestRunWithResults extends TestRunRecord {
   readonly results: readonly TestResultRecord[];
 }
 
-/** A run with all of its results, by name of the test. */
+/** Returns a run with all of its results, sorted by name of the test. */
 export async function getRun(database: Database, { org, id }: TestRunRef): Promise<TestRunWithResults | undefined> {
   return database.asOrganization(
     org,
@@ -46,7 +46,7 @@ export async function getRun(database: Database, { org, id }: TestRunRef): Promi
   );
 }
 
-/** The newest first. @returns `next` for `after`; undefined on the last page */
+/** Lists runs, the newest first. @returns `next` for `after`; undefined on the last page */
 export async function listRuns(
   database: Database,
   { org, agentName, testName, state, pageSize, after }: TestRunList,
@@ -66,7 +66,7 @@ export async function listRuns(
   return { items, next: rows.length > pageSize ? items.at(-1)?.id : undefined };
 }
 
-/** The newest result of each agent in a test, by name of the agent; `verdict` is null while it is to be evaluated. */
+/** Returns the newest result of each agent in a test, sorted by name of the agent; `verdict` is null while it is to be evaluated. */
 export async function newestResultsOf(
   database: Database,
   { org, testName }: { readonly org: string; readonly testName: string },
@@ -84,8 +84,8 @@ export async function newestResultsOf(
 }
 
 /**
- * Deletes runs that ended more than `keepForMs` (30 days) ago, about `limit` (500) at most. Kept is what has the newest result of a test of
- * one configuration: on it depends what may be served. Runs of revisions that are deleted go with them.
+ * Deletes runs that ended more than `keepForMs` (30 days) ago, about `limit` (500) at most. It keeps the newest result of each test of a
+ * configuration, because serving may depend on it. Runs of deleted revisions go with them.
  */
 export async function pruneRuns(
   database: Database,

@@ -1,9 +1,9 @@
 /** Rows of test runs and their results, as objects. */
 
-/** Of a test and of a run. `error`: it could not be evaluated. */
+/** The verdict of a test or of a run. `error`: it could not be evaluated. */
 export type StoredVerdict = 'passed' | 'failed' | 'error';
 
-/** Why a run was requested: a revision is to be served, a user asked, it was time. */
+/** The reason for a run. `gate`: a revision is to be served. `request`: a user asked. `schedule`: its time came. */
 export type TestRunTrigger = 'gate' | 'request' | 'schedule';
 
 /**
@@ -20,22 +20,22 @@ export interface TestRunRef {
 /** A run that is due to be started, or to be checked on. */
 export interface DueTestRun extends TestRunRef, Pick<NewTestRun, 'agentName' | 'revision'> {}
 
-/** A revision that is to be tested; it has been stored. */
+/** A request to test a stored revision. */
 export interface NewTestRun {
   readonly org: string;
   readonly agentName: string;
   readonly revision: string;
-  /** Of the revision without the versions of Secrets: what its tests say holds for all revisions with the same one. */
+  /** Hash of the revision without the versions of Secrets: its test results hold for all revisions with the same hash. */
   readonly configHash: string;
   readonly trigger: TestRunTrigger;
-  /** Who asked for it, as in `created_by_user_id`. */
+  /** The user who asked for it, as in `created_by_user_id`. */
   readonly requestedBy?: string | undefined;
 }
 
-/** An AgentTest as it is now. */
+/** An AgentTest as it is when the run is requested. */
 export interface RequestedTest {
   readonly name: string;
-  /** SHA-256 of what it says, lower-case hex. */
+  /** SHA-256 of its content, lower-case hex. */
   readonly digest: string;
   readonly required: boolean;
   readonly mode: 'text' | 'audio';
@@ -45,7 +45,7 @@ export interface RequestedTest {
 export interface TestRunRecord extends Omit<NewTestRun, 'requestedBy'> {
   readonly id: string;
   readonly state: TestRunState;
-  /** null until it has finished. */
+  /** The run's verdict; null until it has finished. */
   readonly verdict: StoredVerdict | null;
   readonly requestedBy: string | null;
   readonly createdAt: Date;
@@ -59,9 +59,9 @@ export interface TestResultSummary {
   readonly digest: string;
   readonly required: boolean;
   readonly mode: 'text' | 'audio';
-  /** null while it is to be evaluated. */
+  /** The test's verdict; null while it is to be evaluated. */
   readonly verdict: StoredVerdict | null;
-  /** Attempts; null while it is to be evaluated. */
+  /** Attempts that passed; null while it is to be evaluated. */
   readonly passed: number | null;
   readonly failed: number | null;
   readonly flaky: boolean | null;
@@ -70,25 +70,27 @@ export interface TestResultSummary {
 }
 
 export interface TestResultRecord extends TestResultSummary {
-  /** As the runner made it: attempts with their transcripts and checks. null while it is to be evaluated, and where the run ended without it. */
+  /**
+   * The runner's result: attempts with their transcripts and checks. null while it is to be evaluated, and where the run ended without it.
+   */
   readonly result: unknown;
 }
 
-/** What is known of one test of one configuration of an agent. */
+/** The evidence about one test of one configuration of an agent. */
 export interface TestEvidence {
   readonly configHash: string;
   readonly testName: string;
   readonly digest: string;
-  /** Of its newest result; undefined where it was never evaluated. */
+  /** The newest result; undefined where the test was never evaluated. */
   readonly newest?: {
     readonly verdict: StoredVerdict;
     readonly message: string | null;
     readonly runId: string;
     readonly finishedAt: Date;
-    /** How many of the newest results are `error`, in a row. */
+    /** The number of newest results in a row that are `error`. */
     readonly errors: number;
   };
-  /** Its oldest run that has yet to evaluate it. `dueAt` lies ahead as long as workers start it and renew it. */
+  /** The oldest run that has yet to evaluate the test. `dueAt` lies ahead as long as workers start it and renew it. */
   readonly pending?: { readonly runId: string; readonly dueAt: Date };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Runs of tests, and their results. A run is requested by writing a row; a worker finds it and works on it, whatever died in between.
+ * Runs of tests, and their results. A row requests a run; a worker finds it and works on it, whichever process died in between.
  * Every change notifies the operator, which shows results and serves revisions that passed.
  */
 import type { Clock } from '../../platform/clock.ts';
@@ -30,7 +30,7 @@ import {
 
 const CHANNEL = 'parley_test_runs';
 const MESSAGE_CHARACTERS = 2000;
-/** Runs of one agent that are not over, beyond which users can't ask for more: each asks models. */
+/** Unfinished runs of one agent beyond which users can't request more: each asks models. */
 const LIVE_RUNS_LIMIT = 20;
 
 export interface TestRunsOptions {
@@ -48,11 +48,12 @@ export class TestRuns {
   }
 
   /**
-   * Requests a run. Unless a user asks for it, only of those tests that no other run has yet to evaluate for the same configuration. With
+   * Requests a run. Unless a user asks for it, it covers only tests that no other run has yet to evaluate for the same configuration. With
    * trigger `gate`, queued runs of the agent's former configurations, which will not be served any more, are cancelled.
    *
    * @returns undefined where there is nothing to be requested
-   * @throws StoreError `not_found` when the revision was never stored; `conflict` for a user's request while 20 runs of the agent are not over
+   * @throws StoreError `not_found` when the revision was never stored; `conflict` for a user's request while 20 runs of the agent are not
+   * over
    */
   async request(run: NewTestRun, tests: readonly RequestedTest[]): Promise<TestRunRecord | undefined> {
     const { org, agentName, revision, configHash, trigger, requestedBy } = run;
@@ -86,7 +87,7 @@ export class TestRuns {
     });
   }
 
-  /** Runs that are due to be started, or to be checked on, of all organisations; the longest due first. */
+  /** Returns runs of all organisations that are due to be started, or to be checked on; the longest due first. */
   async due({ limit }: { readonly limit: number }): Promise<readonly DueTestRun[]> {
     const { rows } = await this.#database.asDirectory((transaction) =>
       transaction.query<DueTestRun & Record<string, unknown>>(
@@ -97,7 +98,7 @@ export class TestRuns {
     return rows;
   }
 
-  /** Records that it was handed to a worker: it is due again after `lookAgainInMs`, unless it is over by then. */
+  /** Records that a worker got the run: it is due again after `lookAgainInMs`, unless it is over by then. */
   async begun({ org, id, lookAgainInMs }: TestRunRef & { readonly lookAgainInMs: number }): Promise<void> {
     await this.#database.queryAs(
       org,
@@ -106,7 +107,7 @@ export class TestRuns {
     );
   }
 
-  /** A worker works on it. Idempotent. @returns undefined for a run that is over, or does not exist */
+  /** Marks the run as running. Idempotent. @returns undefined for a run that is over, or does not exist */
   async start({ org, id }: TestRunRef): Promise<TestRunRecord | undefined> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<TestRunRecord & Record<string, unknown>>(
@@ -119,7 +120,7 @@ export class TestRuns {
     });
   }
 
-  /** @returns false once it is over, or deleted */
+  /** @returns false once the run is over, or deleted */
   async isLive({ org, id }: TestRunRef): Promise<boolean> {
     const { rowCount } = await this.#database.queryAs(
       org,
@@ -129,7 +130,7 @@ export class TestRuns {
     return rowCount > 0;
   }
 
-  /** The tests of a run that are yet to be evaluated, as they were when it was requested; by name. */
+  /** Returns the tests of a run that are yet to be evaluated, sorted by name, as they were when it was requested. */
   async pending({ org, id }: TestRunRef): Promise<readonly RequestedTest[]> {
     const { rows } = await this.#database.queryAs<RequestedTest & Record<string, unknown>>(
       org,
@@ -142,7 +143,7 @@ export class TestRuns {
 
   /**
    * @param outcome.message the first failure, for people
-   * @param outcome.result as the runner made it
+   * @param outcome.result the runner's result
    * @returns false for a test that has a result already, that isn't of the run, or whose run is over
    */
   async recordResult(
@@ -171,10 +172,11 @@ export class TestRuns {
   }
 
   /**
-   * Ends a run; the first end counts. What has no result is an `error`. The run failed if a test did, else its verdict is `error` if one was.
+   * Ends a run; the first end counts. Tests without a result become an `error`. The run failed if a test did, else its verdict is `error`
+   * if one was.
    *
    * @param unevaluated why tests have no result, for people
-   * @param events of the end, written with it
+   * @param events events of the end, written with it
    * @returns undefined where it was over before, or does not exist
    */
   async finish({
@@ -210,33 +212,33 @@ export class TestRuns {
     });
   }
 
-  /** What is known of the tests of an agent, of each configuration. */
+  /** Returns the evidence of an agent's tests, for each of its configurations. */
   async evidenceOf({ org, agentName }: Pick<NewTestRun, 'org' | 'agentName'>): Promise<readonly TestEvidence[]> {
     const { rows } = await this.#database.queryAs<EvidenceRow>(org, EVIDENCE_QUERY, [org, agentName]);
     return rows.map(toEvidence);
   }
 
-  /** A run with all of its results, by name of the test. */
+  /** Returns a run with all of its results, sorted by name of the test. */
   get(run: TestRunRef): Promise<TestRunWithResults | undefined> {
     return getRun(this.#database, run);
   }
 
-  /** The newest first. @returns `next` for `after`; undefined on the last page */
+  /** Lists runs, the newest first. @returns `next` for `after`; undefined on the last page */
   list(options: TestRunList): Promise<{ readonly items: readonly TestRunRecord[]; readonly next: string | undefined }> {
     return listRuns(this.#database, options);
   }
 
-  /** The newest result of each agent in a test, by name of the agent; `verdict` is null while it is to be evaluated. */
+  /** Returns the newest result of each agent in a test, sorted by name of the agent; `verdict` is null while it is to be evaluated. */
   resultsOf(test: { readonly org: string; readonly testName: string }): Promise<readonly AgentResult[]> {
     return newestResultsOf(this.#database, test);
   }
 
-  /** Deletes runs that ended long ago and that nothing depends on. @returns how many went */
+  /** Deletes runs that ended long ago and that nothing depends on. @returns how many were deleted */
   prune(options: { readonly org: string; readonly keepForMs?: number | undefined; readonly limit?: number | undefined }): Promise<number> {
     return pruneRuns(this.#database, options);
   }
 
-  /** Until it is stopped: of which agents a run was requested, began, got a result or ended. On a connection of its own. */
+  /** Reports the agents of which a run was requested, began, got a result or ended, until it is stopped. Uses a connection of its own. */
   listen(changes: ObjectChanges): Listening {
     return listenForChanges({ database: this.#database, channel: CHANNEL, what: 'test runs', ...this.#options, ...changes });
   }

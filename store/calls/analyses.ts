@@ -1,4 +1,4 @@
-/** What was found out of calls after their end. The table gets its rows from the ends of calls themselves. */
+/** Results of post-call analyses. A trigger on the ends of calls inserts the rows. */
 import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
@@ -8,17 +8,17 @@ export type AnalysisStatus = 'processing' | 'completed' | 'failed';
 
 export type AnalysisValue = string | number | boolean;
 
-/** Why there is no result, for programs and for people. */
+/** The reason why there is no result: a code for programs and a message for people. */
 export interface AnalysisError {
   readonly code: string;
   readonly message: string;
 }
 
-/** One thing that the agent asks of its calls. */
+/** The result of one item of an analysis. */
 export interface AnalysisResult {
   readonly name: string;
   readonly type: 'string' | 'enum' | 'boolean' | 'number';
-  /** null where the transcript has no answer, or with an error. */
+  /** The answer; null where the transcript has none, or with an error. */
   readonly result: AnalysisValue | null;
   readonly error: AnalysisError | null;
 }
@@ -27,13 +27,13 @@ export interface AnalysisRecord {
   readonly status: AnalysisStatus;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
-  /** null while it is in process. */
+  /** The results of all items; null while the analysis is in process. */
   readonly items: readonly AnalysisResult[] | null;
-  /** Of one that failed as a whole. */
+  /** The error of an analysis that failed as a whole. */
   readonly error: AnalysisError | null;
 }
 
-/** How an analysis ended. */
+/** The end of an analysis. */
 export type AnalysisOutcome = Pick<AnalysisRecord, 'error'> & { readonly items: readonly AnalysisResult[] };
 
 interface Row extends Omit<AnalysisRecord, 'error'>, Record<string, unknown> {
@@ -41,7 +41,7 @@ interface Row extends Omit<AnalysisRecord, 'error'>, Record<string, unknown> {
   readonly errorMessage: string | null;
 }
 
-/** Of a call, with the trace that it belongs to. */
+/** A due analysis of a call, with the trace that it belongs to. */
 export interface DueAnalysis extends CallRef {
   readonly traceparent: string | null;
 }
@@ -60,7 +60,7 @@ export class CallAnalyses extends Repository {
     return { ...row, error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' } };
   }
 
-  /** Those that are due to start, of all organisations; the longest due first. */
+  /** Returns analyses of all organisations that are due to start; the longest due first. */
   async due({ limit }: { readonly limit: number }): Promise<readonly DueAnalysis[]> {
     const { rows } = await this.database.asDirectory((transaction) =>
       transaction.query<DueAnalysis & Record<string, unknown>>(
@@ -72,7 +72,7 @@ export class CallAnalyses extends Repository {
     return rows;
   }
 
-  /** Records its start: a later sweep checks that it has ended. */
+  /** Records the start of an analysis: a later sweep checks that it has ended. */
   async begun({ org, id, lookAgainInMs }: CallRef & { readonly lookAgainInMs: number }): Promise<void> {
     await this.database.queryAs(
       org,

@@ -1,16 +1,16 @@
-/** Lists of calls, without those of tests: filtered, page by page, with the number of all of them. */
+/** Lists calls, without those of tests: filtered, page by page, with their total number. */
 import type { Database } from '../database.ts';
 import { CALL_COLUMNS, toCall, type CallRecord, type Row } from './call-record.ts';
 import type { CallStatus } from './call-state.ts';
 
 export interface CallFilter {
-  /** Asked for, or talking in the stead of another. */
+  /** Matches the agent that was asked for and the one that talks in its stead. */
   readonly agentNames?: readonly string[] | undefined;
   readonly status?: CallStatus | undefined;
-  /** A call that never started counts from when it was made. All bounds belong to the range. */
+  /** A call that never started counts from when it was registered. All bounds are inclusive. */
   readonly startedFrom?: Date | undefined;
   readonly startedTo?: Date | undefined;
-  /** Calls that are not over have no end, and fit no bound. */
+  /** Calls that are not over have no end, and match no bound. */
   readonly endedFrom?: Date | undefined;
   readonly endedTo?: Date | undefined;
 }
@@ -18,7 +18,7 @@ export interface CallFilter {
 export interface CallListOptions {
   readonly org: string;
   readonly filter: CallFilter;
-  /** By the time they were made. */
+  /** The order by the time at which calls were registered. */
   readonly direction: 'ascending' | 'descending';
   readonly pageSize: number;
   /** Id of the last call of the page before. */
@@ -27,13 +27,13 @@ export interface CallListOptions {
 
 export interface CallPage {
   readonly items: readonly CallRecord[];
-  /** For `after`; undefined on the last page. */
+  /** Cursor for `after`; undefined on the last page. */
   readonly next: string | undefined;
-  /** Of all calls that fit the filter, on whatever page. */
+  /** Number of all calls that match the filter, on whatever page. */
   readonly total: number;
 }
 
-/** Stable while calls are made and end: ids are in the order of time, and neither goes nor changes. */
+/** Lists calls. Pages are stable while calls are made and end: ids are in the order of time, and neither go nor change. */
 export async function listCalls(database: Database, { org, filter, direction, pageSize, after }: CallListOptions): Promise<CallPage> {
   const { where, values } = conditions(org, filter);
   const [sign, order] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];

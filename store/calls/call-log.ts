@@ -1,46 +1,46 @@
-/** What was said in calls, and how long the answers took: as the job that serves a call numbers it. */
+/** Transcripts, tool calls and latencies of calls, with the numbers that the job of a call gives them. */
 import { Repository } from '../repository.ts';
 import { storableJson } from '../storable-json.ts';
 import type { CallRef } from './call-record.ts';
 import { storeUsage, type CallUsageRows } from './usage.ts';
 
-/** Characters are cut off beyond this many bytes: no utterance is that long. */
+/** Longest message, in bytes; the rest is cut off. No utterance is that long. */
 export const LONGEST_MESSAGE = 65_536;
 
 export interface CallMessage {
-  /** Unique in the call; ascending in the order of time. */
+  /** The message's number: unique in the call, ascending in time. */
   readonly seq: number;
   readonly role: 'agent' | 'user';
   readonly content: string;
   readonly spokenAt: Date;
-  /** The user cut in. */
+  /** True if the user barged in. */
   readonly interrupted: boolean;
-  /** What of the knowledge base the answer rests on. */
+  /** The chunks of the knowledge base that the answer rests on. */
   readonly sources: readonly unknown[] | null;
 }
 
-/** In milliseconds; null where it was not measured. */
+/** Latencies of a turn in milliseconds; null where one was not measured. */
 export interface CallTurn {
   readonly seq: number;
-  /** From the end of speech to the decision that the user has finished. */
+  /** Time from the end of speech to the decision that the user has finished. */
   readonly eou: number | null;
   readonly stt: number | null;
-  /** To the first token. */
+  /** Time from the request to the first token. */
   readonly llmTtft: number | null;
-  /** To the first audio. */
+  /** Time from the request to the first audio. */
   readonly ttsTtfb: number | null;
-  /** From the end of the user's speech to the beginning of the agent's. */
+  /** Time from the end of the user's speech to the beginning of the agent's. */
   readonly v2v: number | null;
 }
 
-/** What the model had done by a tool. */
+/** A tool call of the model. */
 export interface CallToolCall {
-  /** Unique among those of the call; ascending in the order of time. */
+  /** The tool call's number: unique among those of the call, ascending in time. */
   readonly seq: number;
   readonly name: string;
-  /** As the model gave them; null where their JSON is larger than {@link LONGEST_MESSAGE}. */
+  /** The model's arguments; null where their JSON is larger than {@link LONGEST_MESSAGE}. */
   readonly arguments: Readonly<Record<string, unknown>> | null;
-  /** As the model got it: text, or JSON. */
+  /** The result that the model got: text, or JSON. */
   readonly result: string;
   readonly failed: boolean;
   readonly beganAt: Date;
@@ -55,8 +55,8 @@ export interface CallLogRows {
 
 export class CallLog extends Repository {
   /**
-   * Adds what isn't there; a number that is there keeps what it has, so that a job may send everything again after a lost answer.
-   * With the usage so far, which replaces that of before.
+   * Adds rows with new numbers; a number that is there keeps its row, so that a job may send everything again after a lost answer. The
+   * usage so far replaces the usage of before.
    * @throws StoreError `conflict` for a call that doesn't exist
    */
   async add(
@@ -120,12 +120,12 @@ export class CallLog extends Repository {
           ],
         );
       }
-      // Last: calls of one agent wait for each other in it.
+      // This comes last, because calls of one agent wait for each other in it.
       if (usage !== undefined) await storeUsage(transaction, { org, id }, usage);
     });
   }
 
-  /** In the order of their numbers. */
+  /** Returns the rows in the order of their numbers. */
   async read({ org, id }: CallRef): Promise<CallLogRows> {
     return this.database.asOrganization(
       org,
@@ -152,7 +152,7 @@ export class CallLog extends Repository {
   }
 }
 
-/** Text of an external STT: removes characters that Postgres cannot store, and cuts what is too long. */
+/** Makes text of an external STT storable: removes characters that Postgres refuses, and cuts long texts. */
 function storable(content: string): string {
   const text = content.toWellFormed().replaceAll('\u0000', '');
   if (Buffer.byteLength(text) <= LONGEST_MESSAGE) return text;

@@ -5,6 +5,6 @@ import { endedReasons, errorReasons, finishReasons, terminalStatusOf } from './c
 it('a call is `ended` for the reasons that calls have, and `error` for all others', () => {
   for (const reason of endedReasons) expect(terminalStatusOf(reason)).toBe('ended');
   for (const reason of errorReasons) expect(terminalStatusOf(reason)).toBe('error');
-  // The contract has 22 of them.
+  // The contract has 22 finish reasons.
   expect(new Set(finishReasons).size).toBe(22);
 });

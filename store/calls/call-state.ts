@@ -10,7 +10,7 @@ export const callStatuses = ['registered', 'ongoing', 'ended', 'error'] as const
 
 export type CallStatus = (typeof callStatuses)[number];
 
-/** Reasons of calls that went as calls go. */
+/** Reasons of calls that ended normally. */
 export const endedReasons = [
   'user_ended_call',
   'agent_ended_call',
@@ -21,7 +21,7 @@ export const endedReasons = [
   'no_answer',
 ] as const;
 
-/** Reasons of calls that something went wrong with. */
+/** Reasons of calls that failed. */
 export const errorReasons = [
   'concurrent_call_limit_reached',
   'invalid_payment',
@@ -48,7 +48,7 @@ export function isTerminal(status: CallStatus): boolean {
   return status === 'ended' || status === 'error';
 }
 
-/** How a call with this reason is over. */
+/** Returns the final status of a call with this reason. */
 export function terminalStatusOf(reason: FinishReason): 'ended' | 'error' {
   return (endedReasons as readonly FinishReason[]).includes(reason) ? 'ended' : 'error';
 }

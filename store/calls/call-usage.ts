@@ -11,7 +11,7 @@ export class CallUsage extends Repository {
     return this.database.asOrganization(ref.org, (transaction) => usageOfCall(transaction, ref));
   }
 
-  /** Of each of these calls, by its id; absent of one that has used nothing. */
+  /** Returns the usage of each of these calls, by its id; calls that have used nothing are absent. */
   async ofCalls(org: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly UsageLine[]>> {
     const { rows } = await this.database.queryAs<UsageRow & { readonly id: string }>(
       org,
@@ -23,12 +23,12 @@ export class CallUsage extends Repository {
     return new Map([...calls].map(([id, lines]) => [id, lines.map(({ id: _id, ...line }) => toLine(line))]));
   }
 
-  /** What an agent has spent on calls that were made since then, in millionths. @param options.since at a quarter of an hour */
+  /** Returns an agent's spending on calls that were made since then, in millionths. @param options.since a full quarter of an hour */
   spentSince(options: Spending): Promise<bigint> {
     return this.database.asOrganization(options.org, (transaction) => spentSince(transaction, options));
   }
 
-  /** @returns how many rows of former days are gone */
+  /** @returns how many rows of former days were deleted */
   pruneSpending(batch: { readonly org: string; readonly limit: number }): Promise<number> {
     return this.database.asOrganization(batch.org, (transaction) => pruneSpending(transaction, batch));
   }

@@ -1,26 +1,26 @@
-/** Calls and recordings that are past their time, and calls that are deleted. */
+/** Deletes calls, and finds calls and recordings whose retention is over. */
 import type { Transaction } from '../database.ts';
 import { Repository } from '../repository.ts';
 import type { CallRef, StoredRecording } from './call-record.ts';
 
-/** The body of an event without what it says of the call's content; undefined where it says nothing of it. */
+/** Returns the body of an event without the call's content; undefined where it has none of it. */
 export type RedactEvent = (event: { readonly name: string; readonly body: Uint8Array }) => Uint8Array | undefined;
 
-/** Of one organisation; the oldest first. */
+/** Limits a query to the oldest rows of one organisation. */
 export interface Batch {
   readonly org: string;
   readonly limit: number;
 }
 
-/** How long a call is known to be deleted, in days: longer than a spool keeps recordings of unknown calls. */
+/** Days for which a deleted call stays known: longer than a spool keeps recordings of unknown calls. */
 const KNOWN_DAYS = 8;
 
 export class CallDeletions extends Repository {
   /**
-   * Deletes a call that is over, with its transcript, turns and analysis, and redacts its events. They stay, so that those that are due
-   * are delivered.
+   * Deletes a call that is over, with its transcript, turns and analysis, and redacts its events. Events stay, so that due ones are
+   * delivered.
    *
-   * @param recordingKey of its recording, which the caller has deleted from the storage
+   * @param recordingKey key of its recording, which the caller has deleted from the storage
    * @returns false for a call that isn't there, that isn't over, or that has another recording by now
    */
   async delete({
@@ -43,13 +43,13 @@ export class CallDeletions extends Repository {
     });
   }
 
-  /** Whether the call was deleted within the last days. */
+  /** Tells whether the call was deleted within the last {@link KNOWN_DAYS} days. */
   async has({ org, id }: CallRef): Promise<boolean> {
     const found = await this.#ids(org, 'SELECT call_id AS id FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]);
     return found.length > 0;
   }
 
-  /** Calls that are older than their organisation keeps them. */
+  /** Returns ids of calls that are older than their organisation keeps them. */
   async callsDue({ org, limit }: Batch): Promise<readonly string[]> {
     return this.#ids(
       org,
@@ -59,7 +59,7 @@ export class CallDeletions extends Repository {
     );
   }
 
-  /** Recordings that are older than their agent, or else their organisation, keeps them. */
+  /** Returns recordings that are older than their agent, or else their organisation, keeps them. */
   async recordingsDue({ org, limit }: Batch): Promise<readonly (Pick<CallRef, 'id'> & Pick<StoredRecording, 'key'>)[]> {
     const { rows } = await this.database.queryAs<{ id: string; key: string }>(
       org,
@@ -72,7 +72,7 @@ export class CallDeletions extends Repository {
     return rows;
   }
 
-  /** The call has no recording any more. */
+  /** Records that the call has no recording any more. */
   async forgetRecording({ org, id, key }: CallRef & Pick<StoredRecording, 'key'>): Promise<void> {
     await this.database.queryAs(
       org,
@@ -82,7 +82,7 @@ export class CallDeletions extends Repository {
     );
   }
 
-  /** Calls that were deleted so long ago that no process has anything of them. */
+  /** Returns ids of calls that were deleted so long ago that no process has anything of them. */
   async settled({ org, limit }: Batch): Promise<readonly string[]> {
     return this.#ids(
       org,
@@ -91,7 +91,7 @@ export class CallDeletions extends Repository {
     );
   }
 
-  /** From now on a deleted call is an unknown one. */
+  /** Forgets that a call was deleted: from now on it is an unknown one. */
   async forget({ org, id }: CallRef): Promise<void> {
     await this.database.queryAs(org, 'DELETE FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]);
   }

@@ -15,11 +15,11 @@ export interface CallStore {
   readonly deletions: CallDeletions;
   readonly usage: CallUsage;
   list(options: CallListOptions): Promise<CallPage>;
-  /** Of all organisations. */
+  /** Returns calls of all organisations. */
   unserved(): Promise<readonly UnservedCall[]>;
-  /** Those of the rooms that no call of any organisation has. */
+  /** Returns those of the rooms that no call of any organisation has. */
   withoutCall(rooms: readonly string[]): Promise<readonly string[]>;
-  /** Of all organisations. */
+  /** Returns calls of all organisations. */
   overdue(limits: OverdueLimits & { readonly limit?: number }): Promise<readonly OverdueCall[]>;
 }
 

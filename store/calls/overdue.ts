@@ -1,19 +1,19 @@
-/** Calls that no job ends: found across organisations, by their times alone. */
+/** Finds calls that no job ends across organisations, by their times alone. */
 import type { Database } from '../database.ts';
 import type { CallRef } from './call-record.ts';
 import type { CallStatus } from './call-state.ts';
 
-/** How long things may take, in milliseconds. */
+/** Time limits in milliseconds. */
 export interface OverdueLimits {
-  /** From the registration to a job, which then waits for the user, or dials. */
+  /** Limit from the registration to a job, which then waits for the user, or dials. */
   readonly joinMs: number;
-  /** Since the last heartbeat of a call's job, whether the call has started or the callee's phone still rings. */
+  /** Limit since the last heartbeat of a call's job, whether the call has started or the callee's phone still rings. */
   readonly silenceMs: number;
-  /** Beyond the longest duration, which the job itself keeps. */
+  /** Extra time beyond the longest duration, which the job itself enforces. */
   readonly graceMs: number;
 }
 
-/** From the registration to the first media where there is a job, in milliseconds: longer than it waits, or a phone rings. */
+/** Limit from the registration to the first media where there is a job, in milliseconds: longer than it waits, or a phone rings. */
 const WITH_JOB_MS = 660_000;
 
 export interface OverdueCall extends CallRef {
@@ -21,11 +21,11 @@ export interface OverdueCall extends CallRef {
   readonly cause: 'not_joined' | 'job_silent' | 'too_long';
   readonly status: CallStatus;
   readonly jobSeenAt: Date | null;
-  /** Since the registration, in milliseconds. */
+  /** Milliseconds since the registration. */
   readonly ageMs: number;
 }
 
-/** The oldest first, `limit` (200) at most. Ending them is the caller's: each as it was seen, or not at all. */
+/** Returns the oldest first, `limit` (200) at most. The caller ends each of them only in the state that it was seen in. */
 export async function overdueCalls(
   database: Database,
   { joinMs, silenceMs, graceMs, limit = 200 }: OverdueLimits & { readonly limit?: number },

@@ -1,4 +1,7 @@
-/** What agents have spent: kept up to date by the usage itself (migrations/0001_schema.sql). Calls under way count with what they have used so far. */
+/**
+ * Reads agents' spending, which a trigger on usage keeps up to date (migrations/0001_schema.sql). Calls under way count with their usage so
+ * far.
+ */
 import type { Transaction } from '../database.ts';
 
 export interface Spending {
@@ -8,7 +11,7 @@ export interface Spending {
   readonly since: Date;
 }
 
-/** In millionths of the currency. */
+/** Returns the spending in millionths of the currency. */
 export async function spentSince(transaction: Pick<Transaction, 'query'>, { org, agentName, currency, since }: Spending): Promise<bigint> {
   const { rows } = await transaction.query<{ micros: string }>(
     `SELECT coalesce(sum(micros), 0)::text AS micros FROM parley.agent_spending
@@ -18,10 +21,10 @@ export async function spentSince(transaction: Pick<Transaction, 'query'>, { org,
   return BigInt(rows[0]?.micros ?? '0');
 }
 
-/** Longer than a day lasts anywhere. */
+/** Days that are kept: longer than a day lasts anywhere. */
 const KEPT_DAYS = 3;
 
-/** @returns how many rows were of days that no budget asks for any more */
+/** @returns how many rows were deleted, of days that no budget asks for any more */
 export async function pruneSpending(
   transaction: Pick<Transaction, 'query'>,
   { org, limit }: { readonly org: string; readonly limit: number },

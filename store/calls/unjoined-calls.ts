@@ -1,14 +1,14 @@
-/** Web calls that wait for their users: each holds a place of a voice process, and nobody has to come. */
+/** Limits web calls that wait for their users: each holds a place of a voice process, and the user need not come. */
 import type { Transaction } from '../database.ts';
 import type { NewCall } from './call-record.ts';
 
-/** As many wait as may. */
+/** A limit that is reached, and what it limits. */
 export interface UnjoinedLimit {
   readonly of: 'organization' | 'key';
   readonly most: number;
 }
 
-/** Whether one more would be too many. */
+/** Returns the limit that one more call would exceed; undefined where it wouldn't. */
 export async function unjoinedLimitReached(
   transaction: Pick<Transaction, 'query'>,
   { org, createdByKey, unjoinedPercent }: Pick<NewCall, 'org' | 'createdByKey' | 'unjoinedPercent'>,

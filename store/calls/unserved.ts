@@ -1,4 +1,4 @@
-/** Calls without a heartbeat of a job: found across organisations, by their times alone. */
+/** Finds calls without a heartbeat of a job across organisations, by their times alone. */
 import type { Database } from '../database.ts';
 import type { CallRef } from './call-record.ts';
 
@@ -6,10 +6,10 @@ export interface UnservedCall extends CallRef {
   readonly room: string;
 }
 
-/** A job sends a heartbeat every 8 s: after this long without one, a call may be picked up again. */
+/** Milliseconds without a heartbeat after which a call may be picked up again. A job sends one every 8 s. */
 export const HEARTBEAT_TIMEOUT_MS = 10_000;
 
-/** The newest first, `limit` (200) at most: of those that no user has joined yet, the newest are the likeliest to be joined. */
+/** Returns the newest first, `limit` (200) at most: of calls that no user has joined yet, the newest are the likeliest to be joined. */
 export async function unservedCalls(database: Database, { limit = 200 } = {}): Promise<readonly UnservedCall[]> {
   return database.asDirectory(async (transaction) => {
     const { rows } = await transaction.query<UnservedCall & Record<string, unknown>>(
@@ -22,7 +22,7 @@ export async function unservedCalls(database: Database, { limit = 200 } = {}): P
   });
 }
 
-/** Those of the rooms that no call has. */
+/** Returns those of the rooms that no call has. */
 export async function roomsWithoutCall(database: Database, rooms: readonly string[]): Promise<readonly string[]> {
   if (rooms.length === 0) return [];
   return database.asDirectory(async (transaction) => {

@@ -1,4 +1,4 @@
-/** What the calls of an organisation have used, by agent, day or model; without those of tests. */
+/** Sums the usage of an organisation's calls by agent, day or model; without those of tests. */
 import type { Database } from '../database.ts';
 import { LINE_SUMS, toLine, type UsageLine, type UsageRow } from './usage.ts';
 
@@ -6,22 +6,22 @@ export type UsageGrouping = 'agent' | 'day' | 'model';
 
 export interface UsageSumsOptions {
   readonly org: string;
-  /** When calls were made: from then on, and before then. */
+  /** Sums calls that were made from `from` on, and before `to`. */
   readonly from: Date;
   readonly to: Date;
   readonly groupBy: UsageGrouping;
-  /** The agents that talked. */
+  /** Limits the sums to calls in which these agents talked. */
   readonly agentNames?: readonly string[] | undefined;
-  /** IANA name: where days begin. */
+  /** IANA name of the time zone that decides where days begin. */
   readonly timeZone: string;
-  /** Most groups. */
+  /** Most groups that are returned. */
   readonly limit: number;
 }
 
 export interface UsageGroup {
-  /** Name of the agent, the day as `2026-11-24`, or what a model does, its provider and name. */
+  /** Name of the agent, the day as `2026-11-24`, or the kind, provider and name of a model. */
   readonly key: readonly string[];
-  /** That have used anything. */
+  /** Calls that have used anything. */
   readonly calls: number;
   readonly lines: readonly UsageLine[];
 }
@@ -32,7 +32,7 @@ const keys: Readonly<Record<UsageGrouping, string>> = {
   model: 'ARRAY[u.kind, u.provider, u.model]',
 };
 
-/** In the order of their keys. */
+/** Returns the groups in the order of their keys. */
 export async function usageSums(database: Database, options: UsageSumsOptions): Promise<readonly UsageGroup[]> {
   const { org, from, to, groupBy, agentNames, timeZone, limit } = options;
   const key = keys[groupBy];

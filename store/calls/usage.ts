@@ -1,40 +1,40 @@
-/** What calls have used of providers, and what it costs. Whoever counts stores its totals, not differences: stored twice they are not doubled. */
+/** Usage of providers by calls, and its cost. Each writer stores totals, not differences: stored twice they are not doubled. */
 import type { Transaction } from '../database.ts';
 import type { CallRef } from './call-record.ts';
 
 export interface Cost {
   /** Millionths of the currency. */
   readonly micros: bigint;
-  /** ISO 4217. */
+  /** ISO 4217 code. */
   readonly currency: string;
-  /** Of the table of prices that it was computed with. */
+  /** Version of the price table that the cost was computed with. */
   readonly priceVersion: string;
 }
 
 export interface UsageLine {
-  /** The last two are of searches in knowledge bases. */
+  /** `embedding` and `rerank` are for searches in knowledge bases. */
   readonly kind: 'llm' | 'stt' | 'tts' | 'embedding' | 'rerank';
-  /** Of the call itself, or of its analysis afterwards; of a test in text also its judge, or the user that a model plays. */
+  /** `analysis` follows the call; only tests in text have a `judge` and a `simulated_user`, the user that a model plays. */
   readonly purpose: 'conversation' | 'analysis' | 'judge' | 'simulated_user';
   readonly provider: string;
-  /** Empty for a provider that has no names for them. */
+  /** Empty for a provider that has no names for its models. */
   readonly model: string;
   readonly requests: number;
-  /** Those whose tokens the provider did not report. */
+  /** Requests whose tokens the provider did not report. */
   readonly estimatedRequests: number;
-  /** Of requests, those in a cache of the provider included. */
+  /** Tokens of requests, those in a cache of the provider included. */
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
-  /** Of answers, those of the reasoning included. */
+  /** Tokens of answers, those of the reasoning included. */
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly characters: number;
   readonly audioMilliseconds: number;
-  /** null where there is no price. */
+  /** The line's cost; null where there is no price. */
   readonly cost: Cost | null;
 }
 
-/** The totals of one who counts. */
+/** The totals of one writer. */
 export interface CallUsageRows {
   readonly writer: string;
   readonly lines: readonly UsageLine[];
@@ -46,7 +46,7 @@ export interface UsageRow extends Omit<UsageLine, 'cost'>, Record<string, unknow
   readonly priceVersion: string | null;
 }
 
-/** Of rows that are one line, whoever has counted them. */
+/** Sums rows that are one line, whichever writer has counted them. */
 export const LINE_SUMS = `sum(requests)::float8 AS requests, sum(estimated_requests)::float8 AS "estimatedRequests",
   sum(input_tokens)::float8 AS "inputTokens", sum(cached_input_tokens)::float8 AS "cachedInputTokens",
   sum(output_tokens)::float8 AS "outputTokens", sum(reasoning_tokens)::float8 AS "reasoningTokens",
@@ -54,7 +54,7 @@ export const LINE_SUMS = `sum(requests)::float8 AS requests, sum(estimated_reque
   CASE WHEN bool_and(cost_micros IS NOT NULL) AND min(currency) = max(currency) THEN sum(cost_micros)::text END AS "costMicros",
   min(currency) AS currency, max(price_version) AS "priceVersion"`;
 
-/** By kind, provider and model: conversations before analyses. */
+/** Returns lines by kind, provider and model: conversations before analyses. */
 export async function usageOfCall(transaction: Pick<Transaction, 'query'>, { org, id }: CallRef): Promise<readonly UsageLine[]> {
   const { rows } = await transaction.query<UsageRow>(
     `SELECT kind, purpose, provider, model, ${LINE_SUMS} FROM parley.call_usage WHERE org = $1 AND call_id = $2

@@ -1,14 +1,14 @@
-/** Files that come many at a time: their rows share transactions, and what comes twice is accepted once. */
+/** Takes on many files at a time: their rows share transactions, and an entry that comes twice is accepted once. */
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
 import { tellOfCollection } from './collections.ts';
 
-/** By what an entry is recognised when it comes again. */
+/** Identifies an entry that comes again. */
 export interface EntryIdentity {
-  /** Under which the entry is stored once; see {@link submissionKey}. */
+  /** The key under which the entry is stored once; see {@link submissionKey}. */
   readonly key: string;
-  /** Of an entry that its content identifies: a file of this content that came by itself is the same, too. */
+  /** Set for an entry that its content identifies: a file of this content that was uploaded by itself is the same, too. */
   readonly sha256?: string | undefined;
 }
 
@@ -27,13 +27,13 @@ interface Place {
   readonly collectionId: string;
 }
 
-/** @param given - what the client calls the entry; undefined where its content says what it is */
+/** @param given - the client's name for the entry; undefined where its content identifies it */
 export function submissionKey({ given, sha256 }: { readonly given: string | undefined; readonly sha256: string }): EntryIdentity {
   return given === undefined ? { key: `sha256:${sha256}`, sha256 } : { key: `key:${given}` };
 }
 
 export class BulkDocuments extends Repository {
-  /** Documents that these entries have become already, by key; those that failed or were deleted do not count. */
+  /** Returns documents that were made of these entries before, by key; failed and deleted ones do not count. */
   async known({ org, collectionId }: Place, entries: readonly EntryIdentity[]): Promise<ReadonlyMap<string, string>> {
     return this.database.asOrganization(org, (transaction) => knownIn(transaction, { org, collectionId }, entries));
   }
@@ -49,7 +49,7 @@ export class BulkDocuments extends Repository {
   ): Promise<ReadonlyMap<string, string>> {
     if (files.length === 0) return new Map();
     return this.database.asOrganization(org, async (transaction) => {
-      // Held against a deletion that would miss the new documents.
+      // The row lock holds off a deletion that would miss the new documents.
       const collection = await transaction.query(
         'SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE',
         [org, collectionId],
@@ -65,7 +65,7 @@ export class BulkDocuments extends Repository {
         sha256: contentSha256,
         metadata,
       }));
-      // In the order of the keys: two requests with the same entries wait for each other, and neither in vain.
+      // The order of the keys lets two requests with the same entries wait for each other without a deadlock.
       const { rows: created } = await transaction.query<{ id: string; key: string }>(
         `INSERT INTO parley.documents
            (org, id, collection_id, kind, filename, extension, object_key, bytes, sha256, metadata, submission_key, created_by)
@@ -85,7 +85,7 @@ export class BulkDocuments extends Repository {
         for (const [key, id] of others) documents.set(key, id);
       }
       const missing = files.find(({ key }) => !documents.has(key));
-      // Failed or deleted since the conflict: sent again, the entry is accepted.
+      // The document has failed or was deleted since the conflict: sent again, the entry is accepted.
       if (missing !== undefined) throw new StoreError('unavailable', `document ${missing.filename}: changed at this moment`);
       await tellOfCollection(transaction, org, collectionId, { last: true });
       return documents;

@@ -1,13 +1,13 @@
-/** The store's side of a KnowledgeBase: its documents' common home, and what all of its vectors have in common. */
+/** Collections: the rows of a KnowledgeBase that hold its documents together, with the settings that all of its vectors share. */
 import { uuidv7 } from '../../platform/uuid.ts';
 import type { StatementOptions, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
 
-/** What a collection is made with. */
+/** The settings of a new collection. */
 export interface CollectionSpec {
   readonly org: string;
-  /** Of the KnowledgeBase resource. */
+  /** Name of the KnowledgeBase resource. */
   readonly name: string;
   readonly uid: string;
   /** Name of the embedding profile. */
@@ -15,22 +15,22 @@ export interface CollectionSpec {
   readonly model: string;
   /** 0 for a profile without dense vectors. */
   readonly dimension: number;
-  /** BCP 47. */
+  /** BCP 47 tag. */
   readonly language: string;
   readonly maxTokens: number;
   readonly overlapTokens: number;
-  /** Name of the profile whose model reranks what a search finds; undefined for none. */
+  /** Name of the profile whose model reranks hits of searches; undefined for none. */
   readonly rerankProfile?: string | undefined;
-  /** Value of the resource's label; undefined for none. Its events are of this workspace. */
+  /** Value of the resource's workspace label; undefined for none. The collection's events carry it. */
   readonly workspace?: string | undefined;
 }
 
 export interface Collection extends CollectionSpec {
   /** `col_` and a UUIDv7; never reused. */
   readonly id: string;
-  /** Chunks that can be found. */
+  /** Chunks that searches can find. */
   readonly chunkCount: number;
-  /** Terms in all of these. */
+  /** Terms in all chunks that searches can find. */
   readonly termTotal: number;
   readonly createdAt: Date;
   readonly released: boolean;
@@ -42,7 +42,9 @@ export interface CollectionOverview {
   readonly chunks: number;
 }
 
-/** What {@link fromCollectionRow} reads. By name, so that a plan that a connection keeps stands when a column is added. */
+/**
+ * The columns that {@link fromCollectionRow} reads. They are named, so that a plan that a connection keeps stands when a column is added.
+ */
 export const COLLECTION_COLUMNS = `org, id, name, uid, profile, model, dimension, language, max_tokens AS "maxTokens", overlap_tokens AS "overlapTokens",
   chunk_count::float8 AS "chunkCount", term_total::float8 AS "termTotal", rerank_profile AS "rerankProfile",
   workspace, created_at AS "createdAt", released_at IS NOT NULL AS released, deleted_at IS NOT NULL AS deleted`;
@@ -55,15 +57,15 @@ export interface CollectionRow extends Omit<Collection, 'rerankProfile' | 'works
 /** Channel that announces every change of a collection or its documents, as `organisation/name`. */
 export const KNOWLEDGE_CHANNEL = 'parley_knowledge';
 
-/** Rows of a deleted collection that go in one transaction, so that none takes long. */
+/** Rows of a deleted collection that one transaction deletes, so that none takes long. */
 const REMOVED_AT_ONCE = 20_000;
 
 const ofName = `SELECT ${COLLECTION_COLUMNS} FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL`;
 
 export class Collections extends Repository {
   /**
-   * The collection of a KnowledgeBase, created if it does not exist. Kept documents of a former resource of this name are taken over.
-   * Language and chunking follow the resource and hold for documents to come.
+   * Returns the collection of a KnowledgeBase, and creates it if it does not exist. Kept documents of a former resource of this name are
+   * taken over. Language and chunking follow the resource and hold for documents to come.
    *
    * @throws StoreError `conflict` when the documents that are there were embedded with another model
    */
@@ -93,7 +95,7 @@ export class Collections extends Repository {
     });
   }
 
-  /** Not those that are deleted or released. */
+  /** Returns undefined for a deleted or released collection. */
   async byName({ org, name }: { readonly org: string; readonly name: string }): Promise<Collection | undefined> {
     if (name.includes('\u0000')) return undefined;
     const { rows } = await this.database.queryAs<CollectionRow>(org, ofName, [org, name]);
@@ -101,7 +103,7 @@ export class Collections extends Repository {
     return found?.released === true ? undefined : found;
   }
 
-  /** Whatever its state. */
+  /** Returns the collection whatever its state. */
   async get({ org, id }: { readonly org: string; readonly id: string }): Promise<Collection | undefined> {
     const { rows } = await this.database.queryAs<CollectionRow>(
       org,
@@ -111,7 +113,7 @@ export class Collections extends Repository {
     return rows[0] && fromCollectionRow(rows[0]);
   }
 
-  /** The resource is gone, its documents are kept. Idempotent. */
+  /** Marks the collection of a deleted resource as released; its documents are kept. Idempotent. */
   async release({ org, uid }: { readonly org: string; readonly uid: string }): Promise<void> {
     await this.database.queryAs(
       org,
@@ -121,8 +123,8 @@ export class Collections extends Repository {
   }
 
   /**
-   * {@link release} of every collection whose knowledge base isn't there any more.
-   * @param living uids of the knowledge bases that are
+   * Releases every collection whose knowledge base is gone, as {@link release} does.
+   * @param living uids of the knowledge bases that exist
    * @param within the only organisation to look at; all of them where absent
    */
   async releaseOthers(living: readonly string[], within?: string): Promise<readonly { readonly org: string; readonly name: string }[]> {
@@ -133,7 +135,7 @@ export class Collections extends Repository {
   }
 
   /**
-   * From the moment this returns nothing of it is found. Idempotent.
+   * Hides the collection from searches from the moment this returns. Idempotent.
    * @returns the ids of the collections that are left to be cleared away, usually one
    */
   async tombstone({ org, uid }: { readonly org: string; readonly uid: string }): Promise<readonly string[]> {
@@ -150,7 +152,7 @@ export class Collections extends Repository {
     });
   }
 
-  /** Deleted ones that still have rows. */
+  /** Returns deleted collections that still have rows. */
   async tombstoned(org: string): Promise<readonly Collection[]> {
     const { rows } = await this.database.queryAs<CollectionRow>(
       org,
@@ -160,7 +162,7 @@ export class Collections extends Repository {
     return rows.map(fromCollectionRow);
   }
 
-  /** All that are not deleted, by id. */
+  /** Returns all collections that are not deleted, sorted by id. */
   async list(org: string): Promise<readonly Collection[]> {
     const { rows } = await this.database.queryAs<CollectionRow>(
       org,
@@ -170,7 +172,7 @@ export class Collections extends Repository {
     return rows.map(fromCollectionRow);
   }
 
-  /** The last rows of a deleted collection whose documents are gone. Idempotent. */
+  /** Deletes the last rows of a deleted collection whose documents are gone. Idempotent. */
   async remove({ org, id }: { readonly org: string; readonly id: string }): Promise<void> {
     for (let deleted = REMOVED_AT_ONCE; deleted === REMOVED_AT_ONCE;) {
       ({ rowCount: deleted } = await this.database.queryAs(
@@ -185,7 +187,7 @@ export class Collections extends Repository {
     });
   }
 
-  /** For the resource's status. */
+  /** Returns the figures for the resource's status. */
   async overview({ org, id }: { readonly org: string; readonly id: string }): Promise<CollectionOverview> {
     const { rows } = await this.database.queryAs<{ processing: number; completed: number; failed: number; chunks: string }>(
       org,
@@ -198,7 +200,7 @@ export class Collections extends Repository {
     return { documents: { total: processing + completed + failed, processing, completed, failed }, chunks: Number(chunks) };
   }
 
-  /** How many documents are in each of the named collections, by state; one that has none isn't in the answer. */
+  /** Counts the documents in each of the named collections, by state; a collection without any isn't in the answer. */
   async documentCounts({
     org,
     names,
@@ -224,7 +226,7 @@ export class Collections extends Repository {
   }
 }
 
-/** Notifies watchers, with the commit. */
+/** Notifies watchers with the commit. */
 export async function tellOfCollection(
   transaction: Transaction,
   org: string,

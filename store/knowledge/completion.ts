@@ -1,4 +1,4 @@
-/** The end of documents that can be found from then on, in one transaction: chunks, terms, counters, status and events of all. */
+/** Completes documents in one transaction: writes chunks, terms, counters, status and events. From then on searches find them. */
 import type { Transaction } from '../database.ts';
 import { Repository } from '../repository.ts';
 import { storableJson } from '../storable-json.ts';
@@ -19,9 +19,9 @@ import { countTerms } from './term-counts.ts';
 export interface DocumentToComplete {
   readonly id: string;
   readonly message: string;
-  /** What has been read of it, where it is not in Postgres yet. */
+  /** The parsed content, where it is not in Postgres yet. */
   readonly content?: DocumentContent | undefined;
-  /** Its event, written in the same transaction. */
+  /** Builds the document's event, written in the same transaction. */
   readonly eventOf?: ((ended: EndedDocument) => NewEvent) | undefined;
 }
 
@@ -43,8 +43,9 @@ interface CompletedRow {
 
 export class DocumentCompletion extends Repository {
   /**
-   * The documents can be found from here on, and what they replace no more. Of one that is deleted or at an end already nothing is written.
-   * @param documents of one collection
+   * Lets searches find the documents from here on, and no longer those that they replace. Writes nothing for a document that is deleted or
+   * at an end already.
+   * @param documents documents of one collection
    * @returns for each document that was completed the documents that it replaced
    */
   async complete(org: string, documents: readonly DocumentToComplete[]): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -84,7 +85,7 @@ export class DocumentCompletion extends Repository {
   }
 }
 
-/** Those that were at work still. What is known of a document's content already stays, but for what is given. */
+/** Marks those that were still at work. Known facts of a document's content stay where no new ones are given. */
 async function markCompleted(
   transaction: Transaction,
   { org, collectionId }: { readonly org: string; readonly collectionId: string },
@@ -120,7 +121,7 @@ async function markCompleted(
 async function storeContent(transaction: Transaction, org: string, documents: readonly DocumentToComplete[]): Promise<void> {
   const read = documents.flatMap(({ id, content }) => (content === undefined ? [] : [{ id, ...content }]));
   if (read.length === 0) return;
-  // Of an attempt that went through the stages and broke off.
+  // These chunks are of an attempt that went through the stages and broke off.
   await transaction.query('DELETE FROM parley.chunks WHERE org = $1 AND document_id = ANY ($2)', [org, read.map(({ id }) => id)]);
   await insertChunks(
     transaction,

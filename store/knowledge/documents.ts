@@ -1,4 +1,4 @@
-/** The rows of documents: what was put into a knowledge base and what became of it. */
+/** The rows of documents: the contents of knowledge bases, and the state of their ingestion. */
 import { uuidv7 } from '../../platform/uuid.ts';
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
@@ -9,29 +9,29 @@ import { uncountTerms } from './term-counts.ts';
 export type DocumentStatus = 'processing' | 'completed' | 'failed';
 export type DocumentStage = 'queued' | 'fetching' | 'parsing' | 'indexing' | 'verifying' | 'completed';
 
-/** How one address of a website went. */
+/** The outcome for one address of a website. */
 export interface PageOutcome {
   readonly url: string;
   readonly status: 'fetched' | 'failed';
-  /** Of a failure, for a person. */
+  /** The reason of a failure, for a person. */
   readonly reason?: string;
   /** The key of the fetched content in the file storage, and its type. */
   readonly objectKey?: string;
   readonly contentType?: string;
   readonly extension?: 'html' | 'pdf' | 'txt';
-  /** Of what was read there. */
+  /** Title of the fetched page. */
   readonly title?: string;
 }
 
 export interface NewDocument {
   readonly org: string;
-  /** Made beforehand where a file is stored under it; see {@link newDocumentId}. */
+  /** An id made beforehand where a file is stored under it; see {@link newDocumentId}. */
   readonly id?: string;
   readonly collectionId: string;
   readonly kind: 'file' | 'website' | 'text';
-  /** As its owner calls it; for a website its first address. */
+  /** The owner's name for it; for a website its first address. */
   readonly filename: string;
-  /** Of a file, without the dot, lower case. */
+  /** Extension of a file, without the dot, lower case. */
   readonly extension?: string;
   readonly objectKey?: string;
   readonly bytes?: number;
@@ -64,20 +64,20 @@ export interface DocumentRecord {
   readonly stage: DocumentStage;
   readonly done: number;
   readonly total: number | null;
-  /** For a person. */
+  /** The message for a person. */
   readonly message: string;
   readonly errorCode: string | null;
   readonly title: string | null;
   readonly pages: number | null;
   readonly warnings: readonly string[];
   readonly pageOutcomes: readonly PageOutcome[] | null;
-  /** Of a completed document; 0 before. */
+  /** Chunks of a completed document; 0 before. */
   readonly chunkCount: number;
   readonly termTotal: number;
   readonly createdBy: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** When it last got anywhere. */
+  /** Time at which its ingestion last made progress. */
   readonly progressAt: Date;
 }
 
@@ -105,14 +105,14 @@ export function newDocumentId(uuid = uuidv7()): string {
 
 export class Documents extends Repository {
   /**
-   * Takes a document on, as `processing`. The same state of the same source is taken on once: the document that is there is answered then.
+   * Takes a document on, as `processing`. The same state of the same source is taken on once: otherwise the existing document is returned.
    * @throws StoreError `not_found` when the collection is gone
    */
   async create(document: NewDocument): Promise<DocumentRecord> {
     const { org, collectionId } = document;
     const id = document.id ?? newDocumentId();
     return this.database.asOrganization(org, async (transaction) => {
-      // Held against a deletion that would miss the new document.
+      // The row lock holds off a deletion that would miss the new document.
       const collection = await transaction.query(
         'SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE',
         [org, collectionId],
@@ -155,7 +155,7 @@ export class Documents extends Repository {
     });
   }
 
-  /** Not those that are deleted. */
+  /** Returns undefined for a deleted document. */
   async get({ org, id, collectionId }: DocumentRef & { readonly collectionId?: string | undefined }): Promise<DocumentRecord | undefined> {
     if (!ID_SHAPE.test(id)) return undefined;
     const { rows } = await this.database.queryAs<DocumentRecord>(
@@ -166,7 +166,7 @@ export class Documents extends Repository {
     return rows[0];
   }
 
-  /** Those of them that are at work, with their collections where these are not deleted. */
+  /** Returns those of the documents that are at work, with their collections where these are not deleted. */
   async openAll({
     org,
     ids,
@@ -193,7 +193,7 @@ export class Documents extends Repository {
     });
   }
 
-  /** Text that came with the configuration. */
+  /** Returns the text of a document that came with the configuration. */
   async content({ org, id }: DocumentRef): Promise<string | undefined> {
     const { rows } = await this.database.queryAs<{ content: string | null }>(
       org,
@@ -203,7 +203,7 @@ export class Documents extends Repository {
     return rows[0]?.content ?? undefined;
   }
 
-  /** Oldest first. */
+  /** Lists documents, oldest first. */
   async list(options: {
     readonly org: string;
     readonly collectionId: string;
@@ -222,7 +222,7 @@ export class Documents extends Repository {
     return rows.length > pageSize && last !== undefined ? { items, next: { createdAt: last.createdAt, id: last.id } } : { items };
   }
 
-  /** The newest document of each of a collection's sources that is completed, and the newest of any state. */
+  /** Returns the newest completed document of each of a collection's sources, and the newest of any state. */
   async ofSources({ org, collectionId }: { readonly org: string; readonly collectionId: string }): Promise<readonly DocumentRecord[]> {
     const { rows } = await this.database.queryAs<DocumentRecord>(
       org,
@@ -232,7 +232,7 @@ export class Documents extends Repository {
     return rows;
   }
 
-  /** Taken on and not yet at an end, or deleted and not yet cleared away: for the sweep of lost work. */
+  /** Returns documents that are neither completed nor failed, and deleted ones that are not cleared away: for the sweep of lost work. */
   async unsettled({
     org,
     limit,
@@ -250,9 +250,9 @@ export class Documents extends Repository {
   }
 
   /**
-   * Nothing of the document is found once this has returned. Its terms are subtracted from the counts in the same transaction.
+   * Hides the document from searches from the moment this returns. Its terms are subtracted from the counts in the same transaction.
    *
-   * @param unlessCompleted - leaves it alone where it can be found already, as a caller that saw it unfinished wants
+   * @param unlessCompleted - leaves it alone where searches find it already, as a caller that saw it unfinished wants
    * @returns false when there is no such document, or it was left alone
    */
   async tombstone({
@@ -263,7 +263,7 @@ export class Documents extends Repository {
   }: DocumentRef & { readonly collectionId: string; readonly unlessCompleted?: boolean }): Promise<boolean> {
     if (!ID_SHAPE.test(id)) return false;
     return this.database.asOrganization(org, async (transaction) => {
-      // Before the look at it: of two deletions one reports that it was the first.
+      // The lock comes before the look at the document: of two deletions one reports that it was the first.
       await lockCounters(transaction, { org, id: collectionId });
       const { rows } = await transaction.query<{ deleted: boolean; status: DocumentStatus }>(
         'SELECT deleted_at IS NOT NULL AS deleted, status FROM parley.documents WHERE org = $1 AND id = $2 AND collection_id = $3',
@@ -289,7 +289,7 @@ export class Documents extends Repository {
     });
   }
 
-  /** The rows of a deleted document. Idempotent; leaves one that isn't deleted alone. */
+  /** Deletes the rows of a deleted document. Idempotent; leaves one that isn't deleted alone. */
   async remove({ org, id }: DocumentRef): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
       await transaction.query(
@@ -300,7 +300,7 @@ export class Documents extends Repository {
     });
   }
 
-  /** Which of these have a row, deleted ones too. */
+  /** Returns those of the ids that have a row, deleted ones too. */
   async existing({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<ReadonlySet<string>> {
     const { rows } = await this.database.queryAs<{ id: string }>(org, 'SELECT id FROM parley.documents WHERE org = $1 AND id = ANY ($2)', [
       org,
@@ -309,7 +309,7 @@ export class Documents extends Repository {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Ids of all of a collection's documents, deleted ones too, ascending. */
+  /** Returns ids of all of a collection's documents, deleted ones too, ascending. */
   async idsOf(options: {
     readonly org: string;
     readonly collectionId: string;
@@ -345,7 +345,7 @@ export async function hideDocument(
   return true;
 }
 
-/** One completion or deletion at a time in a collection: all share the rows of its term frequencies. */
+/** Lets one completion or deletion run at a time in a collection: all share the rows of its term frequencies. */
 async function lockCounters(transaction: Transaction, { org, id }: DocumentRef): Promise<void> {
   await transaction.query('SELECT FROM parley.collections WHERE org = $1 AND id = $2 FOR NO KEY UPDATE', [org, id]);
 }

@@ -1,22 +1,22 @@
-/** Vectors by the hash of what they were made of. */
+/** Caches vectors by the hash of the text that they embed. */
 import { Repository } from '../repository.ts';
 import { DAY_MS } from '../../platform/time.ts';
 
 export class EmbeddingCacheRows extends Repository {
-  /** @param keys SHA-256, lower-case hex; answers those that are known */
+  /** @param keys SHA-256, lower-case hex. @returns the vectors of known keys */
   async get(org: string, keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>> {
     const { rows } = await this.database.queryAs<{ key: Buffer; vector: Buffer }>(
       org,
       'UPDATE parley.embedding_cache SET used_at = now() WHERE org = $1 AND key = ANY ($2) RETURNING key, vector',
       [org, keys.map((key) => Buffer.from(key, 'hex'))],
     );
-    // A copy, for the driver's buffers stand at any offset.
+    // This copies the bytes, because the driver's buffers start at any offset.
     return new Map(rows.map(({ key, vector }) => [key.toString('hex'), new Float32Array(Uint8Array.from(vector).buffer)]));
   }
 
   async put(org: string, entries: ReadonlyMap<string, Float32Array>): Promise<void> {
     if (entries.size === 0) return;
-    // In one order always: two batches with texts in common must not wait for each other crosswise.
+    // A fixed order keeps two batches with texts in common from a deadlock.
     const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
     await this.database.queryAs(
       org,
@@ -30,7 +30,7 @@ export class EmbeddingCacheRows extends Repository {
     );
   }
 
-  /** Deletes rows unused for `unusedForMs` (30 days), `limit` (500) at most. @returns how many went */
+  /** Deletes rows unused for `unusedForMs` (30 days), `limit` (500) at most. @returns how many were deleted */
   async prune({
     org,
     unusedForMs = 30 * DAY_MS,

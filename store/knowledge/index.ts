@@ -11,7 +11,7 @@ import { EmbeddingCacheRows } from './embedding-cache.ts';
 import { Ingestion } from './ingestion.ts';
 import { KnowledgeLookup } from './lookup.ts';
 
-/** Everything of knowledge bases that lives in Postgres, but the vectors. */
+/** All data of knowledge bases in Postgres, except the vectors. */
 export interface KnowledgeStore {
   readonly collections: Collections;
   readonly documents: Documents;
@@ -20,7 +20,10 @@ export interface KnowledgeStore {
   readonly completion: DocumentCompletion;
   readonly lookup: KnowledgeLookup;
   readonly embeddingCache: EmbeddingCacheRows;
-  /** Until it is stopped: which knowledge bases changed, or had a document taken on, completed, failed or deleted. On a connection of its own. */
+  /**
+   * Reports knowledge bases that changed, or had a document taken on, completed, failed or deleted, until it is stopped. Uses a connection
+   * of its own.
+   */
   listen(changes: ObjectChanges): Listening;
 }
 

@@ -1,4 +1,4 @@
-/** What an ingestion writes: progress, chunks, and its one end. Every step may be repeated. */
+/** Writes the rows of an ingestion: progress, chunks, and its one end. Every step may be repeated. */
 import type { Transaction } from '../database.ts';
 import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
@@ -24,18 +24,18 @@ export interface StoredChunk {
 export interface DocumentTerms {
   /** Dimensions of sparse vectors, ascending. */
   readonly terms: readonly number[];
-  /** In how many of the document's chunks each is. */
+  /** The number of the document's chunks that each term is in. */
   readonly chunks: readonly number[];
 }
 
-/** Where a document has come to its end: what the event of it is made from. */
+/** A document at its end, from which its event is made. */
 export interface EndedDocument {
   readonly org: string;
   readonly id: string;
   /** Name of the KnowledgeBase. */
   readonly knowledgeBase: string;
   readonly workspace: string | undefined;
-  /** 0 where it failed. */
+  /** 0 if it failed. */
   readonly chunkCount: number;
 }
 
@@ -44,7 +44,7 @@ interface DocumentRef {
   readonly id: string;
 }
 
-/** The document is at work and its knowledge base is there. */
+/** SQL condition: the document is at work and its knowledge base is there. */
 const LIVE = `d.status = 'processing' AND d.deleted_at IS NULL
   AND EXISTS (SELECT FROM parley.collections c WHERE c.org = d.org AND c.id = d.collection_id AND c.deleted_at IS NULL)`;
 
@@ -72,7 +72,7 @@ export class Ingestion extends Repository {
     );
   }
 
-  /** Restarts the chunks: those of an earlier attempt are deleted. */
+  /** Deletes the chunks of an earlier attempt. */
   async clearChunks(ref: DocumentRef): Promise<void> {
     await this.database.asOrganization(ref.org, async (transaction) => {
       await transaction.query(
@@ -93,7 +93,7 @@ export class Ingestion extends Repository {
     );
   }
 
-  /** The facts of a fully parsed document. */
+  /** Stores the facts of a fully parsed document. */
   async parsed(
     ref: DocumentRef,
     facts: {
@@ -116,7 +116,7 @@ export class Ingestion extends Repository {
     });
   }
 
-  /** In the order of the document, behind `after`. */
+  /** Returns chunks in the order of the document, behind `after`. */
   async chunks({ org, id }: DocumentRef, page: { readonly after?: number; readonly limit: number }): Promise<readonly StoredChunk[]> {
     return this.database.asOrganization(org, (transaction) => readChunks(transaction, { org, id }, page));
   }
@@ -135,7 +135,7 @@ export class Ingestion extends Repository {
   }
 
   /**
-   * @param event its event, written in this same transaction
+   * @param event the failure's event, written in this same transaction
    * @returns false when the document was deleted or at an end already
    */
   async fail(
@@ -159,7 +159,7 @@ export class Ingestion extends Repository {
   }
 }
 
-/** None of them is counted yet. Writing them again replaces them. */
+/** Writes terms that are not counted yet. Writing them again replaces them. */
 export async function insertTerms(
   transaction: Transaction,
   org: string,
@@ -173,7 +173,7 @@ export async function insertTerms(
   );
 }
 
-/** Writing one again replaces it. */
+/** Writes chunks. Writing one again replaces it. */
 export async function insertChunks(
   transaction: Transaction,
   org: string,
@@ -234,7 +234,7 @@ async function tellOfEnd(
   await insertEvents(transaction, [event({ org, id, knowledgeBase: name, workspace: workspace ?? undefined, chunkCount })]);
 }
 
-/** Completions and deletions of one collection come one after the other: its counters and frequencies are shared rows. */
+/** Lets completions and deletions of one collection run one after the other: its counters and frequencies are shared rows. */
 export async function lockCollection(
   transaction: Transaction,
   { org, id }: DocumentRef,

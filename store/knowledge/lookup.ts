@@ -1,4 +1,4 @@
-/** What a search asks of Postgres: how rare its terms are, and what stands behind the hits of the vector store. */
+/** Answers the queries of a search: how rare its terms are, and which chunks the hits of the vector store are. */
 import { Repository } from '../repository.ts';
 import { COLLECTION_COLUMNS, fromCollectionRow, type Collection, type CollectionRow } from './collections.ts';
 import { readChunks, type StoredChunk } from './ingestion.ts';
@@ -6,21 +6,21 @@ import { readChunks, type StoredChunk } from './ingestion.ts';
 export interface FoundChunk extends Omit<StoredChunk, 'indexedText' | 'tokens'> {
   readonly documentId: string;
   readonly filename: string;
-  /** Of the document, or of the page of a website. */
+  /** Title of the document, or of the page of a website. */
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** How a collection stands at the moment a search begins. */
+/** The state of a collection when a search begins. */
 export interface Prepared {
   readonly collection: Collection;
-  /** For each of the terms that is in a findable chunk at all, in how many. */
+  /** Numbers of findable chunks by term, for each term that is in any. */
   readonly frequencies: ReadonlyMap<number, number>;
-  /** Documents that may have vectors and are not to be found. */
+  /** Documents that may have vectors and must not be found. */
   readonly hidden: readonly string[];
-  /** There are no others. */
+  /** True if `hidden` has all such documents. */
   readonly allHidden: boolean;
-  /** Those of them that are to take the place of another document, in the moment in which they can be found. */
+  /** Hidden documents that will replace another one at the moment in which searches find them. */
   readonly arriving: readonly string[];
 }
 
@@ -29,13 +29,16 @@ interface PreparedRow extends CollectionRow {
   readonly hidden: readonly (readonly [string, boolean])[] | null;
 }
 
-/** Documents that are kept out of a search by name; beyond these the wall behind the search has to do. */
+/** Most documents that a search excludes by name; beyond these, {@link KnowledgeLookup.resolve} has to do. */
 const HIDDEN_LIMIT = 1_000;
 
 const searching = { prepared: true, quick: true, samePlans: true };
 
 export class KnowledgeLookup extends Repository {
-  /** In one statement, so that all of it is of one moment. @returns undefined for a collection that is not there, deleted or released */
+  /**
+   * Reads everything in one statement, so that all of it is of one moment. @returns undefined for a collection that is not there, deleted
+   * or released
+   */
   async prepare({
     org,
     name,
@@ -69,7 +72,7 @@ export class KnowledgeLookup extends Repository {
     };
   }
 
-  /** Whether one of these documents can be found by now. */
+  /** Tells whether searches find one of these documents by now. */
   async arrived({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<boolean> {
     if (ids.length === 0) return false;
     const { rowCount } = await this.database.queryAs(
@@ -80,7 +83,10 @@ export class KnowledgeLookup extends Repository {
     return rowCount > 0;
   }
 
-  /** The chunks behind hits, in any order: only those of this collection whose document can be found at this moment. This is the wall. */
+  /**
+   * Returns the chunks of hits, in any order: only those of this collection whose document may be found at this moment. Nothing else guards
+   * the results of a search.
+   */
   async resolve({
     org,
     collectionId,
@@ -91,7 +97,7 @@ export class KnowledgeLookup extends Repository {
     readonly hits: readonly { readonly documentId: string; readonly ordinal: number }[];
   }): Promise<readonly FoundChunk[]> {
     if (hits.length === 0) return [];
-    // Each row by its whole key: the one plan that is always right, which need not be thought out again each time.
+    // Each row is read by its whole key, the one plan that is always right and need not be made again each time.
     const { rows } = await this.database.queryAs<FoundChunk & { [column: string]: unknown }>(
       org,
       `SELECT h.document_id AS "documentId", h.ordinal, k.text, k.heading_path AS "headingPath", k.page, k.sheet, k.url, k.first_row AS "firstRow",
@@ -112,7 +118,7 @@ export class KnowledgeLookup extends Repository {
     return rows;
   }
 
-  /** A document's chunks, all of them in pages: for people and for exports. */
+  /** Returns a page of a document's chunks, for people and for exports. */
   async chunksOf(options: {
     readonly org: string;
     readonly documentId: string;

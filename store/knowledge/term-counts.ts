@@ -1,12 +1,13 @@
 /**
- * What a document's terms add to its collection's frequencies, and take away again. In slices, so that no transaction takes long; the first one
- * is counted with what makes the document found or hidden, which for most documents is all. Frequencies that lag behind move a score a little, and nothing else.
- * The caller holds the collection: all share the rows of its frequencies.
+ * Adds a document's terms to its collection's frequencies, and subtracts them again. It works in slices, so that no transaction takes long.
+ * The first slice is counted with the change that makes the document found or hidden, and for most documents it is all. Frequencies that
+ * lag behind move a score a little, and nothing else.
+ * The caller locks the collection: all share the rows of its frequencies.
  */
 import type { Transaction } from '../database.ts';
 
 const COUNTED_AT_ONCE = 50_000;
-/** Fewer, for a client waits for the answer to a deletion. */
+/** Terms that one transaction subtracts: fewer than are added, because a client waits for the answer to a deletion. */
 const UNCOUNTED_AT_ONCE = 20_000;
 
 interface CountedDocument {
@@ -15,7 +16,7 @@ interface CountedDocument {
   readonly collectionId: string;
 }
 
-/** The next slice of each document. @returns whether there are more */
+/** Counts the next slice of each document. @returns whether there are more */
 export async function countTerms(
   transaction: Transaction,
   { org, collectionId, ids }: Omit<CountedDocument, 'id'> & { readonly ids: readonly string[] },
@@ -56,8 +57,8 @@ export async function uncountTerms(transaction: Transaction, document: CountedDo
 }
 
 /**
- * Row by row, by the whole key: a join would be planned by statistics, which a collection that has just been filled doesn't have, and
- * would then compare each term with all others.
+ * Subtracts row by row, by the whole key: a join would be planned by statistics, which a collection that has just been filled doesn't have,
+ * and would then compare each term with all others.
  */
 async function subtractSlice(
   transaction: Transaction,

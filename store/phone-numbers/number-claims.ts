@@ -1,18 +1,18 @@
 import { Repository } from '../repository.ts';
-/** Ownership of phone numbers: one claim for each number, which passes to another organisation only here. */
+/** Ownership of phone numbers: one claim for each number. A number passes to another organisation only here. */
 
 export interface NumberOwner {
   readonly org: string;
-  /** Of the PhoneNumber. */
+  /** Uid of the PhoneNumber. */
   readonly uid: string;
-  /** E.164. */
+  /** The number in E.164. */
   readonly number: string;
 }
 
 export interface NumberClaim extends Pick<NumberOwner, 'org' | 'uid'> {
-  /** Its PhoneNumber is gone: until when the organisation may have it back alone. Absent while it is there. */
+  /** Time until which the organisation alone may have the number back after its PhoneNumber was deleted. Absent while that exists. */
   readonly reservedUntil?: Date;
-  /** By the clock of Postgres. */
+  /** True if the reservation is over, by the clock of Postgres. */
   readonly expired: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface ClaimTerms {
   readonly assignees?: readonly string[] | undefined;
 }
 
-/** Numbers at most in an answer of {@link NumberClaims.list}. */
+/** Most numbers that {@link NumberClaims.list} returns. */
 const LIST_LIMIT = 10_000;
 
 interface Row extends NumberOwner {
@@ -31,12 +31,12 @@ interface Row extends NumberOwner {
   readonly expired: boolean | null;
 }
 
-/** $1: how long reservations last, in milliseconds. */
+/** Columns of a claim; `$1` is how long reservations last, in milliseconds. */
 const COLUMNS = `org, uid, released_at + $1::float8 * interval '1 millisecond' AS until,
   released_at <= now() - $1::float8 * interval '1 millisecond' AS expired`;
 
 export class NumberClaims extends Repository {
-  /** Of any organisation. */
+  /** Returns the claim of any organisation. */
   async get(number: string, { reservedMs }: Pick<ClaimTerms, 'reservedMs'>): Promise<(NumberOwner & NumberClaim) | undefined> {
     const [row] = await this.database.query<Row>(`SELECT $2::text AS number, ${COLUMNS} FROM parley.claim_of_number($2)`, [
       reservedMs,
@@ -46,7 +46,8 @@ export class NumberClaims extends Repository {
   }
 
   /**
-   * Takes a number that no organisation has, or the same one, or whose reservation is over, or that its organisation may not have. Idempotent.
+   * Claims a number that no organisation has, that this one has already, whose reservation is over, or whose organisation isn't one of
+   * `assignees`. Idempotent.
    * @returns false where another organisation has it
    * @throws StoreError `conflict` while calls are still routed to the other organisation
    */
@@ -60,10 +61,10 @@ export class NumberClaims extends Repository {
     return rows[0]?.claimed === true;
   }
 
-  /** The PhoneNumber is gone: the reservation begins, unless another object of the organisation has the number. Idempotent. */
+  /** Begins the reservation of a deleted PhoneNumber's number, unless another object of the organisation has it. Idempotent. */
   async release({ org, uid, number }: NumberOwner): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
-      // The claim before the route, as release_numbers() has it: in the other order the two would wait for each other.
+      // The claim is locked before the route, as in release_numbers(): the other order could deadlock.
       await transaction.query(
         'UPDATE parley.number_claims SET released_at = now() WHERE org = $1 AND number = $2 AND uid = $3 AND released_at IS NULL',
         [org, number, uid],
@@ -73,8 +74,8 @@ export class NumberClaims extends Repository {
   }
 
   /**
-   * {@link release} of everything that isn't there any more.
-   * @param living uids of the PhoneNumbers that are
+   * Releases every claim whose PhoneNumber is gone, as {@link release} does.
+   * @param living uids of the PhoneNumbers that exist
    * @param within the only organisation to look at; all of them where absent
    * @returns the numbers
    */
@@ -86,7 +87,7 @@ export class NumberClaims extends Repository {
     return rows.map(({ number }) => number);
   }
 
-  /** Of one organisation, or of all, by number; 10,000 at most. */
+  /** Lists claims of one organisation, or of all, by number; 10,000 at most. */
   async list({
     reservedMs,
     org,
@@ -100,7 +101,7 @@ export class NumberClaims extends Repository {
     });
   }
 
-  /** Ends a reservation before its time. @returns for whom it was; undefined where the number is not reserved */
+  /** Ends a reservation before its time. @returns its organisation; undefined where the number is not reserved */
   async endReservation(number: string): Promise<string | undefined> {
     const [row] = await this.database.query<{ org: string | null }>('SELECT parley.end_reservation($1) AS org', [number]);
     return row?.org ?? undefined;

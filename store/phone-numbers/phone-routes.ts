@@ -3,16 +3,16 @@ import { Repository } from '../repository.ts';
 
 export interface PhoneRoute {
   readonly org: string;
-  /** Of the PhoneNumber. */
+  /** Uid of the PhoneNumber. */
   readonly uid: string;
   readonly name: string;
-  /** E.164. */
+  /** The number in E.164. */
   readonly number: string;
   readonly provider: 'sip' | 'native' | 'carrier';
   /** Names of agents; null where the number takes no calls, or makes none. */
   readonly inboundAgent: string | null;
   readonly outboundAgent: string | null;
-  /** Id at the media server; null where the number can't call. */
+  /** The trunk's id at the media server; null where the number can't call. */
   readonly outboundTrunk: string | null;
 }
 
@@ -22,8 +22,8 @@ type Row = PhoneRoute & Record<string, unknown>;
 
 export class PhoneRoutes extends Repository {
   /**
-   * Writes a route down; the same one again writes nothing. An object of the same organisation that had the number before has it no more. A number
-   * that is claimed by no organisation is claimed along.
+   * Writes a route; the same one again writes nothing. An object of the same organisation that had the number before loses it. A number
+   * that no organisation has claimed is claimed along.
    * @throws StoreError `conflict` while the number is claimed by another organisation
    */
   async put(route: PhoneRoute): Promise<void> {
@@ -49,14 +49,14 @@ export class PhoneRoutes extends Repository {
     });
   }
 
-  /** The object is gone, or has no say over its number. Idempotent. */
+  /** Removes the route of an object that is gone, or has no say over its number. Idempotent. */
   async remove({ org, uid }: Pick<PhoneRoute, 'org' | 'uid'>): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND uid = $2', [org, uid]);
     });
   }
 
-  /** The number within an organisation: another one's is not found. */
+  /** Returns the route of a number within an organisation: another one's is not found. */
   async get({ org, number }: Pick<PhoneRoute, 'org' | 'number'>): Promise<PhoneRoute | undefined> {
     const { rows } = await this.database.queryAs<Row>(org, `SELECT ${COLUMNS} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
       org,
@@ -65,7 +65,7 @@ export class PhoneRoutes extends Repository {
     return rows[0];
   }
 
-  /** Of any organisation: for callers that know only a number, from the media server. */
+  /** Returns the route of any organisation, for callers that know only a number, from the media server. */
   async find(number: string): Promise<PhoneRoute | undefined> {
     const [row] = await this.database.query<{ readonly org: string | null }>('SELECT parley.organization_of_number($1) AS org', [number]);
     return row?.org == null ? undefined : this.get({ org: row.org, number });

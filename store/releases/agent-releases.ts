@@ -1,4 +1,4 @@
-/** How revisions come into service, and go: each change with its record and its events in one transaction. */
+/** Changes which revisions serve: each change with its record and its events in one transaction. */
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
@@ -19,7 +19,7 @@ import type { RevisionParts } from './revision-parts.ts';
 /** Notifies operators that a person changed what serves; the payload is `<organisation>/<agent>`. */
 export const RELEASES_CHANNEL = 'parley_agent_releases';
 
-/** A change as its events see it. */
+/** A change for which events are built. */
 export interface ReleasedAgent extends AgentRef, ReleaseRecord {}
 
 interface WithEvents {
@@ -27,11 +27,11 @@ interface WithEvents {
 }
 
 interface ByVersion {
-  /** Of the state that the change was decided on: null where nothing served; any where absent. */
+  /** Version of the state that the change was decided on: null where nothing served; any where absent. */
   readonly version?: number | null | undefined;
 }
 
-/** Undefined where the state is no longer the one that the change was decided on: look again. */
+/** The new state; undefined where the present one is no longer the one that the change was decided on: read it again. */
 type Changed = ReleaseState | undefined;
 
 export class AgentReleases extends Repository {
@@ -41,7 +41,7 @@ export class AgentReleases extends Repository {
   }
 
   /**
-   * All new calls of the agent start from this revision. Serving the same one again keeps `activeSince` and writes nothing.
+   * Lets all new calls of the agent start with this revision. Serving the same one again keeps `activeSince` and writes nothing.
    *
    * @throws StoreError `not_found` when the revision was never put
    */
@@ -58,7 +58,7 @@ export class AgentReleases extends Repository {
         `INSERT INTO parley.agent_serving (org, agent_name, revision, config_hash) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
         [org, agentName, revision, configHash],
       );
-      // Another operator was faster.
+      // Another operator has changed the state first.
       if (rowCount === 0) return undefined;
       const record = { change: pinned ? 'pinned' : 'served', revision, configHash, replaced: null, percent: 100 } as const;
       await this.#record(transaction, options, record);
@@ -66,7 +66,7 @@ export class AgentReleases extends Repository {
     });
   }
 
-  /** Any other change, decided on the state of a version. @throws StoreError `not_found` for an agent that doesn't serve */
+  /** Applies any other change, decided on the state of a version. @throws StoreError `not_found` for an agent that doesn't serve */
   async change(
     options: AgentRef & WithEvents & Author & ByVersion & { readonly change: Exclude<ReleaseChange, { type: 'serve' }> },
   ): Promise<Changed> {
@@ -77,7 +77,7 @@ export class AgentReleases extends Repository {
   }
 
   /**
-   * The Agent was deleted: no new call starts. What is known of it stays for an Agent of the same name, until the housekeeping forgets it.
+   * Stops new calls of a deleted Agent. Its state stays for an Agent of the same name, until the housekeeping forgets it.
    * Idempotent. @returns false where the state is no longer the one that was seen
    */
   async retire(ref: AgentRef & ByVersion): Promise<boolean> {
@@ -89,15 +89,15 @@ export class AgentReleases extends Repository {
         `UPDATE parley.test_runs SET state = 'cancelled', finished_at = now() WHERE org = $1 AND agent_name = $2 AND state IN ('queued', 'running')`,
         values,
       );
-      // What never served has no row to be found by later, and no call can be running on it.
+      // An agent that never served has no row to be found by later, and no call can be running on its revisions.
       if (before === undefined) await transaction.query('DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_name = $2', values);
       return true;
     });
   }
 
   /**
-   * {@link retire} of every agent that isn't there any more.
-   * @param living `organisation/name` of those that are
+   * Retires every agent that is gone, as {@link retire} does.
+   * @param living `organisation/name` of the agents that exist
    * @param within the only organisation to look at; all of them where absent
    */
   async retireOthers(living: readonly string[], within?: string): Promise<readonly AgentRef[]> {
@@ -107,7 +107,7 @@ export class AgentReleases extends Repository {
     );
   }
 
-  /** What calls may cost from now on. Does nothing for an agent that doesn't serve. */
+  /** Sets the budget for calls from now on. Does nothing for an agent that doesn't serve. */
   async setBudget({ org, agentName, budget }: AgentRef & { readonly budget: ServingBudget | undefined }): Promise<Changed> {
     return this.database.asOrganization(org, async (transaction) => {
       await transaction.query('UPDATE parley.agent_serving SET budget = $3 WHERE org = $1 AND agent_name = $2 AND retired_at IS NULL', [
@@ -120,9 +120,10 @@ export class AgentReleases extends Repository {
   }
 
   /**
-   * A person ends the canary or, without one, goes back to the revision that served before, or to another one that has served.
+   * Ends the canary for a person or, without one, goes back to the revision that served before, or to another one that has served.
    * @param to a revision, or the first 8 or more digits of one
-   * @throws StoreError `not_found` for an agent that doesn't serve, `invalid` for an unknown revision, `conflict` where there is nothing to go back to
+   * @throws StoreError `not_found` for an agent that doesn't serve, `invalid` for an unknown revision, `conflict` where there is nothing to
+   * go back to
    */
   async rollback(options: AgentRef & { readonly to?: string | undefined } & WithEvents & Author): Promise<ReleaseState> {
     return this.#request(options, async (transaction, before) => {
@@ -147,10 +148,11 @@ export class AgentReleases extends Repository {
   }
 
   /**
-   * A person has the canary serve all new calls or, without one, what was rolled back last serve again. Nothing else that was rolled back is
+   * Lets the canary serve all new calls for a person or, without one, the revision that was rolled back last. No other rollback is
    * forgotten.
    * @param revision the canary's or one that was rolled back, or the first 8 or more digits of it
-   * @throws StoreError `not_found` for an agent that doesn't serve, `invalid` for a revision that is neither, `conflict` where there is nothing to promote
+   * @throws StoreError `not_found` for an agent that doesn't serve, `invalid` for a revision that is neither, `conflict` where there is
+   * nothing to promote
    */
   async promote(options: AgentRef & { readonly revision?: string | undefined } & WithEvents & Author): Promise<ReleaseState> {
     const { agentName, revision: prefix } = options;
@@ -168,7 +170,7 @@ export class AgentReleases extends Repository {
     });
   }
 
-  /** A revision that has served or been tried, by its hash or the beginning of it. @returns undefined for none, and for several */
+  /** Finds a revision that has served or been tried, by its hash or the beginning of it. @returns undefined for none, and for several */
   async served({
     org,
     agentName,
@@ -185,14 +187,14 @@ export class AgentReleases extends Repository {
   ): Promise<ReleaseState> {
     const { org, agentName } = options;
     const unknown = (): StoreError => new StoreError('not_found', `agent ${agentName}: no revision of it serves in organisation ${org}`);
-    // Postgres refuses this character even in a question.
+    // Postgres refuses this character even in a parameter.
     if (agentName.includes('\u0000')) throw unknown();
     return this.database.asOrganization(org, async (transaction) => {
       const before = await readState(transaction, options, 'FOR UPDATE');
       if (before === undefined || before.retiredAt !== null) throw unknown();
       const change = await decide(transaction, { ...before, org, agentName });
       const after = await this.#apply(transaction, options, { before, change });
-      // Few people do this, so that the lock of a notification within a transaction costs nothing.
+      // People do this rarely, so that the lock of a notification within a transaction costs nothing.
       await transaction.query('SELECT pg_notify($1, $2)', [RELEASES_CHANNEL, `${org}/${agentName}`]);
       return after ?? before;
     });
@@ -235,7 +237,7 @@ async function requireState(transaction: Transaction, ref: AgentRef) {
   return state;
 }
 
-/** Of what a rollback takes away, and of what takes its place. */
+/** Reads the parts of the revision that a rollback takes away, and of its replacement. */
 async function partsOf(
   transaction: Transaction,
   { org, agentName }: AgentRef,
@@ -251,15 +253,15 @@ async function partsOf(
   return new Map(rows.flatMap(({ revision: each, parts }) => (parts === null ? [] : [[each, parts] as const])));
 }
 
-/** By the clock of Postgres, which every process shares. */
+/** Returns the time by the clock of Postgres, which every process shares. */
 async function nowOf(transaction: Transaction): Promise<Date> {
   const { rows } = await transaction.query<{ now: Date }>('SELECT now()::timestamptz(3) AS now');
   return rows[0]!.now;
 }
 
 /**
- * Without a prefix: the latest with another configuration that served by the spec, unless it was rolled back since. Revisions that
- * differ in the versions of Secrets alone have one configuration.
+ * Finds a revision that served. Without a prefix, it is the latest with another configuration that served by the spec, unless it was rolled
+ * back since. Revisions that differ in the versions of Secrets alone have one configuration.
  */
 async function findServed(
   transaction: Transaction,

@@ -9,7 +9,7 @@ it('gives a call the same share in each process and version', () => {
 });
 
 it.each([1, 5, 10, 25, 50, 90, 99])('takes %d of 100 calls, within a point over 10,000', (percent) => {
-  // Ids as they are made, 10 ms apart; the random part comes from a generator that begins alike in each run.
+  // These ids are made 10 ms apart, as calls make them; the random part comes from a generator that begins alike in each run.
   let seed = 7;
   const hex = (digits: number): string => {
     let text = '';

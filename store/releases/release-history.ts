@@ -1,16 +1,16 @@
-/** The revisions of an agent, with what became of each. */
+/** Lists the revisions of an agent, with their releases. */
 import { Repository } from '../repository.ts';
 import { readState } from './release-rows.ts';
 import type { ReleaseRecord, ReleaseState } from './release-state.ts';
 
-/** `not_served`: stored, because it is being tested or was not let through. */
+/** `not_served`: stored, because it is being tested or did not pass the gate. */
 export type RevisionState = 'serving' | 'canary' | 'rolled_back' | 'superseded' | 'not_served';
 
 export interface RevisionSummary {
   readonly revision: string;
   readonly createdAt: Date;
   readonly state: RevisionState;
-  /** The last that happened to it; null where nothing has. */
+  /** The latest release change of the revision; null where there is none. */
   readonly last: (Pick<ReleaseRecord, 'change'> & { readonly at: Date; readonly reason: string | null; readonly by: string | null }) | null;
 }
 
@@ -42,7 +42,7 @@ interface Row {
 }
 
 export class AgentReleaseHistory extends Repository {
-  /** The newest first. @returns undefined for an agent without any revision */
+  /** Lists revisions, the newest first. @returns undefined for an agent without any revision */
   async list({
     org,
     agentName,
@@ -73,7 +73,7 @@ export class AgentReleaseHistory extends Repository {
     });
   }
 
-  /** One revision with its configuration, by its hash or the beginning of it. @returns undefined for none, and for several */
+  /** Finds one revision with its configuration, by its hash or the beginning of it. @returns undefined for none, and for several */
   async find({
     org,
     agentName,
@@ -93,7 +93,7 @@ export class AgentReleaseHistory extends Repository {
   }
 }
 
-/** Postgres refuses this character even in a question. */
+/** Tells whether Postgres would refuse the name even in a parameter. */
 const isImpossible = (name: string): boolean => name.includes('\u0000');
 
 function summaryOf({ revision, createdAt, change, at, reason, by, gone }: Row, release: ReleaseState | undefined): RevisionSummary {

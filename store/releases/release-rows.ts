@@ -1,4 +1,4 @@
-/** The state of a release as `parley.agent_serving` has it. */
+/** Reads and writes the state of a release in `parley.agent_serving`. */
 import type { Transaction } from '../database.ts';
 import type { ReleaseState, ServingBudget } from './release-state.ts';
 
@@ -15,7 +15,7 @@ interface Row extends Omit<ReleaseState, 'canary' | 'budget'> {
   readonly canarySince: Date;
 }
 
-/** @returns undefined for an agent that has never served; one that is retired has its state still */
+/** @returns undefined for an agent that has never served; a retired agent still has its state */
 export async function readState(
   transaction: Transaction,
   { org, agentName }: AgentRef,

@@ -1,5 +1,5 @@
 /**
- * Which revision serves, which one is tried, and what each change makes of that. Pure.
+ * Computes which revision serves and which one is tried after each change. Pure.
  *
  *   serve ──▶ revision                 begin_canary ──▶ revision + canary ──▶ promote ──▶ canary's revision
  *   rollback ──▶ a former revision                                      └──▶ abort, end_canary ──▶ revision
@@ -9,11 +9,11 @@ import { changedParts, type RevisionParts } from './revision-parts.ts';
 
 export interface CanaryState {
   readonly revision: string;
-  /** Of what the spec asked for, apart from the versions of Secrets. */
+  /** Hash of the configuration in the spec, without the versions of Secrets. */
   readonly configHash: string;
-  /** Of 100 new calls. */
+  /** Percent of new calls that start with the canary. */
   readonly percent: number;
-  /** Since when the configuration is tried: a rotated Secret makes another revision of it. */
+  /** Time at which the configuration's canary began: a rotated Secret makes another revision of it. */
   readonly since: Date;
 }
 
@@ -21,70 +21,73 @@ export interface CanaryState {
 export interface RolledBackRevision {
   readonly revision: string;
   readonly configHash: string | null;
-  /** What it has and the revision that serves instead has not: whatever has it too is not served either. Null where nobody knows. */
+  /**
+   * Parts that it has and the revision that serves instead has not: a revision with any of them is not served either. Null where they are
+   * unknown.
+   */
   readonly changed: RevisionParts | null;
-  /** Its canary was aborted; otherwise a person rolled it back. */
+  /** True if its canary was aborted; otherwise a person rolled it back. */
   readonly aborted: boolean;
-  /** Of an aborted one: the agent has been edited back since, so that asking for it again is worth another canary. */
+  /** True if the agent has been edited back since the abort, so that asking for the revision again is worth another canary. */
   readonly retry?: true;
   readonly reason: string | null;
   readonly by: string | null;
-  /** RFC 3339. */
+  /** RFC 3339 time. */
   readonly at: string;
 }
 
-/** What the calls of an agent may cost in a day. */
+/** The limit of an agent's call costs in a day. */
 export interface ServingBudget {
-  /** Decimal. */
+  /** The amount as a decimal number. */
   readonly daily: string;
   readonly currency: string;
-  /** That its days are of. */
+  /** IANA name of the time zone that its days are of. */
   readonly timeZone: string;
 }
 
 export interface ReleaseState {
   /** Grows with each change. */
   readonly version: number;
-  /** What new calls start with. */
+  /** The revision that new calls start with. */
   readonly revision: string;
   /** Null where a former version of Parley served it. */
   readonly configHash: string | null;
   readonly activeSince: Date;
-  /** What a part of them start with. */
+  /** The revision that a part of new calls start with. */
   readonly canary: CanaryState | null;
   readonly rolledBack: readonly RolledBackRevision[];
-  /** Since when the Agent is deleted, and no new call starts; its successor of the same name goes on from here. */
+  /** Time at which the Agent was deleted: no new call starts since; a successor of the same name goes on from here. */
   readonly retiredAt: Date | null;
-  /** A person had it serve, whatever its figures and tests said. */
+  /** Set if a person promoted the revision, whatever its figures and tests said. */
   readonly promoted: Promotion | null;
-  /** Of all calls, whichever of the revisions they start with. No change of a release touches it. */
+  /** The budget for all calls, whichever of the revisions they start with. No change of a release touches it. */
   readonly budget?: ServingBudget | undefined;
 }
 
 export interface Promotion {
   readonly by: string | null;
   readonly reason: string | null;
-  /** RFC 3339. */
+  /** RFC 3339 time. */
   readonly at: string;
 }
 
 export type ReleaseChange =
-  /** `pinned`: because the spec names it. */
+  /** Serves a revision. `pinned`: the spec names it. */
   | { readonly type: 'serve'; readonly revision: string; readonly configHash: string | null; readonly pinned?: boolean }
   | { readonly type: 'begin_canary'; readonly revision: string; readonly configHash: string; readonly percent: number }
   | { readonly type: 'set_percent'; readonly percent: number }
-  /** The canary serves all calls. */
+  /** Lets the canary serve all calls. */
   | { readonly type: 'promote' }
-  /** A person has the canary serve all calls, or what was rolled back: the revision that is named, or the last. */
+  /** Lets the canary, or a rolled-back revision, serve all calls for a person: the revision that is named, or the last. */
   | { readonly type: 'force_promote'; readonly revision?: string | undefined }
   | { readonly type: 'abort' }
-  /** The spec asks for it no longer. */
+  /** Ends a canary that the spec asks for no longer. */
   | { readonly type: 'end_canary' }
-  /** What serves is what the spec asks for: an aborted canary of another agent's spec may be tried again. */
+  /** Records that the serving revision is the spec's: an aborted canary of another spec of the agent may be tried again. */
   | { readonly type: 'settle'; readonly configHash: string }
-  /** The Agent is deleted. */
+  /** Stops new calls, because the Agent is deleted. */
   | { readonly type: 'retire' }
-  /** The Agent is there again. */
+  /** Goes on where `retire` stopped, because the Agent is there again. */
   | { readonly type: 'revive' }
   /** Ends a canary, if there is one, and goes to the revision, which serves already where only the canary is to end. */
   | { readonly type: 'rollback'; readonly to: string; readonly configHash: string | null };
@@ -94,33 +97,33 @@ export interface Author {
   readonly by?: string | undefined;
 }
 
-/** What is written down of a change. */
+/** The stored record of a change. */
 export interface ReleaseRecord extends Author {
   readonly change: 'served' | 'pinned' | 'canary_began' | 'canary_ended' | 'promoted' | 'aborted' | 'rolled_back';
   readonly revision: string;
   readonly configHash: string | null;
   readonly replaced: string | null;
-  /** Of new calls that start with `revision`. */
+  /** Percent of new calls that start with `revision`. */
   readonly percent: number;
 }
 
 export interface Transition {
   readonly state: Omit<ReleaseState, 'version'>;
-  /** Absent where new calls start with the same as before. */
+  /** Absent where new calls start with the same revision as before. */
   readonly record?: ReleaseRecord;
 }
 
 /** Most revisions that are remembered as rolled back. */
 const ROLLED_BACK_LIMIT = 50;
 
-/** What `apply` can't know by itself. */
+/** The facts that {@link applyChange} needs besides the state. */
 export interface ChangeContext extends Author {
   readonly now: Date;
-  /** Of the revisions that are stored. */
+  /** Returns the parts of a stored revision. */
   readonly partsOf?: (revision: string) => RevisionParts | undefined;
 }
 
-/** @returns undefined for a change of what isn't there, and for one that changes nothing */
+/** @returns undefined for a change of something that isn't there, and for one that changes nothing */
 export function applyChange(
   state: ReleaseState,
   change: ReleaseChange,
@@ -225,7 +228,7 @@ export function applyChange(
   }
 }
 
-/** Revisions that differ in the versions of Secrets alone are one. */
+/** Treats revisions that differ in the versions of Secrets alone as one. */
 export function isSame(
   a: { readonly revision: string; readonly configHash: string | null },
   b: { readonly revision: string; readonly configHash: string | null },
@@ -233,7 +236,7 @@ export function isSame(
   return a.revision === b.revision || (a.configHash !== null && a.configHash === b.configHash);
 }
 
-/** Whether its next `settle` lets an aborted one be tried again: not where only tools came and went. */
+/** Tells whether the next `settle` lets an aborted canary be tried again: not where only tools came and went. */
 export function mayRetry({ aborted, retry, changed }: RolledBackRevision): boolean {
   return aborted && retry === undefined && changed?.agent !== undefined;
 }

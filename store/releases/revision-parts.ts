@@ -1,16 +1,16 @@
-/** The parts of a configuration, by which a rollback remembers what it was about. Pure. */
+/** The parts of a configuration, by which a rollback remembers what it took back. Pure. */
 
-/** SHA-256 of each part; the name of the agent and the versions of Secrets are none. */
+/** SHA-256 of each part; the name of the agent and the versions of Secrets are no parts. */
 export interface RevisionParts {
-  /** Of the agent itself, with its prompt and knowledge base. */
+  /** Hash of the agent itself, with its prompt and knowledge base. */
   readonly agent?: string | undefined;
-  /** By name of the Tool; null, in a difference, for one that is not there. */
+  /** Hashes by name of the Tool; null, in a difference, for one that is not there. */
   readonly tools: Readonly<Record<string, string | null>>;
 }
 
 /**
- * What `to` has and `from` has not. Where the agent itself differs its tools don't count: it was the change that people speak of, and tools
- * come and go by themselves.
+ * Returns the parts that `to` has and `from` has not. Where the agent itself differs its tools don't count: people made that change, and
+ * tools come and go by themselves.
  * @returns null where one of them is unknown
  */
 export function changedParts(from: RevisionParts | undefined, to: RevisionParts | undefined): RevisionParts | null {
@@ -21,7 +21,7 @@ export function changedParts(from: RevisionParts | undefined, to: RevisionParts 
   return { tools: Object.fromEntries(changed.map((name) => [name, to.tools[name] ?? null])) };
 }
 
-/** Whether a configuration has anything of a difference. */
+/** Tells whether a configuration has any part of a difference. */
 export function hasAnyOf(parts: RevisionParts, changed: RevisionParts | null): boolean {
   if (changed === null) return false;
   if (changed.agent !== undefined) return parts.agent === changed.agent;

@@ -8,9 +8,9 @@ export interface WatchReleasesOptions {
   readonly database: Database;
   readonly clock?: Clock | undefined;
   readonly logger?: Logger | undefined;
-  /** A person has changed what serves. */
+  /** Called when a person has changed what serves. */
   readonly onChange: (agent: { readonly org: string; readonly agentName: string }) => void;
-  /** Changes may have been missed until now. */
+  /** Called when it listens: changes may have been missed until now. */
   readonly onListening: () => void;
 }
 

@@ -69,7 +69,7 @@ describe('an attempt', () => {
           advance(before, result(next, { seriesStart: Math.min(claimed, start) }));
           expect(before).toMatchObject({ attempts: start + series + 1, counted: true });
           const stale = claimed < start;
-          // A new series has as many attempts behind it as before.
+          // A new series starts behind as many attempts as before.
           expect(before.seriesStart).toBe(start + (stale ? 1 : 0));
           if (stale) expect(before).toMatchObject({ state, changed: undefined });
         },

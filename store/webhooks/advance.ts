@@ -1,29 +1,29 @@
-/** What an attempt makes of its delivery, which may have been moved while the attempt was on its way. Pure. */
+/** Applies the result of an attempt to its delivery, which may have been moved while the attempt was on its way. Pure. */
 import type { AttemptResult, DeliveryState } from './types.ts';
 
-/** A delivery while results are counted in. */
+/** A delivery while results are applied to it. */
 export interface DeliveryStep {
   state: DeliveryState;
   attempts: number;
   seriesStart: number;
-  /** Numbers of the attempts that are written, by when they began, in milliseconds since the epoch. */
+  /** Numbers of stored attempts by their start, in milliseconds since the epoch. */
   readonly known: Map<number, number>;
-  /** Undefined while its state stays as it was found. */
+  /** The decision about the delivery; undefined while its state is the one that was found. */
   changed: { readonly reason: string | null; readonly delayMs: number | null } | undefined;
-  /** There is a new attempt. */
+  /** True if there is a new attempt. */
   counted: boolean;
 }
 
 /**
- * Every attempt counts. What it says about the delivery counts unless the delivery was changed meanwhile: one that was replayed
- * goes on with its new series, one that has ended stays so, and one that is paused stays paused until it is resumed. A success of the present
- * series is the truth whatever was decided meanwhile.
+ * Counts the attempt. Its result decides about the delivery unless that was changed meanwhile: a replayed one goes on with its new series,
+ * one that has ended stays so, and a paused one stays paused until it is resumed. A success of the present series counts whatever was
+ * decided meanwhile.
  */
 export function advance(step: DeliveryStep, result: AttemptResult): void {
   step.attempts += 1;
   step.counted = true;
   if (step.seriesStart !== result.seriesStart) {
-    // Not one of the new series' own: it still has all of its attempts before it.
+    // The attempt isn't one of the new series, which still has all of its attempts before it.
     step.seriesStart += 1;
     return;
   }
@@ -42,6 +42,6 @@ export function advance(step: DeliveryStep, result: AttemptResult): void {
   }
   if (step.state === 'paused') return;
   step.state = next.state;
-  // While it waits it says why: readers want to know that first.
+  // A waiting delivery shows the reason of its last failure: readers want to know that first.
   step.changed = { reason: result.reason.slice(0, 64), delayMs: 'delayMs' in next ? Math.max(0, next.delayMs) : null };
 }

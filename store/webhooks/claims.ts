@@ -1,8 +1,8 @@
-/** Who may attempt which delivery until when. */
+/** Leases deliveries to those who attempt them. */
 import { liveStates, type ClaimedDelivery, type DeliveryState, type NextStep } from './types.ts';
 import { spanOf, stateList, UNHURRIED, type Statements } from './statements.ts';
 
-/** Of one claim, whatever is asked for. Stands in the text of the statement: a plan has to know that these are few. */
+/** Most deliveries of one claim. The number stands in the text of the statement: a plan has to know that these are few. */
 const LARGEST_CLAIM = 1_000;
 
 const dueOf = (tried: string): string => `(
@@ -13,7 +13,7 @@ const dueOf = (tried: string): string => `(
 const CLAIMED = `d.id, d.org, d.event_id AS "eventId", d.event_name AS "eventName", d.subscription_uid AS "subscriptionUid", d.attempts,
       d.series_start AS "seriesStart", d.created_at AS "createdAt"`;
 
-/** Retries before first attempts: an endpoint that refuses whatever it hasn't seen takes the ones that it has, and is no longer left alone. */
+/** Retries come before first attempts: an endpoint that refuses new events still takes those that it has seen, and so it recovers. */
 const claimStatement = `
   WITH ${UNHURRIED}, picked AS MATERIALIZED (
     SELECT * FROM (SELECT d.id, w.lease_ms
@@ -43,7 +43,7 @@ const claimOneStatement = `
   SELECT c.*, b.body, b.traceparent FROM claimed c
   LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c."eventId" LIMIT 1) b ON true`;
 
-/** From one subscription to the next through the index, however many rows each of them has. */
+/** Jumps from one subscription to the next through the index, however many rows each of them has. */
 const PENDING_SUBSCRIPTIONS = `
   WITH RECURSIVE subscriptions (uid) AS (
     (SELECT d.subscription_uid FROM parley.deliveries d WHERE d.state = 'pending' ORDER BY d.subscription_uid LIMIT 1)
@@ -102,7 +102,7 @@ export async function claimOne(
   return found.rows[0];
 }
 
-/** What can't be sent any more, because its body is no longer kept, ends here. */
+/** Ends deliveries that can't be sent any more, because their bodies are no longer kept. */
 async function withBodies(statements: Statements, rows: readonly ClaimedRow[]): Promise<readonly ClaimedDelivery[]> {
   const bare = rows.filter(({ body }) => body === null).map(({ id }) => id);
   await settle(statements, bare, { state: 'failed' }, 'body_expired');

@@ -1,7 +1,7 @@
 import type { Statements } from './statements.ts';
 import type { DeliveryCounts } from './types.ts';
 
-/** A backlog is counted so far: beyond it a number says no more, and counting would take longer than it is worth. */
+/** A backlog is counted up to this number: beyond it the exact figure isn't worth the time. */
 const COUNTED = 200_000;
 
 const statement = `

@@ -8,7 +8,7 @@ import { removeSubscription } from './transitions.ts';
 import { raiseWatermark } from './watermarks.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
-/** Deliveries in one transaction of a recovery: short enough that its locks delay no other writer. */
+/** Deliveries that one transaction of a recovery moves: it is short enough that its locks delay no other writer. */
 const RECOVERED_AT_ONCE = 1_000;
 
 export function createWebhookStore(database: Database): WebhookStore {
@@ -20,7 +20,7 @@ export function createWebhookStore(database: Database): WebhookStore {
     redeliver: (ref) => database.asOrganization(ref.org, (transaction) => redeliver(transaction, ref)),
     async recover(span) {
       let moved = 0;
-      // What ends and is asked for again meanwhile is behind, and isn't met twice.
+      // The cursor has passed deliveries that end again meanwhile, so they aren't met twice.
       for (let after: string | undefined = ''; after !== undefined;) {
         const from: string = after;
         const chunk = await database.asOrganization(

@@ -1,9 +1,9 @@
-/** Ids of deliveries, which follow from what they deliver to whom. */
+/** Derives the ids of deliveries from event and subscription. */
 import { createHash } from 'node:crypto';
 
 /**
- * The id of the delivery of an event to a subscription: a UUIDv8 that begins with the event's time, so that it is in the same partition.
- * Every process computes the same one. Source: RFC 9562, section 5.8.
+ * Returns the id of the delivery of an event to a subscription: a UUIDv8 that begins with the event's time, so that it is in the same
+ * partition. Every process computes the same one. Source: RFC 9562, section 5.8.
  */
 export function deliveryIdOf(eventId: string, subscriptionUid: string): string {
   const event = Buffer.from(eventId.replaceAll('-', ''), 'hex');

@@ -1,4 +1,4 @@
-/** What the dispatcher and the worker ask of Postgres: as `parley_dispatcher`, for all organisations. */
+/** The queries of the dispatcher and the worker: as `parley_dispatcher`, for all organisations. */
 import type {
   AttemptResult,
   AttemptCounts,
@@ -22,28 +22,32 @@ export interface DeliveryTransition {
   readonly subscriptionUid: string;
   readonly from: readonly DeliveryState[];
   readonly to: 'pending' | 'paused' | 'retry_pending' | 'failed' | 'skipped';
-  /** Of an end. */
+  /** The reason of an ended delivery. */
   readonly reason?: string | undefined;
-  /** `now` makes them due at once; by default their time stays as it is. */
+  /** `now` makes the deliveries due at once; by default their time stays as it is. */
   readonly due?: 'now' | 'keep' | undefined;
-  /** Only those that are due: of `pending` ones, none that a dispatcher is sending. */
+  /** Moves only due deliveries: no `pending` one that a dispatcher is sending. */
   readonly onlyDue?: true | undefined;
-  /** Rows at most; 1,000 by default. */
+  /** Most rows; 1,000 by default. */
   readonly limit?: number | undefined;
 }
 
-/** @param currentHealth reads the health of endpoints as it is now, in the transaction that takes the events: it needs no connection of its own */
+/**
+ * @param currentHealth reads the health of endpoints as it is now, in the transaction that takes the events: it needs no connection of its
+ * own
+ */
 export type DecideAboutEvents = (
   events: readonly OutboxEvent[],
   currentHealth: (uids: readonly string[]) => Promise<readonly EndpointRecord[]>,
 ) => RelayDecision | Promise<RelayDecision>;
 
-/** Everything that moves deliveries on. Instants are the database's: no two processes need the same clock. */
+/** Moves deliveries on. Instants are the database's: no two processes need the same clock. */
 export interface DispatchStore {
   /**
-   * Takes up to `limit` events out of the outbox and inserts what `decide` makes of them, in one transaction: two relays never take the same
-   * event, and a crash leaves it where it was. `decide` is called once for each try: what it answered before a lost connection may or may not
-   * have been inserted, and if so, its leases run out by themselves. It should be quick: the events are locked meanwhile.
+   * Takes up to `limit` events out of the outbox and inserts the deliveries that `decide` plans for them, in one transaction: two relays
+   * never take the same event, and a crash leaves it where it was. `decide` is called once for each try: its decision before a lost
+   * connection may or may not have been inserted, and if so, its leases run out by themselves. It should be quick: the events are locked
+   * meanwhile.
    *
    * @param options.order which of the due events come first; `age` by default
    */
@@ -55,16 +59,17 @@ export interface DispatchStore {
     limit: number,
   ): Promise<readonly ClaimedDelivery[]>;
   /**
-   * For the activity of a retry: the delivery if it is to be retried (`retry_pending` or `retrying`) and is due; otherwise its state, and in how
-   * many milliseconds it is due (0 for what isn't live): another dispatcher may have it until then. Undefined when it is gone.
+   * Claims a delivery for its retry activity if it is to be retried (`retry_pending` or `retrying`) and is due. Otherwise it returns the
+   * state, and in how many milliseconds the delivery is due (0 unless it is live): another dispatcher may have it until then. Undefined
+   * when it is gone.
    */
   claimOne(
     deliveryId: string,
     leaseMs: number,
   ): Promise<ClaimedDelivery | { readonly state: DeliveryState; readonly dueInMs: number } | undefined>;
-  /** Uids of the subscriptions that have a due `pending` delivery. */
+  /** Returns uids of the subscriptions that have a due `pending` delivery. */
   dueSubscriptions(): Promise<readonly string[]>;
-  /** Attempts, deliveries, endpoints and disablings, all in one transaction. May be repeated: an attempt counts once. */
+  /** Stores attempts, deliveries, endpoints and disablings, all in one transaction. May be repeated: an attempt counts once. */
   record(results: readonly AttemptResult[]): Promise<RecordResult>;
   /** Hands claimed deliveries back without an attempt: due again `delayMs` from now, in the state they were claimed in. */
   release(deliveryIds: readonly string[], delayMs: number): Promise<void>;
@@ -74,43 +79,49 @@ export interface DispatchStore {
   transition(transition: DeliveryTransition): Promise<number>;
 
   /**
-   * Retries that no workflow has (due within `aheadMs`), then those whose workflow has been silent for `lostMs` since they were due; oldest
-   * first of each.
+   * Returns retries that no workflow has (due within `aheadMs`), then those whose workflow has been silent for `lostMs` since they were
+   * due; oldest first of each.
    */
   retriesToStart(options: {
     readonly aheadMs: number;
     readonly lostMs: number;
     readonly limit: number;
-    /** Uids whose retries wait. */
+    /** Uids of subscriptions whose retries wait. */
     readonly except?: readonly string[] | undefined;
   }): Promise<readonly RetryToStart[]>;
-  /** Workflows were started for them: `retry_pending` becomes `retrying`. */
+  /** Records that workflows were started: `retry_pending` becomes `retrying`. */
   markRetrying(deliveryIds: readonly string[]): Promise<void>;
-  /** Uids of all subscriptions that have deliveries in one of these states. */
+  /** Returns uids of all subscriptions that have deliveries in one of these states. */
   subscriptionsIn(states: readonly DeliveryState[]): Promise<readonly string[]>;
 
-  /** The health of endpoints; those that never failed and were never disabled may have no row. */
+  /** Returns the health of endpoints; those that never failed and were never disabled may have no row. */
   endpoints(options?: {
     readonly changedSince?: Date | undefined;
     readonly uids?: readonly string[] | undefined;
   }): Promise<readonly EndpointRecord[]>;
-  /** @returns the endpoint as it is then, or undefined when the decision was made on something older than what there is */
+  /** @returns the changed endpoint, or undefined when the decision was made on an older version */
   changeBreaker(change: BreakerChange): Promise<EndpointRecord | undefined>;
-  /** One of all processes may probe an open endpoint when its time has come; the next probe is `leaseMs` from now unless another decision is recorded. */
+  /**
+   * Lets one of all processes probe an open endpoint when its time has come; the next probe is `leaseMs` from now unless another decision
+   * is recorded.
+   */
   takeProbe(subscriptionUid: string, leaseMs: number): Promise<boolean>;
-  /** Takes up to `wanted` of what a half-open endpoint still lets through in this step. @returns how many were granted */
+  /** Takes up to `wanted` of the attempts that a half-open endpoint still lets through in this step. @returns how many were granted */
   takeRamp(subscriptionUid: string, wanted: number): Promise<number>;
-  /** Of the last `windowMs`. Subscriptions without attempts are left out. */
+  /** Counts the attempts of the last `windowMs`. Subscriptions without attempts are left out. */
   attemptWindows(uids: readonly string[], windowMs: number): Promise<readonly AttemptCounts[]>;
   /** @returns false when it was disabled already; the event is written only with true */
   disable(endpoint: { readonly org: string; readonly subscriptionUid: string } & Disabling): Promise<boolean>;
-  /** The disabling, and with it what was counted of failures, is forgotten. @returns false when it wasn't disabled */
+  /** Forgets the disabling and the counted failures. @returns false when the endpoint wasn't disabled */
   enable(endpoint: { readonly org: string; readonly subscriptionUid: string }): Promise<boolean>;
-  /** Closes the breaker and forgets what was counted of failures. @returns the endpoint as it is then; undefined where there was neither */
+  /** Closes the breaker and forgets the counted failures. @returns the changed endpoint; undefined where there was neither */
   forgetFailures(subscriptionUid: string): Promise<EndpointRecord | undefined>;
-  /** Endpoints that have changed since their status was last written, `everyMs` ago or longer: of all processes the caller gets to write them. */
+  /**
+   * Returns endpoints that have changed since their status was last written, `everyMs` ago or longer: of all processes the caller gets to
+   * write them.
+   */
   takeStatusWrites(which: { readonly everyMs: number; readonly limit: number }): Promise<readonly EndpointRecord[]>;
-  /** They could not be written: another process may, at once. */
+  /** Gives back writes that failed: another process may make them at once. */
   giveBackStatusWrites(subscriptionUids: readonly string[]): Promise<void>;
   /**
    * Ends the open deliveries of a deleted subscription as `skipped`, reason `subscription_deleted`, and deletes its endpoint's row.
@@ -118,12 +129,12 @@ export interface DispatchStore {
    */
   removeSubscription(subscriptionUid: string, limit?: number): Promise<boolean>;
 
-  /** Writes down the names that are new. @returns those that stand there with another uid; these stay as they are */
+  /** Stores new names. @returns names that are stored with another uid; these stay as they are */
   nameSubscriptions(subscriptions: readonly NamedSubscription[]): Promise<readonly Succession[]>;
-  /** A subscription was deleted: the next one of its name starts from scratch. */
+  /** Forgets the name of a deleted subscription: the next one of its name starts from scratch. */
   forgetName(subscriptionUid: string): Promise<void>;
   /**
-   * What stands under the former uid is the successor's.
+   * Gives the deliveries of the former uid to the successor.
    * @returns whether there may be more: call again
    */
   adoptDeliveries(succession: Succession & { readonly generation: number }): Promise<boolean>;
@@ -131,24 +142,24 @@ export interface DispatchStore {
   counts(): Promise<DeliveryCounts>;
   /** Makes tables ahead of time and drops old ones. */
   maintainPartitions(keep: KeepDays): Promise<Maintained>;
-  /** Calls back when something may be in the outbox, until it is stopped. Hints only: a poll stands behind it. */
+  /** Calls back when something may be in the outbox, until it is stopped. These are only hints; a poll backs them. */
   listen(onOutbox: () => void): { stop(): Promise<void> };
   health(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface KeepDays {
-  /** Of events and deliveries with their attempts. */
+  /** Days for which events and deliveries with their attempts are kept. */
   readonly eventsKeepDays: number;
-  /** Of bodies. */
+  /** Days for which bodies are kept. */
   readonly bodiesKeepDays: number;
 }
 
 export interface Maintained {
   readonly made: number;
   readonly dropped: number;
-  /** Rows. */
+  /** Deleted rows. */
   readonly deleted: number;
-  /** Tables that were locked: they are done the next time. */
+  /** Locked tables, which the next run maintains. */
   readonly postponed: number;
 }

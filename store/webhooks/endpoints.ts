@@ -1,4 +1,4 @@
-/** The health of endpoints. */
+/** Stores the health of endpoints. */
 import { HOUR_MS } from '../../platform/time.ts';
 import type { Transaction } from '../database.ts';
 import { withoutNulls, type Statements } from './statements.ts';
@@ -9,18 +9,18 @@ export const ENDPOINT_COLUMNS = `subscription_uid AS "subscriptionUid", org, bre
   failure_slots AS "failureSlots", disabled_at AS "disabledAt", disabled_reason AS "disabledReason", disabled_generation::float8 AS "disabledGeneration",
   version::float8 AS version, changed_at AS "changedAt", status_written_at AS "statusWrittenAt"`;
 
-/** A success is written down when the last one that was is older than this, in milliseconds: nothing for most deliveries. */
+/** Milliseconds after which a further success is stored: most deliveries store nothing. */
 const SUCCESS_EVERY_MS = 10_000;
 const SLOT_MS = 12 * HOUR_MS;
-/** Attempts of a window that are looked at: what a busy endpoint did last says enough. */
+/** Most attempts of a window that are counted: the latest of a busy endpoint say enough. */
 const WINDOW_ATTEMPTS = 1_000;
 
-/** What one batch says about one endpoint. */
+/** The outcomes of one batch for one endpoint. */
 interface Outcomes {
   readonly org: string;
   successAt: number | undefined;
   failureAt: number | undefined;
-  /** Failures after the last success, and the first of them. */
+  /** Failures after the last success; `firstFailureAt` is the first of them. */
   failures: number;
   firstFailureAt: number | undefined;
   readonly slots: Set<number>;
@@ -48,7 +48,7 @@ const note = `
     changed_at = clock_timestamp()
   RETURNING ${ENDPOINT_COLUMNS}`;
 
-/** How endpoints stood the last time that was written down. */
+/** The stored health of endpoints before a batch. */
 type Standing = ReadonlyMap<string, { readonly failures: number; readonly success_at: Date | null }>;
 
 export async function standingOf(transaction: Transaction, subscriptionUids: readonly string[]): Promise<Standing> {
@@ -61,7 +61,7 @@ export async function standingOf(transaction: Transaction, subscriptionUids: rea
   return new Map(rows.map((row) => [row.uid, row]));
 }
 
-/** The endpoints to record: all that failed or recovered, and from time to time a healthy one. */
+/** The endpoints to store: all that failed or recovered, and from time to time a healthy one. */
 export type Noteworthy = readonly (readonly [uid: string, outcomes: Outcomes])[];
 
 export function noteworthy(results: readonly AttemptResult[], standing: Standing): Noteworthy {
@@ -209,7 +209,7 @@ export async function disableEndpoint(
   return true;
 }
 
-/** Its breaker is closed and its failures are forgotten: its next attempts decide. */
+/** Closes the breaker and forgets failures: the next attempts decide. */
 const STARTED_OVER = `consecutive_failures = 0, failing_since = NULL, failure_slots = 0, last_failure_slot = NULL, breaker = 'closed', probe_at = NULL,
   opened = 0, ramp = 0, ramp_left = 0, version = version + 1, changed_at = clock_timestamp()`;
 

@@ -1,18 +1,18 @@
-/** Events, written in the transaction of the change that they report. */
+/** Writes events in the transaction of the change that they report. */
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import type { NewEvent } from './types.ts';
 
-/** Hints that there is something in the outbox. */
+/** Channel that hints at new events in the outbox. */
 export const OUTBOX_CHANNEL = 'parley_outbox';
 
 /**
- * Of the outbox: events about the same are in the same lane. As many as make it rare for two kinds to share one, and few enough to look into
- * all of them.
+ * Lanes of the outbox: events of one kind are in the same lane. They are so many that two kinds rarely share one, and few enough to look
+ * into all of them.
  */
 export const LANES = 256;
 
-/** One statement, bodies behind one another in one value: a batch costs hardly more than one event. */
+/** Inserts events in one statement, with their bodies behind one another in one value: a batch costs hardly more than one event. */
 const insert = (organizations: string): string => `
   WITH given AS (
     SELECT g.id, g.org, g.name, g.agent, g.workspace, g.only_subscription, g.except_subscription,
@@ -33,7 +33,7 @@ const asOrganization = insert('WHERE EXISTS (SELECT FROM parley.organizations o 
 const asDispatcher = insert('');
 
 /**
- * Writes events; they are relayed once the transaction is committed, and never were if it isn't.
+ * Writes events; they are relayed once the transaction is committed, and never if it isn't.
  *
  * @throws StoreError `not_found` for an organisation that has no row
  */
@@ -43,7 +43,7 @@ export async function insertEvents(transaction: Transaction, events: readonly Ne
   throw new StoreError('not_found', `organisation ${events[0]?.org ?? ''}: there is none of this name, so that nothing can happen in it`);
 }
 
-/** The same as `parley_dispatcher`, which sees no organisations: about a row of one, which therefore exists. */
+/** Inserts events as `parley_dispatcher`, which sees no organisations: the events are about a row of one, which therefore exists. */
 export async function insertEventsAsDispatcher(transaction: Transaction, events: readonly NewEvent[]): Promise<void> {
   await write(transaction, events, asDispatcher);
 }

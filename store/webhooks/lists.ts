@@ -1,4 +1,4 @@
-/** Deliveries and their attempts, as lists show them. */
+/** Lists deliveries and their attempts. */
 import type { Transaction } from '../database.ts';
 import { stateList, UUID_PATTERN, withoutNulls } from './statements.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryState, EventRecord } from './types.ts';
@@ -9,12 +9,15 @@ const DELIVERY_COLUMNS = `id, org, event_id AS "eventId", event_name AS "eventNa
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const ALL_IDS = ['00000000-0000-0000-0000-000000000000', LAST_ID] as const;
 const CALL_ID = /^call_([0-9a-f]{8})-([0-9a-f]{4})-7/;
-/** Clocks of different machines differ by less. */
+/** The clocks of two machines differ by less than this, in milliseconds. */
 const CLOCK_DIFFERENCE_MS = 60_000;
-/** After its registration a call has no more events: it lasts two hours at most, and is then analysed. */
+/** Milliseconds after its registration at which a call has no more events: it lasts two hours at most, and is then analysed. */
 const LAST_EVENT_AFTER_MS = 24 * 3_600_000;
 
-/** Ids of deliveries begin with the time of their events, and the id of a call has the time of its registration. Nothing for an impossible id. */
+/**
+ * Returns the range of delivery ids for a call's events: ids of deliveries begin with the time of their events, and the id of a call has
+ * the time of its registration. Empty for an impossible id.
+ */
 function idsOfCall(callId: string): readonly [string, string] {
   const [, high, low] = CALL_ID.exec(callId) ?? [];
   if (high === undefined || low === undefined) return [LAST_ID, LAST_ID];
@@ -26,7 +29,10 @@ function idsOfCall(callId: string): readonly [string, string] {
   return [idAt(registeredAt - CLOCK_DIFFERENCE_MS), idAt(registeredAt + LAST_EVENT_AFTER_MS)];
 }
 
-/** As `envelopeBytes` writes it. Inside a string of the body its quotation marks would be escaped, so that it is found as a field only. */
+/**
+ * Returns the call's field as `envelopeBytes` writes it. Inside a string of the body its quotation marks would be escaped, so that only the
+ * field matches.
+ */
 function callInBody(callId: string): string {
   return `"call_id":${JSON.stringify(callId)}`;
 }
@@ -36,7 +42,7 @@ export interface DeliveriesPage {
   readonly subscriptionUid: string;
   readonly states?: readonly DeliveryState[] | undefined;
   readonly eventName?: string | undefined;
-  /** Only of events of this call whose bodies are kept. */
+  /** Returns only deliveries of events of this call whose bodies are kept. */
   readonly callId?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;

@@ -1,4 +1,4 @@
-/** Which uid belongs to the name of a subscription, and what becomes of its deliveries when the name comes back with another one. */
+/** Stores which uid the name of a subscription has, and moves its deliveries when the name comes back with another uid. */
 import type { Statements } from './statements.ts';
 
 export interface NamedSubscription {
@@ -13,7 +13,7 @@ export interface Succession extends NamedSubscription {
   readonly formerUid: string;
 }
 
-/** Writes down the names that are new. @returns those that stand there with another uid; these stay as they are */
+/** Stores new names. @returns names that are stored with another uid; these stay as they are */
 export async function nameSubscriptions(
   statements: Statements,
   subscriptions: readonly NamedSubscription[],
@@ -40,16 +40,16 @@ export async function nameSubscriptions(
   return rows;
 }
 
-/** A subscription was deleted: the next one of its name starts from scratch. */
+/** Forgets the name of a deleted subscription: the next one of its name starts from scratch. */
 export async function forgetName(statements: Statements, uid: string): Promise<void> {
   await statements.query('DELETE FROM parley.webhook_names WHERE subscription_uid = $1', [uid]);
 }
 
 /**
- * Moves deliveries, attempts and the endpoint's health to the uid that its name has now. Repeating it changes nothing; the name comes last, so
- * that an interrupted caller starts over.
+ * Moves deliveries, attempts and the endpoint's health to the uid that its name has now. Repeating it changes nothing; the name comes last,
+ * so that an interrupted caller starts over.
  *
- * @param generation of the resource as it is now: one that switched itself off stays so until it is changed
+ * @param generation the resource's generation now: a resource that switched itself off stays so until it is changed
  * @returns whether there may be more: call again
  */
 export async function adoptDeliveries(
@@ -74,7 +74,7 @@ export async function adoptDeliveries(
      WHERE id = ANY (ARRAY(SELECT o.event_id FROM parley.outbox o WHERE o.org = $3)) AND (only_subscription = $1 OR except_subscription = $1)`,
     [formerUid, uid, org],
   );
-  // A row of the new one wins.
+  // A row of the new uid wins.
   await statements.query(
     `UPDATE parley.webhook_endpoints SET subscription_uid = $2, version = version + 1, changed_at = clock_timestamp(), status_written_at = NULL,
        disabled_generation = CASE WHEN disabled_generation IS NULL THEN NULL ELSE $4::bigint END

@@ -27,7 +27,7 @@ import type { RecordResult } from './types.ts';
 import { watchOutbox } from './watch-outbox.ts';
 
 export interface DispatchStoreOptions extends Omit<DatabaseOptions, 'role'> {
-  /** Where the pool's metrics go; left out where another pool of the process has them. */
+  /** Registry of the pool's metrics; left out where another pool of the process has them. */
   readonly registry?: Registry | undefined;
 }
 

@@ -35,7 +35,7 @@ const WRITE_STATEMENT = `
       AS g (id, state, reason, attempts, series_start, delay_ms, keep, ended) LIMIT 2000) g
   WHERE d.id = g.id`;
 
-/** Results in one round: the lists of one statement. */
+/** Most results in one round: they are the lists of one statement. */
 export const LARGEST_RECORD = 2_000;
 
 export async function record(transaction: Transaction, results: readonly AttemptResult[]): Promise<RecordResult> {
@@ -82,7 +82,7 @@ export async function record(transaction: Transaction, results: readonly Attempt
     if (disable === undefined || disabled.includes(subscriptionUid)) continue;
     if (await disableEndpoint(transaction, { org, subscriptionUid, ...disable }, insertEventsAsDispatcher)) disabled.push(subscriptionUid);
   }
-  // Each as the last of its attempts left it, also where the first of them reported an intermediate state.
+  // Each has the state that the last of its attempts left, also where the first of them reported an intermediate one.
   return { attempts: attempts.map((attempt) => recorded(attempt, steps.get(attempt.deliveryId))), endpoints, disabled };
 }
 
@@ -90,7 +90,7 @@ function recorded({ deliveryId, outcome, number }: RecordedAttempt, step: Delive
   return { deliveryId, outcome, number, state: step?.state };
 }
 
-/** Holds the deliveries, in an order that all share, and finds the attempts that are known of them. */
+/** Locks the deliveries, in an order that all share, and finds their stored attempts. */
 async function lock(transaction: Transaction, results: readonly AttemptResult[]): Promise<ReadonlyMap<string, DeliveryStep>> {
   const ids = [...new Set(results.map(({ deliveryId }) => deliveryId))].sort();
   const span = spanOf(ids);
@@ -137,7 +137,7 @@ function attemptColumns(fresh: readonly { readonly result: AttemptResult; readon
     results.map(({ succeeded }) => succeeded),
     results.map(({ reason }) => reason.slice(0, 64)),
     results.map(({ statusCode }) => statusCode ?? null),
-    // What Postgres can't keep in a text is no part of a message for a person.
+    // Characters that Postgres can't keep in a text are no part of a message for a person.
     results.map(({ message = '' }) => Array.from(message.replaceAll('\u0000', '').toWellFormed()).slice(0, 1024).join('')),
   ];
 }

@@ -1,4 +1,4 @@
-/** From the outbox to deliveries. */
+/** Relays events from the outbox to deliveries. */
 import type { Transaction } from '../database.ts';
 import { deliveryIdOf } from './delivery-id.ts';
 import type { DecideAboutEvents } from './dispatch.ts';
@@ -25,8 +25,8 @@ interface Row {
 }
 
 /**
- * Deleted rows are locked rows: another relay skips them, and a rollback brings them back. The watermark is read by the same statement, so that
- * an event that was committed after a watermark is never seen without it.
+ * Deletes and thereby locks the picked events: another relay skips them, and a rollback brings them back. The same statement reads the
+ * watermark, so that an event that was committed after a watermark is never seen without it.
  */
 const take = (picked: string): string => `
   WITH ${UNHURRIED}, taken AS (
@@ -42,12 +42,12 @@ const take = (picked: string): string => `
     SELECT * FROM parley.webhook_watermarks w WHERE w.org = t.org AND w.at > statement_timestamp() - interval '10 minutes' LIMIT 1) w ON true
   ORDER BY t.event_id`;
 
-/** Events of one lane that go together when all lanes have their turn. */
+/** Events of one lane that go together when the lanes take turns. */
 const OF_A_LANE = 4;
 
 const takeBy: Readonly<Record<OutboxOrder, string>> = {
   age: take('SELECT event_id FROM parley.outbox WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED'),
-  // From a lane by chance: where more than $1 wait, it isn't always the same ones that do.
+  // This starts from a random lane, so that it isn't always the same ones that go first where more than $1 wait.
   turns: take(`
       SELECT o.event_id FROM (
         SELECT ((SELECT floor(random() * ${LANES})::int) + n) % ${LANES} AS lane FROM generate_series(1, ${LANES}) AS n) AS l
@@ -71,7 +71,7 @@ const PUT_BACK = `
   SELECT g.event_id, g.org, g.lane, statement_timestamp() + g.delay_ms * interval '1 millisecond'
   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[]) AS g (event_id, org, delay_ms, lane)`;
 
-/** Rows in one statement: an event of an organisation with many subscriptions makes many. */
+/** Most rows in one statement: an event of an organisation with many subscriptions makes many. */
 const CHUNK = 2_000;
 
 export async function takeOutbox(
@@ -127,12 +127,12 @@ async function insertDeliveries(
   const inserted = new Set(rows.map(({ id }) => id));
   return planned.flatMap((delivery, index) => {
     const id = ids[index];
-    // A plan that names a subscription twice for an event is one delivery.
+    // A decision that names a subscription twice for an event makes one delivery.
     return id !== undefined && inserted.delete(id) ? [{ id, planned: delivery }] : [];
   });
 }
 
-/** Nothing for an event that has outlived its tables. */
+/** Returns nothing for an event that has outlived its tables. */
 function fromRow(row: Row): readonly OutboxEvent[] {
   if (row.name === null || row.created_at === null || row.body === null) return [];
   return [

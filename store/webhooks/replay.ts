@@ -1,4 +1,4 @@
-/** Replay of deliveries. */
+/** Replays deliveries. */
 import type { Transaction } from '../database.ts';
 import { OUTBOX_CHANNEL } from './events.ts';
 import { readDelivery } from './lists.ts';
@@ -6,7 +6,7 @@ import { stateList } from './statements.ts';
 import { endedAmong } from './transitions.ts';
 import type { DeliveryRecord, DeliveryState } from './types.ts';
 
-/** A new series: it has all of its retries before it. */
+/** Starts a new series, which has all of its retries before it. */
 const RESTARTED = `state = 'pending', series_start = attempts, due_at = statement_timestamp(), reason = NULL, ended_at = NULL`;
 
 export async function redeliver(
@@ -23,7 +23,7 @@ export async function redeliver(
     `UPDATE parley.deliveries SET ${RESTARTED} WHERE org = $1 AND id = $2 AND state IN ('succeeded', 'failed', 'skipped')`,
     [org, deliveryId],
   );
-  // A workflow that has it finds it gone from its hands and ends.
+  // A workflow that has the delivery finds the claim gone and ends.
   await transaction.query(
     `UPDATE parley.deliveries SET state = 'pending', due_at = statement_timestamp() WHERE org = $1 AND id = $2 AND state IN ('retry_pending', 'retrying', 'paused')`,
     [org, deliveryId],
@@ -38,12 +38,12 @@ export interface RecoverChunk {
   readonly since: Date;
   readonly until?: Date | undefined;
   readonly states?: readonly DeliveryState[] | undefined;
-  /** Id of the last one that was dealt with; '' at the beginning. */
+  /** Id of the last delivery that was replayed; empty at the beginning. */
   readonly after: string;
   readonly limit: number;
 }
 
-/** @returns how many, and the last of them; undefined when that was all */
+/** @returns how many were replayed, and the last of them; undefined when that was all */
 export async function recoverChunk(
   transaction: Transaction,
   { org, subscriptionUid, since, until, states = ['failed', 'skipped'], after, limit }: RecoverChunk,

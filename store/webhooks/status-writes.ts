@@ -3,7 +3,10 @@ import { ENDPOINT_COLUMNS } from './endpoints.ts';
 import { withoutNulls, type Statements } from './statements.ts';
 import type { EndpointRecord } from './types.ts';
 
-/** Endpoints that have changed since their status was written, if that is `everyMs` ago: of all processes the caller gets to write them. */
+/**
+ * Returns endpoints that have changed since their status was written, if that is `everyMs` ago: of all processes the caller gets to write
+ * them.
+ */
 export async function takeStatusWrites(
   statements: Statements,
   { everyMs, limit }: { readonly everyMs: number; readonly limit: number },
@@ -21,7 +24,7 @@ export async function takeStatusWrites(
   return rows.map(withoutNulls);
 }
 
-/** They could not be written after all: another process may, at once. */
+/** Gives back writes that failed: another process may make them at once. */
 export async function giveBackStatusWrites(statements: Statements, subscriptionUids: readonly string[]): Promise<void> {
   await statements.query('UPDATE parley.webhook_endpoints SET status_written_at = NULL WHERE subscription_uid = ANY ($1::text[])', [
     subscriptionUids,

@@ -1,16 +1,16 @@
-/** Deliveries that are moved together, and retries that workflows are to have. */
+/** Moves deliveries in bulk, and finds retries that need workflows. */
 import { spanOf, stateList, withoutNulls, type Statements } from './statements.ts';
 import type { DeliveryTransition, DispatchStore } from './dispatch.ts';
 import { liveStates, type DeliveryState, type RetryToStart } from './types.ts';
 
 const DEFAULT_LIMIT = 1_000;
 
-/** Locked rows are left for the next call. */
+/** Moves deliveries. Locked rows are left for the next call. */
 export async function transition(statements: Statements, change: DeliveryTransition, org?: string): Promise<number> {
   const { subscriptionUid, from, to, reason, due = 'keep', onlyDue = false, limit = DEFAULT_LIMIT } = change;
   const ends = to === 'failed' || to === 'skipped';
   let moved = 0;
-  // Each through the index that has it.
+  // Each group goes through the index that has its states.
   for (const group of [from.filter((state) => state === 'pending'), from.filter((state) => state !== 'pending')]) {
     if (group.length === 0 || moved >= limit) continue;
     const { rowCount } = await statements.query(
@@ -41,7 +41,7 @@ export async function removeSubscription(statements: Statements, subscriptionUid
   return false;
 }
 
-/** Each state by itself, so that the index on `due_at` ends the scan after a batch; it passes over due rows of the other state. */
+/** Selects each state by itself, so that the index on `due_at` ends the scan after a batch; it passes over due rows of the other state. */
 const oldestRetries = (state: RetryToStart['state'], dueFrom: string): string => `(
   SELECT id, org, event_id, subscription_uid, state, due_at, series_start FROM parley.deliveries
   WHERE state = '${state}' AND due_at <= statement_timestamp() ${dueFrom} * interval '1 millisecond' AND subscription_uid <> ALL ($4::text[])

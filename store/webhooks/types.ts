@@ -1,28 +1,28 @@
-/** The rows of events and deliveries in TypeScript's terms. Ids are plain UUIDs here; prefixes belong to REST, bodies and logs. */
+/** Rows of events and deliveries as TypeScript types. Ids are plain UUIDs here; prefixes belong to REST, bodies and logs. */
 
-/** An event as it is written, with the change it reports. */
+/** A new event, written with the change that it reports. */
 export interface NewEvent {
-  /** UUIDv7: its time is the event's. */
+  /** UUIDv7 with the event's time. */
   readonly id: string;
   readonly org: string;
   readonly name: string;
-  /** Name of the Agent it is about. */
+  /** Name of the Agent that the event is about. */
   readonly agent?: string | undefined;
-  /** Workspace of what it is about. */
+  /** Workspace of the object that the event is about. */
   readonly workspace?: string | undefined;
-  /** The call it is about. */
+  /** Id of the call that the event is about. */
   readonly callId?: string | undefined;
   /** Uid of the one subscription that is to get it. */
   readonly onlySubscription?: string | undefined;
   /** Uid of the one subscription that is not to get it. */
   readonly exceptSubscription?: string | undefined;
-  /** Signed and sent as they are; 1 MiB at most. */
+  /** The bytes that are signed and sent unchanged; 1 MiB at most. */
   readonly body: Uint8Array;
-  /** The trace in which it was created: W3C Trace Context. */
+  /** The trace in which the event was created: W3C Trace Context. */
   readonly traceparent?: string | undefined;
 }
 
-/** What an event is to be relayed by. */
+/** An event with everything that the relay needs to know. */
 export interface OutboxEvent {
   readonly id: string;
   readonly org: string;
@@ -47,41 +47,41 @@ export interface StoredWatermark {
 
 /**
  * - `pending`: a first attempt, or a retry within a second, is due at `due_at`; or it is parked behind an open breaker.
- * - `retry_pending`: to be handed to a workflow that has not started yet.
+ * - `retry_pending`: a retry waits for a workflow that has not started yet.
  * - `retrying`: a workflow has it.
- * - `paused`: waits until its subscription is active again.
- * - `succeeded`, `failed`, `skipped`: at an end, until it is replayed.
+ * - `paused`: it waits until its subscription is active again.
+ * - `succeeded`, `failed`, `skipped`: it has ended, until it is replayed.
  */
 export const deliveryStates = ['pending', 'retry_pending', 'retrying', 'paused', 'succeeded', 'failed', 'skipped'] as const;
 
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** Those that something is still to happen to. */
+/** States of deliveries that have not ended. */
 export const liveStates = ['pending', 'retry_pending', 'retrying', 'paused'] as const satisfies readonly DeliveryState[];
 
-/** Which events are taken first, where there are more than are asked for: the oldest, or a few of each kind that is emitted. */
+/** The order in which events are taken where more wait than are asked for: the oldest first, or a few of each kind. */
 export type OutboxOrder = 'age' | 'turns';
 
-/** The relay's decision about one event. */
+/** A delivery that the relay decides to make of an event. */
 export interface PlannedDelivery {
   readonly event: OutboxEvent;
   readonly subscriptionUid: string;
-  /** `pending`, unless it isn't to be sent. */
+  /** `pending`, unless it must not be sent. */
   readonly state: 'pending' | 'skipped' | 'paused';
-  /** Of `skipped`. */
+  /** The reason of a `skipped` delivery. */
   readonly reason?: string | undefined;
-  /** Claimed by the very insert, for so many milliseconds; left out, it is due at once and any dispatcher may claim it. */
+  /** Milliseconds for which the insert itself claims the delivery; without it, it is due at once and any dispatcher may claim it. */
   readonly leaseMs?: number | undefined;
 }
 
-/** What the relay makes of a batch. Events it names nowhere match nothing, and are done. */
+/** The relay's decision about a batch. Events that it names nowhere match nothing, and are done. */
 export interface RelayDecision {
   readonly deliveries: readonly PlannedDelivery[];
-  /** Back into the outbox; none of their deliveries is inserted. */
+  /** Events that go back into the outbox; none of their deliveries is inserted. */
   readonly postponed?: readonly { readonly eventId: string; readonly delayMs: number }[] | undefined;
 }
 
-/** A delivery as it was inserted. */
+/** An inserted delivery. */
 export interface NewDelivery {
   readonly id: string;
   readonly planned: PlannedDelivery;
@@ -91,7 +91,7 @@ export interface RelayResult {
   /** Events that left the outbox. */
   readonly taken: number;
   readonly postponed: number;
-  /** Those that were inserted by this call; one that was there before isn't among them. */
+  /** Deliveries that this call inserted; one that was there before isn't among them. */
   readonly deliveries: readonly NewDelivery[];
   /** Events older than the bodies that are kept: nothing can be sent for them any more. */
   readonly lost: number;
@@ -104,35 +104,35 @@ export interface ClaimedDelivery {
   readonly eventId: string;
   readonly eventName: string;
   readonly subscriptionUid: string;
-  /** Attempts so far. */
+  /** Number of attempts so far. */
   readonly attempts: number;
-  /** Attempts before the present series; `attempts - seriesStart + 1` is the number in the series of the one to come. */
+  /** Attempts before the present series; the next attempt has the number `attempts - seriesStart + 1` in it. */
   readonly seriesStart: number;
-  /** When the delivery was made. */
+  /** Time at which the delivery was made. */
   readonly createdAt: Date;
   readonly body: Buffer;
-  /** Of the event. */
+  /** The event's trace. */
   readonly traceparent?: string | undefined;
 }
 
-/** How an attempt ended and what follows. */
+/** The result of an attempt, and the next step. */
 export interface AttemptResult {
   readonly deliveryId: string;
   readonly org: string;
   readonly subscriptionUid: string;
-  /** As it was claimed: a result of a former series doesn't decide about the present one. */
+  /** The value at the claim: a result of a former series doesn't decide about the present one. */
   readonly seriesStart: number;
-  /** Milliseconds since the epoch. With the delivery it names the attempt: a batch that is recorded twice counts once. */
+  /** Milliseconds since the epoch. It identifies the attempt of a delivery: a batch that is recorded twice counts once. */
   readonly startedAt: number;
   readonly durationMs: number;
   readonly succeeded: boolean;
-  /** A word for machines: `ok`, or of the failure. */
+  /** A code for machines: `ok`, or the failure's. */
   readonly reason: string;
   readonly statusCode?: number | undefined;
-  /** For a person; cut at 1,024 characters. */
+  /** The message for a person; cut at 1,024 characters. */
   readonly message?: string | undefined;
   readonly next: NextStep;
-  /** The endpoint said that it is gone for good: its subscription is disabled with this. */
+  /** Disables the subscription, because the endpoint said that it is gone for good. */
   readonly disable?: Disabling | undefined;
 }
 
@@ -145,9 +145,9 @@ export type NextStep =
 
 export interface Disabling {
   readonly reason: string;
-  /** Of the resource; absent for an Agent's own address. */
+  /** The resource's generation; absent for an Agent's own address. */
   readonly generation?: number | undefined;
-  /** Written in the same transaction, if this is what disabled it. */
+  /** The event that is written in the same transaction, if this result disabled the subscription. */
   readonly event?: NewEvent | undefined;
 }
 
@@ -155,16 +155,16 @@ export interface RecordedAttempt {
   readonly deliveryId: string;
   /** `new`: written now. `known`: it was there before. `unknown`: there is no such delivery (any more). */
   readonly outcome: 'new' | 'known' | 'unknown';
-  /** The attempt's number among all of its delivery; 0 for `unknown`. */
+  /** The attempt's number among all attempts of its delivery; 0 for `unknown`. */
   readonly number: number;
   /** The delivery's current state, whichever writer was last. */
   readonly state: DeliveryState | undefined;
 }
 
 export interface RecordResult {
-  /** In the order of what was given. */
+  /** The attempts in the order of the given results. */
   readonly attempts: readonly RecordedAttempt[];
-  /** As they are now: of all that failed in this batch, or have come back. */
+  /** The present health of all endpoints that failed in this batch, or have recovered. */
   readonly endpoints: readonly EndpointRecord[];
   /** Uids of the subscriptions that this call disabled. */
   readonly disabled: readonly string[];
@@ -177,32 +177,32 @@ export interface EndpointRecord {
   readonly subscriptionUid: string;
   readonly org: string;
   readonly breaker: BreakerState;
-  /** While open: when the next delivery is tried. */
+  /** Time of the next probe while the breaker is open. */
   readonly probeAt: Date | undefined;
   readonly opened: number;
   readonly ramp: number;
   readonly rampLeft: number;
-  /** Within 10 s. */
+  /** Time of the last success, accurate to 10 s. */
   readonly lastSuccessAt: Date | undefined;
   readonly lastFailureAt: Date | undefined;
   readonly consecutiveFailures: number;
   readonly failingSince: Date | undefined;
-  /** Different spans of 12 hours with failures since then. */
+  /** Number of different spans of 12 hours with failures since then. */
   readonly failureSlots: number;
   readonly disabledAt: Date | undefined;
   readonly disabledReason: string | undefined;
   readonly disabledGeneration: number | undefined;
-  /** Of the breaker and the disabling. */
+  /** Version of the breaker and the disabling. */
   readonly version: number;
   readonly changedAt: Date;
   readonly statusWrittenAt: Date | undefined;
 }
 
-/** What a breaker is to become. */
+/** The new state of a breaker. */
 export interface BreakerChange {
   readonly org: string;
   readonly subscriptionUid: string;
-  /** What the decision was made on; 0 where there was no row. */
+  /** Version that the decision was made on; 0 where there was no row. */
   readonly version: number;
   readonly breaker: BreakerState;
   readonly probeInMs?: number | undefined;
@@ -211,16 +211,16 @@ export interface BreakerChange {
   readonly rampLeft: number;
 }
 
-/** What the attempts of the last while say. */
+/** Counts of recent attempts. */
 export interface AttemptCounts {
   readonly subscriptionUid: string;
   readonly attempts: number;
   readonly failures: number;
-  /** Different events that these attempts were of. */
+  /** Number of different events among these attempts. */
   readonly events: number;
 }
 
-/** A retry that a workflow is to have. */
+/** A retry that needs a workflow. */
 export interface RetryToStart {
   readonly id: string;
   readonly org: string;
@@ -228,14 +228,14 @@ export interface RetryToStart {
   readonly subscriptionUid: string;
   readonly state: 'retry_pending' | 'retrying';
   readonly dueAt: Date;
-  /** Until it is due, by the database's clock; 0 if overdue. */
+  /** Milliseconds until it is due, by the database's clock; 0 if overdue. */
   readonly dueInMs: number;
   readonly seriesStart: number;
-  /** Of the event, while its body is kept. */
+  /** The event's trace, while its body is kept. */
   readonly traceparent?: string | undefined;
 }
 
-/** A delivery for a list. */
+/** A delivery in a list. */
 export interface DeliveryRecord {
   readonly id: string;
   readonly org: string;
@@ -246,7 +246,7 @@ export interface DeliveryRecord {
   readonly reason: string | undefined;
   readonly attempts: number;
   readonly seriesStart: number;
-  /** Of a live one: when something is to happen. */
+  /** Time at which a live delivery is due. */
   readonly dueAt: Date | undefined;
   readonly createdAt: Date;
   readonly endedAt: Date | undefined;
@@ -264,9 +264,11 @@ export interface AttemptRecord {
 
 export interface DeliveryCounts {
   readonly byState: Readonly<Record<'pending' | 'retry_pending' | 'retrying' | 'paused', number>>;
-  /** Events that aren't relayed yet. */
+  /** Number of events that aren't relayed yet. */
   readonly outbox: number;
-  /** How long the oldest of them, and the longest due `pending` delivery, have been waiting, in milliseconds; 0 where none is. */
+  /**
+   * How long the oldest event of the outbox, and the longest due `pending` delivery, have been waiting, in milliseconds; 0 where none is.
+   */
   readonly oldestOutboxMs: number;
   readonly oldestPendingMs: number;
 }
@@ -277,6 +279,6 @@ export interface EventRecord {
   readonly agent: string | undefined;
   readonly workspace: string | undefined;
   readonly createdAt: Date;
-  /** Undefined once it is no longer kept. */
+  /** The event's body; undefined once it is no longer kept. */
   readonly body: Buffer | undefined;
 }

@@ -4,7 +4,10 @@ import { ChannelListener } from '../channel-listener.ts';
 import type { Database } from '../database.ts';
 import { OUTBOX_CHANNEL } from './events.ts';
 
-/** Calls back when something may be in the outbox, of whatever organisation, until it is stopped. Hints only: who needs to know also looks by itself. */
+/**
+ * Calls back when something may be in the outbox, of whatever organisation, until it is stopped. These are only hints; callers that need to
+ * know also poll.
+ */
 export function watchOutbox(
   {
     database,

@@ -3,7 +3,7 @@ import { StoreError } from '../error.ts';
 
 const VERSION = /^[0-9]{1,40}$/;
 
-/** Numbers of any length compare as numbers do when the longer one is larger. */
+/** Compares numbers of any length: the longer one is larger. */
 const larger = (column: string): string => `
   CASE WHEN w.at < clock_timestamp() - interval '10 minutes' OR w.${column} IS NULL THEN coalesce(excluded.${column}, w.${column})
     WHEN (length(excluded.${column}), excluded.${column}) > (length(w.${column}), w.${column}) THEN excluded.${column} ELSE w.${column} END`;
