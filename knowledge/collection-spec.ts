@@ -3,7 +3,7 @@ import type { SpecProblem } from '../crds/limits.ts';
 import type { CollectionSpec } from '../store/index.ts';
 import type { EmbeddingProfile } from './embedding/embedder.ts';
 
-/** What the collection of a KnowledgeBase resource is to be; operator and API may both create it. */
+/** Returns the settings for the collection of a KnowledgeBase resource; operator and API may both create it. */
 export function collectionSpecOf(
   { metadata, spec }: KnowledgeBase,
   profile: Pick<EmbeddingProfile, 'name' | 'model' | 'dimension'>,
@@ -28,7 +28,7 @@ interface Profile {
   readonly name: string;
 }
 
-/** A resource that names a rerank profile which this installation doesn't have. */
+/** Returns the rerank profile that the resource names and this installation lacks. */
 export function unknownRerankProfile({ reranking }: KnowledgeBaseSpec, profiles: readonly Profile[]): readonly SpecProblem[] {
   const profile = reranking?.profile;
   if (profile === undefined || profiles.some(({ name }) => name === profile)) return [];
@@ -36,7 +36,7 @@ export function unknownRerankProfile({ reranking }: KnowledgeBaseSpec, profiles:
   return [{ path: 'spec.reranking.profile', message }];
 }
 
-/** For messages. */
+/** Lists the names of profiles, for messages. */
 export function configuredNames(profiles: readonly Profile[]): string {
   return (
     profiles

@@ -1,6 +1,6 @@
-/** Why a document could not be ingested: the code is API, the message is for a person. */
+/** Failures of ingestion: the code is API, the message is for a person. */
 
-/** In the order of the pipeline. Shown to clients as `error.code`, and never renamed. */
+/** The codes in the order of the pipeline. Clients see them as `error.code`; they are never renamed. */
 export const INGESTION_FAILURE_CODES = [
   'unsupported_content',
   'too_large',
@@ -17,12 +17,12 @@ export const INGESTION_FAILURE_CODES = [
 
 export type IngestionFailureCode = (typeof INGESTION_FAILURE_CODES)[number];
 
-/** The document itself is at fault: another attempt would end the same. Whatever else is thrown may be tried again. */
+/** The document itself is at fault: another attempt would end the same. All other errors may be retried. */
 export class IngestionError extends Error {
   override readonly name = 'IngestionError';
   readonly code: IngestionFailureCode;
 
-  /** @param message what is wrong with the document and what to do about it, without any of its text */
+  /** @param message the document's fault and its cure, without any of its text */
   constructor(code: IngestionFailureCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;

@@ -1,20 +1,20 @@
-/** What searches use of models, for those who count it. */
+/** The use of models by searches, for those who count it. */
 import { z } from 'zod';
 
-/** A request that was answered, or given up: it is paid for all the same. */
+/** A request that was answered, or given up: both are paid for. */
 export interface ModelUse {
   readonly kind: 'embedding' | 'rerank';
   readonly provider: string;
   readonly model: string;
-  /** What was to be embedded; empty where passages were reranked. */
+  /** The texts that were to be embedded; empty where passages were reranked. */
   readonly texts: readonly string[];
   readonly reported: ReportedUse;
 }
 
-/** What a server says of a request, if it says anything. */
+/** The usage that a server reports for a request, if any. */
 export interface ReportedUse {
   readonly tokens?: number | undefined;
-  /** As Cohere counts them: one for each hundred passages, more for long ones. */
+  /** Cohere's units: one for each hundred passages, more for long ones. */
   readonly searchUnits?: number | undefined;
 }
 
@@ -29,7 +29,10 @@ const report = z.object({
     .catch(undefined),
 });
 
-/** Never fails: an answer is of use whatever it says of its tokens. Sources: the references of OpenAI, Cohere, Jina and Voyage. */
+/**
+ * Reads the usage from an answer. Never fails, because an answer is useful whatever it reports. Sources: the references of OpenAI, Cohere,
+ * Jina and Voyage.
+ */
 export function reportedUseOf(answer: unknown): ReportedUse {
   const { usage, meta } = report.safeParse(answer).data ?? {};
   return { tokens: usage?.prompt_tokens ?? usage?.total_tokens, searchUnits: meta?.billed_units.search_units };

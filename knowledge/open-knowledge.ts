@@ -1,4 +1,4 @@
-/** The stores and services of knowledge bases, as the configuration names them: the same for every role. */
+/** Opens the stores and services of knowledge bases that the configuration names, the same for every role. */
 import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
 import { temporalOf } from '../platform/temporal/access.ts';

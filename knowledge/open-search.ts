@@ -1,4 +1,4 @@
-/** What a search in knowledge bases needs, as the configuration names it: the same for every role and for the processes of calls. */
+/** Opens what a search in knowledge bases needs by the configuration, the same for every role and for the processes of calls. */
 import type { Registry } from 'prom-client';
 
 import type { Config } from '../platform/config/config.ts';
@@ -15,7 +15,7 @@ import { createVectorStore } from './vector-stores/index.ts';
 export interface OpenSearchOptions {
   readonly config: Pick<Config, 'PARLEY_EMBEDDING_PROFILES' | 'PARLEY_RERANK_PROFILES' | 'VECTOR_STORE_URL'> &
     Parameters<typeof egressOf>[0];
-  /** Stays open. */
+  /** The store, which stays open. */
   readonly store: Pick<Store, 'knowledge' | 'database'>;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -54,7 +54,7 @@ export function openSearch({ config, store, logger, registry }: OpenSearchOption
   };
 }
 
-/** Closes them side by side, each whatever becomes of the others. @throws what the first of them failed with, once all have ended */
+/** Closes all of them at the same time, even if some fail. @throws the first failure, once all have ended */
 export async function closeAll(...opened: readonly { close(): Promise<void> | void }[]): Promise<void> {
   const ended = await Promise.allSettled(opened.map(async (one) => one.close()));
   for (const end of ended) if (end.status === 'rejected') throw end.reason;

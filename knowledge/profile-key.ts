@@ -1,4 +1,4 @@
-/** Keys of the models that the configuration names. */
+/** Reads the keys of the models that the configuration names. */
 import { readFile } from 'node:fs/promises';
 
 export interface KeyPlace {
@@ -6,15 +6,15 @@ export interface KeyPlace {
   readonly apiKeyFile?: string | undefined;
 }
 
-/** The place that a profile names has no key. The message ends the sentence that begins with the profile. */
+/** A profile names a place that has no key. The message ends the sentence that begins with the profile. */
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
 
 /**
- * Read for each request: a mounted Secret may change at any time.
+ * Reads the key for each request: a mounted Secret may change at any time.
  * @returns undefined for a profile that names none
- * @throws MissingKeyError when what it names is missing or empty
+ * @throws MissingKeyError when the variable or file that it names is missing or empty
  */
 export async function profileKey(
   { apiKeyEnv, apiKeyFile }: KeyPlace,

@@ -65,7 +65,7 @@ describe('parseFilter', () => {
     const parsed = parseFilter(JSON.parse('{"__proto__": {"$eq": "x"}}'));
     expect(parsed.ok && Object.entries(parsed.filter)).toEqual([['__proto__', 'x']]);
     expect(problems({ constructor: { $eq: 1 }, hasOwnProperty: { $eq: 1 } })).toEqual([]);
-    // Inherited is not written.
+    // An inherited field is not a written one.
     expect(problems({ lang: Object.create({ $eq: 'bn' }) as unknown })).toHaveLength(1);
   });
 

@@ -1,19 +1,19 @@
-/** The filter of a search as a client writes it: `{"field": {"$eq": value}}`. What can't be applied is a problem, and never ignored. */
+/** Reads a client's filter of a search: `{"field": {"$eq": value}}`. A condition that can't be applied is a problem, and never ignored. */
 import { isObject } from '../platform/json.ts';
 import type { EqualityFilter, Scalar } from './vector-stores/vector-store.ts';
 
 export const MOST_FILTER_FIELDS = 10;
 export const LONGEST_FILTER_VALUE = 512;
 
-/** What a field of metadata may be called. */
+/** Names that a field of metadata may have. */
 export const FILTER_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
-/** What generated clients and documentation pages fill in by default. */
+/** Names that generated clients and documentation pages fill in by default. */
 const PLACEHOLDER_KEY = /^additionalProp\d+$/;
 const PLACEHOLDER_VALUE = 'string';
 
-/** One thing that is wrong, and where. */
+/** A fault of a filter, and its place. */
 export interface FilterProblem {
-  /** Keys from the filter down. */
+  /** Keys from the filter down to the fault. */
   readonly path: readonly string[];
   readonly message: string;
 }
@@ -23,8 +23,8 @@ export type ParsedFilter =
   | { readonly ok: false; readonly problems: readonly FilterProblem[] };
 
 /**
- * Reads a filter: up to 10 fields, each with one `$eq` and a string of up to 512 characters, a finite number or a boolean; a chunk
- * has to equal all of them. Types count: 1 is 1.0, and neither "1" nor true.
+ * Reads a filter: up to 10 fields, each with one `$eq` and a string of up to 512 characters, a finite number or a boolean; a chunk has to
+ * equal all of them. Types count: 1 is 1.0, and neither "1" nor true.
  */
 export function parseFilter(value: unknown): ParsedFilter {
   if (!isObject(value)) return failed([], 'a filter is an object: {"field": {"$eq": value}}');
@@ -38,7 +38,7 @@ export function parseFilter(value: unknown): ParsedFilter {
     if (problem === undefined) conditions.push([field, (value[field] as { readonly $eq: Scalar }).$eq]);
     else problems.push({ path: [field], message: problem });
   }
-  // Defined one by one: `__proto__` is a field like any other.
+  // The fields are defined one by one, because `__proto__` is a field like any other.
   return problems.length > 0 ? { ok: false, problems } : { ok: true, filter: Object.fromEntries(conditions) };
 }
 

@@ -31,7 +31,7 @@ function solid(text: string): string {
   return text.replaceAll(/\s+/g, '');
 }
 
-/** Bangla conjuncts, joined emoji, flags, marks on letters and on spaces, scripts without spaces, and an endless word. */
+/** Texts with Bangla conjuncts, joined emoji, flags, marks on letters and on spaces, scripts without spaces, and an endless word. */
 const writing = fc.oneof(
   {
     weight: 4,
@@ -123,7 +123,7 @@ describe('any document', () => {
   });
 });
 
-/** Where a chunk stands in its text such that both of its ends are grapheme breaks, from a position on; -1 for nowhere. */
+/** Returns the first place of a chunk in its text, from a position on, at which both of its ends are grapheme breaks; -1 for none. */
 function startOf(chunk: string, text: string, breaks: ReadonlySet<number>, from: number): number {
   for (let start = text.indexOf(chunk, from); start >= 0; start = text.indexOf(chunk, start + 1)) {
     if (breaks.has(start) && breaks.has(start + chunk.length)) return start;

@@ -9,19 +9,19 @@ import { countTokens, countUpTo } from './tokens.ts';
 export interface ChunkOptions {
   /** Most tokens in a chunk's text (400). */
   readonly maxTokens?: number;
-  /** How much of the end of a piece the next one repeats where a paragraph is cut (50); at most half a chunk. */
+  /** Tokens at the end of a piece that the next one repeats where a paragraph is cut (50); at most half a chunk. */
   readonly overlapTokens?: number;
-  /** Of the document. */
+  /** Title of the document. */
   readonly title?: string | undefined;
-  /** BCP 47; decides where sentences end. */
+  /** BCP 47 tag; decides where sentences end. */
   readonly language?: string | undefined;
 }
 
 /**
- * Chunks in the order of the document. Holds one chunk and one block at a time.
+ * Yields chunks in the order of the document. Holds one chunk and one block at a time.
  *
- * A chunk never has text of two sections: its heading path is that of all its text, headings without any text of their own
- * aside. It is longer than `maxTokens` only where a single grapheme is.
+ * A chunk never has text of two sections: its heading path is that of all its text, headings without any text of their own aside. It is
+ * longer than `maxTokens` only where a single grapheme is.
  */
 export async function* chunkBlocks(blocks: Iterable<Block> | AsyncIterable<Block>, options: ChunkOptions = {}): AsyncGenerator<Chunk> {
   const packer = new Packer(options);
@@ -47,7 +47,7 @@ class Packer {
   readonly #title: string;
   readonly #language: string | undefined;
   #ordinal = 0;
-  /** Of the chunk that is being filled: headings first, then what stands under the last of them. */
+  /** The chunk that is being filled: headings first, then the text under the last of them. */
   #items: Item[] = [];
   #tokens = 0;
   /** The sheet that the last block belonged to: only its first chunk names all columns. */
@@ -83,7 +83,7 @@ class Packer {
     yield* this.#addPieces(block, block.kind === 'listItem' && !OWN_MARK.test(text) ? `- ${text}` : text);
   }
 
-  /** A text of any length: whole where it fits, else in pieces, the first of which stays with its headings. */
+  /** Adds a text of any length: whole where it fits, else in pieces, the first of which stays with its headings. */
   *#addPieces(block: TextBlock, text: string): Generator<Chunk> {
     const tokens = countUpTo(text, this.#maxTokens);
     if (tokens <= this.#maxTokens) {
@@ -103,7 +103,7 @@ class Packer {
     }
   }
 
-  /** Something that is not cut. */
+  /** Adds an item that is not cut. */
   *#addWhole(item: Item): Generator<Chunk> {
     if (this.#items.length > 0 && this.#tokens + item.tokens > this.#maxTokens) yield* this.#flush();
     this.#push(item);
@@ -135,7 +135,7 @@ class Packer {
     }
   }
 
-  /** Makes room for what stands at this place: only headings that lead to it may stay. */
+  /** Makes room for a block at this place: only headings that lead to it may stay. */
   *#enter(place: BlockPosition): Generator<Chunk> {
     if (this.#hasContent()) {
       if (!isSameSection(this.#items.at(-1)?.place, place)) yield* this.#flush();
@@ -154,7 +154,7 @@ class Packer {
   }
 
   #push(item: Item): void {
-    // One for the line break between items.
+    // The line break between items takes one token.
     const tokens = item.tokens + 1;
     this.#items.push({ ...item, tokens });
     this.#tokens += tokens;
@@ -177,7 +177,7 @@ class Packer {
     const text = items.reduce((joined, item, index) => joined + separatorBetween(items[index - 1], item) + item.text, '');
     const tokens = countTokens(text);
     if (tokens > this.#maxTokens && items.length > 1) {
-      // The line breaks between items cost more than was allowed for.
+      // The line breaks between items took more than one token each.
       for (const half of [items.slice(0, -1), items.slice(-1)]) {
         this.#items = half;
         yield* this.#flush();
@@ -193,7 +193,7 @@ class Packer {
     const headings = items.filter(({ kind }) => kind === 'heading');
     const content = items.find(({ kind }) => kind !== 'heading');
     const headingPath = content?.place.headingPath ?? commonPath(headings.map(({ place }) => place.headingPath));
-    // A heading that the text begins with counts once.
+    // A heading with which the text begins counts once.
     const shown = new Set(headings.map((item) => item.text));
     const above = headingPath.filter((heading) => !shown.has(heading));
     const tables = items.flatMap(({ rows }) => rows ?? []);
@@ -212,7 +212,7 @@ class Packer {
   }
 }
 
-/** The parts if there is at most one, without making more than two. */
+/** Returns the parts if there is at most one, without making more than two. */
 function fewerThanTwo(parts: Iterable<TablePart>): readonly TablePart[] | undefined {
   const found: TablePart[] = [];
   for (const part of parts) {
@@ -235,7 +235,7 @@ function isSamePath(left: readonly string[], right: readonly string[]): boolean 
   return left.length === right.length && left.every((heading, index) => heading === right[index]);
 }
 
-/** Whether a heading is that of the section, or of one around it. */
+/** Tells whether a heading is that of the section, or of one around it. */
 function leadsTo(heading: BlockPosition, place: BlockPosition): boolean {
   const { length } = heading.headingPath;
   return heading.sheet === place.sheet && heading.url === place.url && isSamePath(heading.headingPath, place.headingPath.slice(0, length));
@@ -247,16 +247,16 @@ function commonPath(paths: readonly (readonly string[])[]): readonly string[] {
   return end < 0 ? first : first.slice(0, end);
 }
 
-/** A title is cut behind this many UTF-16 units, all of them together behind the other: they must not drown the text. */
+/** Titles are cut behind `LONGEST_PART` UTF-16 units, and all of them together behind `LONGEST_CONTEXT`: they must not drown the text. */
 const LONGEST_PART = 120;
 const LONGEST_CONTEXT = 300;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** `title > heading > heading`, a line break, and the text. */
+/** Writes `title > heading > heading`, a line break, and the text. */
 function indexedText(context: readonly string[], text: string): string {
   const parts = context.map((part) => cut(part.replaceAll(/\s+/g, ' ').trim(), LONGEST_PART)).filter((part) => part !== '');
-  // The innermost sections say most of the chunk.
+  // The innermost sections say most about the chunk.
   while (parts.length > 1 && parts.join(' > ').length > LONGEST_CONTEXT) parts.splice(1, 1);
   return parts.length === 0 ? text : `${parts.join(' > ')}\n${text}`;
 }

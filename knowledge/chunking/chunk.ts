@@ -1,15 +1,15 @@
 import type { BlockPosition } from '../parsing/block.ts';
 
-/** A piece of a document that is found as one. */
+/** A piece of a document: the unit that a search finds. */
 export interface Chunk extends BlockPosition {
-  /** From 0, in the order of the document. */
+  /** The chunk's number in the order of the document, from 0. */
   readonly ordinal: number;
-  /** What is shown. Starts and ends between graphemes, never empty. */
+  /** The text of a hit. Starts and ends between graphemes, never empty. */
   readonly text: string;
-  /** What is embedded and ranked: `title > heading path`, then the text. */
+  /** The text that is embedded and ranked: `title > heading path`, then the chunk's text. */
   readonly indexedText: string;
-  /** In tokens of the encoding that chunk sizes are counted in. */
+  /** Number of tokens in the encoding that chunk sizes are counted in. */
   readonly tokens: number;
-  /** First and last row, for tables and sheets. */
+  /** First and last row, in tables and sheets. */
   readonly rows?: { readonly first: number; readonly last: number };
 }

@@ -1,16 +1,16 @@
-/** Where text may be cut: between graphemes, the characters that a reader sees (Bangla conjuncts, joined emoji, letters with marks). */
+/** Cuts text between graphemes, the characters that a reader sees (Bangla conjuncts, joined emoji, letters with marks). */
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** What attaches to the character before it, even to a space. */
+/** Characters that attach to the one before them, even to a space. */
 const ATTACHED = String.raw`[\p{M}\p{Emoji_Modifier}\u200c\u200d\uff9e\uff9f]`;
 const leading = new RegExp(String.raw`^\s+(?!${ATTACHED})`, 'u');
 const IS_BLANK = /^\s*$/;
 
-/** No writing has graphemes as long as this; what is longer is cut between code points, so that no chunk grows without bound. */
+/** No writing has graphemes as long as this; longer ones are cut between code points, so that no chunk grows without bound. */
 export const LONGEST_GRAPHEME = 1_000;
 
-/** Without the white space around it, as far as no mark is attached to that. */
+/** Removes the white space around a text, as far as no mark is attached to it. */
 export function trim(text: string): string {
   return trimStart(text).trimEnd();
 }
@@ -19,7 +19,7 @@ export function trimStart(text: string): string {
   return text.replace(leading, '');
 }
 
-/** In order; together they are the text. */
+/** Yields the graphemes in order; together they are the text. */
 export function* graphemesOf(text: string): Generator<string> {
   for (const { segment } of graphemes.segment(text)) {
     if (segment.length <= LONGEST_GRAPHEME) yield segment;
@@ -40,7 +40,7 @@ function* inParts(segment: string): Generator<string> {
 }
 
 /**
- * The text in parts of at most `size` UTF-16 units (a grapheme more where it has to be), each ending behind the white space
+ * Cuts the text into parts of at most `size` UTF-16 units (a grapheme more where it has to be). Each part ends behind the white space
  * nearest to its end or, where there is none in its second half, between two graphemes.
  */
 export function* slabsOf(text: string, size: number): Generator<string> {

@@ -1,11 +1,14 @@
-/** Sentences and words of a text. Apart from what counts tokens: a search cuts its snippets with them, and the encoding takes 67 MB. */
+/**
+ * Cuts a text into sentences and words. This stays apart from counting tokens: a search cuts its snippets with it, and the encoding takes
+ * 67 MB.
+ */
 
-/** In order; together they are the text. None ends inside a grapheme. @param language BCP 47 */
+/** Yields sentences in order; together they are the text. None ends inside a grapheme. @param language BCP 47 */
 export function sentencesOf(text: string, language?: string): Generator<string> {
   return segmentsOf(text, sentenceSegmenter(language));
 }
 
-/** Words and what is between them, as {@link sentencesOf}. */
+/** Yields words and the text between them, by the rules of {@link sentencesOf}. */
 export function wordSegmentsOf(text: string): Generator<string> {
   return segmentsOf(text, words);
 }
@@ -33,7 +36,7 @@ function createSentenceSegmenter(language: string): Intl.Segmenter {
   }
 }
 
-/** Words and sentences may end inside a grapheme by their own rules; such ones are kept together. */
+/** Joins words and sentences that end inside a grapheme by their own rules. */
 function* segmentsOf(text: string, segmenter: Intl.Segmenter): Generator<string> {
   const breaks = graphemes.segment(text);
   let held = '';

@@ -5,11 +5,11 @@ import { countTokens, countUpTo } from './tokens.ts';
 
 export interface SplitOptions {
   readonly maxTokens: number;
-  /** How much of the end of one piece the next one starts with. */
+  /** Tokens at the end of one piece that the next one starts with. */
   readonly overlapTokens: number;
-  /** BCP 47; only decides where sentences end. */
+  /** BCP 47 tag; only decides where sentences end. */
   readonly language?: string | undefined;
-  /** Lines instead of sentences. */
+  /** True to cut at lines instead of sentences. */
   readonly code?: boolean;
 }
 
@@ -18,19 +18,19 @@ export interface Piece {
   readonly tokens: number;
 }
 
-/** Sentences are looked for in this many UTF-16 units at a time: bounded memory, whatever the text. */
+/** Sentences are looked for in this many UTF-16 units at a time: that bounds the memory, whatever the text. */
 const SLAB_SIZE = 20_000;
 /** Graphemes of an endless word are taken together up to this length. */
 const RUN_SIZE = 64;
-/** A token of overlap is looked for in so many UTF-16 units of a piece's end: few are longer. */
+/** UTF-16 units at a piece's end in which a token of overlap is looked for: few tokens are longer. */
 const OVERLAP_UNITS = 20;
 
-/** Pieces in order, trimmed, none empty. Without overlap they are the text again, white space between them aside. */
+/** Yields trimmed pieces in order, none empty. Without overlap they are the text again, white space between them aside. */
 export function* splitText(text: string, options: SplitOptions): Generator<Piece> {
   const { maxTokens } = options;
   let carried = '';
   let own: Piece[] = [];
-  /** Sum of what has been counted one by one; mostly a little too much. */
+  /** Sum of tokens that were counted one by one; mostly a little too much. */
   let estimate = 0;
 
   function* close(): Generator<Piece> {
@@ -46,7 +46,7 @@ export function* splitText(text: string, options: SplitOptions): Generator<Piece
       piece = pieceOf(carried + join(own));
     }
     if (piece.text !== '') yield piece;
-    // Never all of a short piece again.
+    // A short piece is never repeated as a whole.
     carried = overlapOf(own, { ...options, overlapTokens: Math.min(options.overlapTokens, Math.floor(piece.tokens / 2)) });
     own = surplus;
     estimate = countTokens(carried) + surplus.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -64,7 +64,7 @@ export function* splitText(text: string, options: SplitOptions): Generator<Piece
   while (own.length > 0) yield* close();
 }
 
-/** The smallest parts that are not cut; each within the limit, except for a grapheme that is longer by itself. */
+/** Yields the smallest parts that are not cut; each is within the limit, except for a grapheme that is longer by itself. */
 function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
   for (const slab of slabsOf(text, SLAB_SIZE)) {
     const parts = options.code === true ? linesOf(slab) : sentencesOf(slab, options.language);
@@ -76,7 +76,10 @@ function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
   }
 }
 
-/** Of a unit that has more tokens without the white space around it: rare, and more than allowed. The space after it separates it from the next. */
+/**
+ * Cuts a unit that has more tokens without the white space around it, and more than allowed. That is rare. The space after it separates it
+ * from the next.
+ */
 function smallerOf(text: string, maxTokens: number): Piece[] {
   const words = [...wordsOf(text, maxTokens)];
   return words.length > 1 ? words : [...graphemesOf(text)].map((grapheme) => ({ text: grapheme, tokens: countTokens(grapheme) }));
@@ -120,7 +123,7 @@ function* within(run: readonly string[], maxTokens: number): Generator<Piece> {
   else for (const grapheme of run) yield { text: grapheme, tokens: countTokens(grapheme) };
 }
 
-/** The last whole sentences of a piece or, where the last one is longer than the overlap, its last words. */
+/** Returns the last whole sentences of a piece or, where the last one is longer than the overlap, its last words. */
 function overlapOf(units: readonly Piece[], options: SplitOptions): string {
   if (options.overlapTokens <= 0) return '';
   let from = units.length;

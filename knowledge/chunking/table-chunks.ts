@@ -1,4 +1,4 @@
-/** Cuts tables between rows, repeating what the rows need to be understood; a row that is too long between cells. */
+/** Cuts tables between rows and repeats the header that the rows need; cuts a row that is too long between cells. */
 import type { TableBlock } from '../parsing/block.ts';
 import type { Chunk } from './chunk.ts';
 import { type Piece, splitText } from './split-text.ts';
@@ -22,7 +22,7 @@ interface Line {
   readonly row: number;
 }
 
-/** Header and as many rows as fit, again and again. A header of more than a third of the room comes once, by itself. */
+/** Yields the header with as many rows as fit, again and again. A header of more than a third of the room comes once, by itself. */
 export function* tableParts(block: TableBlock, maxTokens: number, splitting: Splitting): Generator<TablePart> {
   const header = block.header.length === 0 ? '' : rowLine(block.header);
   const headerTokens = header === '' ? 0 : countTokens(header) + 1;
@@ -39,14 +39,14 @@ export function* tableParts(block: TableBlock, maxTokens: number, splitting: Spl
 
 export interface SheetOptions extends Splitting {
   readonly maxTokens: number;
-  /** Begin with the names of all columns. */
+  /** True to begin with the names of all columns. */
   readonly namesColumns: boolean;
 }
 
-/** `Sheet Prices, rows 2-31`, then a line of `column: value` for each row that has any. */
+/** Yields `Sheet Prices, rows 2-31`, then a line of `column: value` for each row that has any. */
 export function* sheetChunks(block: TableBlock, sheet: string, options: SheetOptions): Generator<TablePart> {
   const { maxTokens } = options;
-  // Enough for any rows.
+  // These numbers are the longest that rows can have.
   const labelTokens = countTokens(sheetLine(sheet, 1_048_575, 1_048_576)) + 1;
   const showsLabel = labelTokens <= maxTokens / 3;
   const room = Math.max(1, showsLabel ? maxTokens - labelTokens : maxTokens);
@@ -65,7 +65,7 @@ export function* sheetChunks(block: TableBlock, sheet: string, options: SheetOpt
   }
 }
 
-/** One line for each row that fits into the room; the cells of a longer one on several, and a longer cell in pieces. */
+/** Yields one line for each row that fits into the room; a longer row takes several, and a longer cell comes in pieces. */
 function* linesOf(
   block: TableBlock,
   room: number,
@@ -101,7 +101,7 @@ function* splitRow(cells: readonly Cell[], room: number, splitting: Splitting, s
   if (line !== '') yield { text: line, tokens: countTokens(line) };
 }
 
-/** Each piece of a long value has the column's name in front. */
+/** Cuts a long value, with the column's name in front of each piece. */
 function* splitCell({ name, value }: Cell, room: number, splitting: Splitting): Generator<Piece> {
   const nameTokens = name === '' ? 0 : countTokens(name) + 2;
   const repeats = nameTokens <= room / 3;
@@ -123,7 +123,7 @@ function* packed(
   let used = reserved;
   let rows = { first: 0, last: 0 };
   for (const { text, row, tokens } of lines) {
-    // One for the line break.
+    // The line break takes one token.
     if (texts.length > 0 && used + tokens + 1 > room) {
       yield { texts, rows };
       texts = [];

@@ -1,33 +1,33 @@
-/** How tables read as text: what is shown of a hit, and what it is found by. */
+/** Writes tables as text, both for display and for search. */
 import { trim } from './graphemes.ts';
 
-/** A column's name in front of each value, cut to what still distinguishes columns. */
+/** Longest name of a column in front of a value: long enough to tell columns apart. */
 const LONGEST_NAME = 80;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** `a | b | c` */
+/** Writes `a | b | c`. */
 export function rowLine(cells: readonly string[]): string {
   return cells.map(oneLine).join(CELL_SEPARATOR);
 }
 
-/** A value, and the name of its column where that is shown with it. */
+/** A value, and the name of its column where it is shown with it. */
 export interface Cell {
   readonly name: string;
   readonly value: string;
 }
 
-/** Cells without their columns' names: in a table that has its header above. */
+/** Returns cells without their columns' names, for a table that has its header above. */
 export function plainCells(cells: readonly string[]): readonly Cell[] {
   return cells.map((cell) => ({ name: '', value: oneLine(cell) }));
 }
 
-/** Cells that are not empty, with their columns' names: in a sheet, where a row is read far from its header. */
+/** Returns cells that are not empty, with their columns' names, for a sheet, where a row is read far from its header. */
 export function namedCells(header: readonly string[], cells: readonly string[]): readonly Cell[] {
   return cells.map((cell, column) => ({ name: shortName(header[column] ?? ''), value: oneLine(cell) })).filter(({ value }) => value !== '');
 }
 
-/** `Name: Bolt M6`, or the value alone. */
+/** Writes `Name: Bolt M6`, or the value alone. */
 export function cellText({ name, value }: Cell): string {
   return name === '' ? value : `${name}: ${value}`;
 }
@@ -35,12 +35,12 @@ export function cellText({ name, value }: Cell): string {
 export const CELL_SEPARATOR = ' | ';
 export const PAIR_SEPARATOR = '; ';
 
-/** First line of a sheet's chunk. */
+/** Writes the first line of a sheet's chunk. */
 export function sheetLine(sheet: string, first: number, last: number): string {
   return first === last ? `Sheet ${sheet}, row ${first}` : `Sheet ${sheet}, rows ${first}-${last}`;
 }
 
-/** Name of a column, as a prefix of its values. */
+/** Shortens the name of a column to a prefix of its values. */
 function shortName(name: string): string {
   const line = oneLine(name);
   if (line.length <= LONGEST_NAME) return line;

@@ -1,4 +1,4 @@
-/** The embedders of an installation: one for each profile that has vectors, shared by all who use it. */
+/** Creates the embedders of an installation: one for each profile that has vectors, shared by all callers. */
 import { Histogram, type Registry } from 'prom-client';
 
 import type { Embedder, EmbeddingKind, EmbeddingProfile } from './embedder.ts';
@@ -9,17 +9,17 @@ import { type EmbeddingRequest, OpenAiEmbedder } from './openai-embedder.ts';
 
 export interface EmbeddersOptions {
   readonly profiles: readonly EmbeddingProfile[];
-  /** Where vectors of passages are kept, for each organisation apart; nowhere by default. */
+  /** Returns an organisation's cache for vectors of passages; there is none by default. */
   readonly cacheOf?: (org: string) => EmbeddingCache;
-  /** Where a profile's `apiKeyEnv` is looked up. */
+  /** Variables in which a profile's `apiKeyEnv` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Receives `parley_embedding_request_seconds`. */
+  /** Registry of `parley_embedding_request_seconds`. */
   readonly registry?: Registry;
 }
 
-/** What a knowledge base was made with. */
+/** The embedding settings of a knowledge base. */
 export interface EmbeddedCollection {
-  /** Without one, passages are not looked up in the cache. */
+  /** Without an organisation, passages are not looked up in the cache. */
   readonly org?: string;
   readonly profile: string;
   readonly model: string;
@@ -29,8 +29,8 @@ export interface EmbeddedCollection {
 export interface Embedders {
   /**
    * @returns undefined for a profile that ranks by words alone
-   * @throws EmbeddingError `misconfigured` when the profile is gone, or is for another model by now: vectors of two models
-   *   can't be compared
+   * @throws EmbeddingError `misconfigured` when the profile is gone, or is for another model by now: vectors of two models can't
+   *   be compared
    */
   embedderOf(collection: EmbeddedCollection): Embedder | undefined;
   /** Ends the processes of local models. */
@@ -50,7 +50,7 @@ export function createEmbedders(options: EmbeddersOptions): Embedders {
         questions: memoryEmbeddingCache(),
       };
       made.set(name, { embedder, questions });
-      // Questions come from memory, which has to be fast; passages from the database, which has to last.
+      // Questions come from memory, which has to be fast; passages come from the database, which has to last.
       const passages = collection.org === undefined ? undefined : options.cacheOf?.(collection.org);
       const embed: Readonly<Record<EmbeddingKind, Embedder['embed']>> = {
         query: cachedEmbed(embedder, questions, queryPrefix),
@@ -60,7 +60,7 @@ export function createEmbedders(options: EmbeddersOptions): Embedders {
         model: embedder.model,
         dimension: embedder.dimension,
         embed: (texts, kind, more) => embed[kind](texts, kind, more),
-        // Shared: close() of all ends it.
+        // The embedder is shared: close() of all ends it.
         close: () => Promise.resolve(),
       };
     },

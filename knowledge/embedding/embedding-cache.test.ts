@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Embedder } from './embedder.ts';
 import { cachedEmbed, embeddingKey, memoryEmbeddingCache } from './embedding-cache.ts';
 
-/** Counts what it is asked; the vector of a text is its length. */
+/** Records the texts of each request; the vector of a text is its length. */
 function counting(): Embedder & { readonly asked: string[][] } {
   const asked: string[][] = [];
   return {

@@ -1,22 +1,22 @@
-/** Remembers vectors by what they were made of. */
+/** Caches vectors by the text that they embed. */
 import { createHash } from 'node:crypto';
 
 import { LruMap } from '../../platform/lru.ts';
 import type { Embedder, EmbeddingKind } from './embedder.ts';
 
 export interface EmbeddingCache {
-  /** @param keys SHA-256, lower-case hex. @returns those that are known */
+  /** @param keys SHA-256, lower-case hex. @returns the vectors of known keys */
   get(keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>;
   put(entries: ReadonlyMap<string, Float32Array>): Promise<void>;
 }
 
-/** SHA-256 of model, kind and text, lower-case hex. */
+/** Returns the SHA-256 of model, kind and text, lower-case hex. */
 export function embeddingKey(model: string, kind: EmbeddingKind, text: string): string {
-  // Lengths in front: no model's name can run into a text.
+  // The length comes first, so that no model's name can run into a text.
   return createHash('sha256').update(`${model.length}:${model}\n${kind}\n${text}`).digest('hex');
 }
 
-/** The most recently used vectors, in memory: questions are asked again within minutes. */
+/** Keeps the most recently used vectors in memory: questions are asked again within minutes. */
 export function memoryEmbeddingCache(capacity = 1_000): EmbeddingCache {
   const vectors = new LruMap<string, Float32Array>(capacity);
   return {
@@ -35,9 +35,9 @@ export function memoryEmbeddingCache(capacity = 1_000): EmbeddingCache {
 }
 
 /**
- * Sends only texts to the embedder that the cache doesn't know, and each once.
+ * Sends only texts to the embedder that the cache doesn't have, and each once.
  *
- * @param salt what makes the same text another vector: the profile's prefix
+ * @param salt makes the same text another vector: the profile's prefix
  */
 export function cachedEmbed(embedder: Embedder, cache: EmbeddingCache, salt = ''): Embedder['embed'] {
   const { model, dimension } = embedder;

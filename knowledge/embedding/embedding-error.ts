@@ -1,18 +1,18 @@
-/** Why there is no vector. */
+/** The reason why there is no vector. */
 
 export type EmbeddingErrorCode =
-  /** No connection, 5xx, or an answer that broke off. */
+  /** The server had no connection, answered 5xx, or its answer broke off. */
   | 'unavailable'
-  /** 429 until the attempts ran out. */
+  /** The server answered 429 until the attempts ran out. */
   | 'rate_limited'
   | 'timeout'
-  /** 401 or 403. */
+  /** The server answered 401 or 403. */
   | 'unauthorized'
   /** The server says that the request is wrong, or the text too long even by itself. */
   | 'refused'
-  /** Too few vectors, numbers that are none, only zeros. */
+  /** The answer has too few vectors, values that are no numbers, or only zeros. */
   | 'invalid_response'
-  /** Vectors of another length than the profile says. */
+  /** The vectors have another length than the profile says. */
   | 'wrong_dimension'
   /** The profile, its credential or its model is missing or doesn't fit the knowledge base. */
   | 'misconfigured';
@@ -23,9 +23,9 @@ const RETRYABLE: ReadonlySet<EmbeddingErrorCode> = new Set(['unavailable', 'rate
 export class EmbeddingError extends Error {
   override readonly name = 'EmbeddingError';
   readonly code: EmbeddingErrorCode;
-  /** Whether the same call may work later, with nothing changed. */
+  /** True if the same call may succeed later, with nothing changed. */
   readonly retryable: boolean;
-  /** What the server asked to wait before that, in milliseconds. */
+  /** The server's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: EmbeddingErrorCode, message: string, retryAfterMs?: number) {

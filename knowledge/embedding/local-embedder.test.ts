@@ -8,8 +8,8 @@ import { EmbeddingError } from './embedding-error.ts';
 import { LocalEmbedder } from './local-embedder.ts';
 
 /**
- * Stands for the library, which is too large to install for a test: checks how it is called, and makes vectors of a text's
- * length. "crash" ends the process, "throw" fails.
+ * Stands in for the library, which is too large to install for a test: checks how it is called, and makes vectors of a text's length.
+ * "crash" ends the process, "throw" fails.
  */
 const library = `
 export const env = {};

@@ -1,4 +1,4 @@
-/** Embeddings from a model in a folder, run by a process of its own. */
+/** Embeds texts with a model in a folder, in a process of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +10,7 @@ import { inputsOf } from './passage-text.ts';
 import { checkedVector } from './response.ts';
 import type { LocalAnswer, LocalModel, LocalRequest } from './local-process.ts';
 
-/** Next to the code in `dist/`, where the build puts it. */
+/** The build puts this file next to the code in `dist/`. */
 const EMBEDDING_ENTRY = 'embedding-process.mjs';
 
 /** More texts at a time need more memory and are no faster. */
@@ -21,7 +21,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** The process starts with the first text and again after it has died. */
+/** Starts its process with the first text and again after it has died. */
 export class LocalEmbedder implements Embedder {
   readonly model: string;
   readonly dimension: number;
@@ -71,7 +71,7 @@ export class LocalEmbedder implements Embedder {
       if (error !== null) reject(died());
     });
     try {
-      // What the caller no longer waits for is still computed, and then dropped.
+      // A result that the caller no longer waits for is still computed, and then dropped.
       return await untilAborted(promise, signal);
     } finally {
       this.#waiting.delete(request.id);
@@ -85,7 +85,7 @@ export class LocalEmbedder implements Embedder {
     const child = fork(processEntry(), [JSON.stringify(model)], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // Nothing of ours that is secret: keys of other profiles and the database's password stay here.
+      // The process gets none of our secrets: keys of other profiles and the database's password stay here.
       env: { PATH: process.env['PATH'] ?? '' },
       execArgv: [],
     });
@@ -120,7 +120,7 @@ export class LocalEmbedder implements Embedder {
   }
 }
 
-/** Whether this process goes on for the other's sake: a command that has done its work must not be kept by an idle model. */
+/** Decides whether the child keeps this process alive: an idle model must not hold up a command that has done its work. */
 function hold(child: ChildProcess, held: boolean): void {
   if (held) {
     child.ref();

@@ -1,13 +1,13 @@
 /**
- * A process with one model in it: memory and crashes of the runtime stay here. Its only argument is the model as JSON.
- * Nothing is downloaded: the library may read the folder alone.
+ * Runs one model, so that memory and crashes of its runtime stay in this process. The only argument is the model as JSON. Nothing is
+ * downloaded: the library may read the folder alone.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The argument of the process. */
+/** The process's argument. */
 export interface LocalModel {
   readonly path: string;
   readonly quantized: boolean;
@@ -20,10 +20,10 @@ export interface LocalRequest {
 
 export type LocalAnswer =
   | { readonly id: number; readonly vectors: readonly Float32Array[] }
-  /** Not a message of the library, which may quote a text. */
+  /** A code and no message of the library, which may quote a text. */
   | { readonly id: number; readonly failure: 'library_missing' | 'model_missing' | 'failed' };
 
-/** The little that is used of the library, which is not among our dependencies. */
+/** The few functions that are used of the library, which is not among our dependencies. */
 interface Transformers {
   readonly env: { allowRemoteModels: boolean; allowLocalModels: boolean; localModelPath: string };
   pipeline(
@@ -52,7 +52,7 @@ let extractor: Promise<Extractor> | undefined;
 let queue: Promise<void> = Promise.resolve();
 
 process.on('message', (request: LocalRequest) => {
-  // One after the other: the runtime uses all cores for one batch already.
+  // Requests run one after the other: the runtime uses all cores for one batch already.
   queue = answerAfter(queue, request);
 });
 process.on('disconnect', () => process.exit(0));
@@ -87,7 +87,7 @@ async function load({ path, quantized }: LocalModel): Promise<Extractor> {
   return library.pipeline('feature-extraction', basename(folder), { dtype: quantized ? 'q8' : 'fp32', local_files_only: true });
 }
 
-/** Installed next to this program, or with the model. */
+/** Finds the library next to this program, or with the model. */
 async function libraryNear(folder: string): Promise<Transformers> {
   const name = '@huggingface/transformers';
   for (const from of [import.meta.url, pathToFileURL(join(folder, 'index.js')), pathToFileURL(join(process.cwd(), 'index.js'))]) {

@@ -15,10 +15,10 @@ const key = 'sk-very-secret';
 const dimension = 3;
 
 const TIMEOUT_MS = 200_000;
-/** Ends the time of the latest request. */
+/** Lets the latest request time out. */
 let timeOut: () => void;
 
-/** Fifty times as fast as the world, so that tests do not wait for delays; the time of a request ends when a test says so. */
+/** Runs fifty times as fast as the world, so that tests do not wait for delays; a request times out when a test says so. */
 const fast: Clock = {
   now: () => systemClock.now(),
   monotonic: () => systemClock.monotonic() * 50,
@@ -43,7 +43,7 @@ let dispatcher: Agent;
 let asked: Asked[];
 let answer: Answer;
 
-/** The vector of a text: its length and its first character, so that a wrong order is seen. */
+/** Returns a text's vector: its length and its first character, so that a wrong order shows. */
 function vectorOf(text: string): number[] {
   return [text.length, text.codePointAt(0) ?? 0, 1];
 }
@@ -60,7 +60,7 @@ function fine({ input }: Asked, response: ServerResponse): void {
   json(response, { data: good(input) });
 }
 
-/** Wrong the first so many times, then right. */
+/** Answers wrong the first so many times, then right. */
 function atFirst(times: number, wrong: Answer): Answer {
   return (request, response, attempt) => (attempt <= times ? wrong(request, response, attempt) : fine(request, response));
 }
@@ -135,7 +135,7 @@ describe('a request', () => {
   it('has 64 texts, and no more than four are in flight', async () => {
     const pending: (() => void)[] = [];
     let most = 0;
-    // Answers once four are in flight, or the last of the ten.
+    // This answers once four are in flight, or the last of the ten.
     answer = (request, response) => {
       pending.push(() => fine(request, response));
       most = Math.max(most, pending.length);

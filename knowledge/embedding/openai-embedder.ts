@@ -1,4 +1,4 @@
-/** Embeddings from any server that speaks OpenAI's `/embeddings`. */
+/** Gets embeddings from any server that speaks OpenAI's `/embeddings`. */
 import { type Dispatcher, fetch, type Response } from 'undici';
 
 import { backoffDelay } from '../../platform/backoff.ts';
@@ -18,29 +18,29 @@ import { embeddingsOf, type Embeddings } from './response.ts';
 interface RetryPolicy {
   readonly attempts: number;
   readonly firstDelayMs: number;
-  /** A server that wants a longer rest is left alone; the caller tries again when it likes. */
+  /** Longest rest in milliseconds for which a server that asks for one is waited for; beyond it, the caller decides when to try again. */
   readonly longestRestMs: number;
-  /** Whether another attempt follows one that took all the time there was. */
+  /** True if another attempt follows one that took all the time there was. */
   readonly afterTimeout: boolean;
 }
 
 const RETRY_POLICIES: Readonly<Record<EmbeddingKind, RetryPolicy>> = {
   passage: { attempts: 5, firstDelayMs: 500, longestRestMs: 60_000, afterTimeout: true },
-  // A caller waits for the answer.
+  // A caller waits for the answer to a query.
   query: { attempts: 2, firstDelayMs: 200, longestRestMs: 1_000, afterTimeout: false },
 };
 const LONGEST_DELAY_MS = 20_000;
-/** What was given up, the server computes all the same. */
+/** Outcomes that are paid for: a server also computes answers that were given up. */
 const PAID_OUTCOMES: ReadonlySet<EmbeddingRequest['outcome']> = new Set(['answered', 'timeout', 'cancelled']);
-/** 64 vectors of 8,192 dimensions, written out. */
+/** Most bytes of an answer: 64 vectors of 8,192 dimensions, written out. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 
 export interface OpenAiEmbedderOptions {
   readonly profile: OpenAiProfile;
-  /** Where `apiKeyEnv` is looked up. */
+  /** Variables in which `apiKeyEnv` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
-  /** Connections and proxies; undici's own by default. */
+  /** Dispatcher for connections and proxies; undici's own by default. */
   readonly dispatcher?: Dispatcher;
   /** Called for each request: `answered`, or the code of its failure. */
   readonly onRequest?: (request: EmbeddingRequest) => void;
@@ -58,8 +58,8 @@ interface Work extends Pick<EmbedOptions, 'signal' | 'onUse'> {
 }
 
 /**
- * Sends `batchSize` texts a request and has `concurrency` requests in flight, over all calls. A request that fails for a
- * passing reason is made five times in all, and twice for a question; one that the server finds too large is made again in halves.
+ * Sends `batchSize` texts a request and has `concurrency` requests in flight, over all calls. A request that fails for a passing reason is
+ * made five times in all, and twice for a question; one that the server finds too large is made again in halves.
  */
 export class OpenAiEmbedder implements Embedder {
   readonly model: string;
@@ -68,7 +68,7 @@ export class OpenAiEmbedder implements Embedder {
   readonly #url: string;
   readonly #clock: Clock;
   readonly #permits: Semaphore;
-  /** On the monotonic clock: no request starts before, because the server has asked for a rest. */
+  /** Time on the monotonic clock before which no request starts, because the server has asked for a rest. */
   #restUntil = 0;
 
   constructor(options: OpenAiEmbedderOptions) {
@@ -94,14 +94,14 @@ export class OpenAiEmbedder implements Embedder {
     try {
       return (await Promise.all(batches)).flat();
     } catch (error) {
-      // The other batches are of no use any more; without waiting for them they would go on behind the caller's back.
+      // The other batches are useless now; unless they are awaited they would go on behind the caller's back.
       failure.abort(error);
       await Promise.allSettled(batches);
       throw error;
     }
   }
 
-  /** Nothing of its own is open: connections belong to the dispatcher. */
+  /** Closes nothing: connections belong to the dispatcher. */
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -176,7 +176,7 @@ export class OpenAiEmbedder implements Embedder {
     try {
       const response = await fetch(this.#url, {
         method: 'POST',
-        // A server that sends requests, and with them the key, elsewhere is not the one that was configured.
+        // A server that redirects requests, and with them the key, is not the one that was configured.
         redirect: 'manual',
         headers: {
           'content-type': 'application/json',
@@ -201,7 +201,7 @@ export class OpenAiEmbedder implements Embedder {
   }
 
   async #failureOf(response: Response): Promise<EmbeddingError | TooLargeError> {
-    // Bodies of errors repeat texts and keys: nothing of them may reach a log.
+    // Bodies of errors repeat texts and keys, so they must not reach a log.
     await response.body?.cancel();
     const { status } = response;
     if (status === 400 || status === 413 || status === 422) return new TooLargeError(status);
@@ -237,7 +237,7 @@ function refused(status: number, what: string): EmbeddingError {
   );
 }
 
-/** A broken answer is often whole the next time; what is wrong with the profile stays wrong. */
+/** A broken answer is often whole the next time; a wrong profile stays wrong. */
 function isPassing({ code, retryable }: EmbeddingError): boolean {
   return retryable || code === 'invalid_response';
 }
@@ -249,7 +249,7 @@ async function textOf(response: Response): Promise<string> {
   return bytes.toString();
 }
 
-/** Codes only: messages of HTTP libraries may quote what was sent. */
+/** Returns codes only: messages of HTTP libraries may quote the request. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;

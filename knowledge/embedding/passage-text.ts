@@ -1,9 +1,9 @@
-/** What a model is given for a text: its prefix, and no more than it can take. */
+/** Prepares a text for a model: adds its prefix, and cuts it to the model's limit. */
 import type { EmbeddingKind, LocalProfile, OpenAiProfile } from './embedder.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Cut behind `maxTokens`: the rest is still found by its words. Counted by our own encoding, so leave the model some room. */
+/** Cuts texts behind `maxTokens`: searches still find the rest by its words. Our own encoding counts, so leave the model some room. */
 export async function inputsOf(
   texts: readonly string[],
   kind: EmbeddingKind,

@@ -9,7 +9,7 @@ const answer = z.object({
   data: z.array(
     z.object({
       index: z.int().min(0).optional(),
-      /** Base64 of little-endian 32-bit floats from servers that don't care what was asked for. */
+      /** Servers that ignore the requested format send Base64 of little-endian 32-bit floats. */
       embedding: z.union([z.array(z.number()), z.string()]),
     }),
   ),
@@ -21,7 +21,7 @@ export interface Expected {
 }
 
 export interface Embeddings {
-  /** In the order of the texts. */
+  /** Vectors in the order of the texts. */
   readonly vectors: readonly Float32Array[];
   readonly reported: ReportedUse;
 }
@@ -56,7 +56,7 @@ function vectorOf(embedding: readonly number[] | string, dimension: number): Flo
 }
 
 /**
- * The vector itself, when it can be compared with others.
+ * Returns the vector itself, if it can be compared with others.
  * @throws EmbeddingError `wrong_dimension` or `invalid_response`
  */
 export function checkedVector(vector: Float32Array, dimension: number): Float32Array {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { Batches } from './batches.ts';
 
-/** Work that ends on command. */
+/** Runs work that ends on command. */
 function slowly(options: { readonly most?: number; readonly mostWeight?: number } = {}) {
   const begun: { readonly key: string; readonly items: readonly number[]; readonly end: PromiseWithResolvers<void> }[] = [];
   const batches = new Batches<number, number>({

@@ -1,9 +1,9 @@
-/** Group commit: what comes while a batch of the same key is worked on makes up the next one. Nothing waits for company. */
+/** Group commit: items that come while a batch of the same key is at work make up the next one. Nothing waits for company. */
 
 export interface BatchesOptions<T, R> {
   /** @returns a result for each item, in their order */
   readonly work: (key: string, items: readonly T[]) => Promise<readonly R[]>;
-  /** Of one batch at most; the weights of its items add up to `mostWeight` at most, unless it is one alone. */
+  /** Most items of one batch; their weights add up to `mostWeight` at most, unless it is one item alone. */
   readonly most: number;
   readonly mostWeight?: number;
   readonly weightOf?: (item: T) => number;
@@ -23,7 +23,7 @@ export class Batches<T, R> {
     this.#options = options;
   }
 
-  /** @throws what the work on its batch throws */
+  /** @throws the error of its batch's work */
   add(key: string, item: T): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     const waiting = this.#waiting.get(key);
@@ -36,7 +36,7 @@ export class Batches<T, R> {
   }
 
   async #run(key: string): Promise<void> {
-    // What comes in the same turn of the event loop goes together.
+    // Items that come in the same turn of the event loop go together.
     await new Promise(setImmediate);
     for (let batch = this.#take(key); batch.length > 0; batch = this.#take(key)) {
       try {
@@ -50,7 +50,7 @@ export class Batches<T, R> {
         for (const { reject } of batch) reject(error);
       }
     }
-    // In the same turn as the last look at what waits.
+    // This runs in the same turn as the last look at the waiting items.
     this.#waiting.delete(key);
   }
 

@@ -1,4 +1,4 @@
-/** Reads a document's stored content and cuts it into chunks, for whoever stores these. */
+/** Reads a document's stored content and cuts it into chunks, for callers that store these. */
 import { Readable } from 'node:stream';
 
 import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
@@ -26,7 +26,7 @@ import { paced } from '../../platform/pacer.ts';
 
 export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage' | 'clock'> {
   readonly parsers: Pick<ParserPool, 'parse'>;
-  /** For pages that have no text but pictures; undefined where none is configured. */
+  /** Reader for pages that have no text but pictures; undefined where none is configured. */
   readonly ocr?: PageReader | undefined;
 }
 
@@ -37,11 +37,11 @@ export interface ReadPart {
 
 export interface ReadChunk {
   readonly stored: StoredChunk;
-  /** Of its indexed text. */
+  /** Terms of its indexed text. */
   readonly terms: PassageTerms;
 }
 
-/** What is known of a document once all of its chunks have been read. */
+/** The facts about a document once all of its chunks have been read. */
 export interface ReadFacts extends ParsedDocument {
   readonly chunkCount: number;
   readonly termTotal: number;
@@ -51,14 +51,14 @@ export interface ReadFacts extends ParsedDocument {
 export interface DocumentReading {
   /** May be iterated once. @throws IngestionError when the document is at fault */
   chunks(): AsyncGenerator<ReadChunk>;
-  /** After the last chunk. */
+  /** Returns the facts after the last chunk. */
   facts(): ReadFacts;
 }
 
 export interface ReadingProgress {
-  /** Receives what the parser reports. */
+  /** Receives the parser's progress. */
   readonly onProgress?: (progress: ParseProgress) => void;
-  /** Receives how many pages have been recognised. What it throws ends the reading. */
+  /** Receives the number of recognised pages. An error that it throws ends the reading. */
   readonly onPage?: (progress: ParseProgress) => Promise<void>;
 }
 
@@ -124,7 +124,7 @@ function partReader(
   };
 }
 
-/** The blocks of a document of any kind, followed by the facts of the whole. */
+/** Yields the blocks of a document of any kind, followed by the facts of the whole. */
 function contentOf(document: DocumentRecord, dependencies: ReadingDependencies, read: ReadPart) {
   let parsed: ParsedDocument = { warnings: [] };
   return {
@@ -152,13 +152,15 @@ async function bytesOf(document: DocumentRecord, { knowledge, storage }: Reading
   return Readable.from([Buffer.from(content ?? '')]);
 }
 
-/** Text that came with the configuration is read by its key: `faq.md` as Markdown, anything unknown as plain text. */
+/** Text that came with the configuration is parsed by its key: `faq.md` as Markdown, anything unknown as plain text. */
 function extensionOf(document: DocumentRecord): ParsedExtension {
   const extension = document.extension ?? /\.([a-z0-9]+)$/i.exec(document.filename)?.[1]?.toLowerCase();
   return PARSED_EXTENSIONS.find((known) => known === extension) ?? 'txt';
 }
 
-/** What stands before each chunk when it is ranked: the file's name without its ending. A website's pages have headings of their own. */
+/**
+ * Returns the title that ranking puts before each chunk: the file's name without its ending. A website's pages have headings of their own.
+ */
 function titleOf(document: DocumentRecord): string {
   return document.kind === 'website' ? '' : document.filename.replace(/\.[A-Za-z0-9]{1,5}$/, '').replaceAll(/[_-]+/g, ' ');
 }
@@ -178,7 +180,7 @@ function toStored(chunk: Chunk): StoredChunk {
   };
 }
 
-/** In how many chunks each term is, and how many terms there are in all. */
+/** Counts the chunks that each term is in, and all terms. */
 class TermStatistics {
   readonly #chunks = new Map<number, number>();
   total = 0;

@@ -1,4 +1,4 @@
-/** Removes a deleted document: vectors, files, then rows, so that a sweep finds what failed. */
+/** Removes a deleted document: vectors, files, then rows, so that a sweep finds the rest after a failure. */
 import type { Collection } from '../../store/index.ts';
 import { collectionRef } from '../search/create-search.ts';
 import type { IngestionDependencies } from './step.ts';
@@ -18,7 +18,7 @@ export async function clearDocument(
   await knowledge.documents.remove({ org, id: documentId });
 }
 
-/** After a write that a deletion may have overtaken: once the knowledge base is gone, too, no sweep finds its vectors. */
+/** Removes vectors after a write that a deletion may have overtaken: once the knowledge base is gone, too, no sweep finds them. */
 export async function clearLateVectors(
   { collection, documentId }: { readonly collection: Collection; readonly documentId: string },
   { knowledge, vectors }: Pick<IngestionDependencies, 'knowledge' | 'vectors'>,
@@ -29,11 +29,11 @@ export async function clearLateVectors(
   else await vectors.deleteDocument(collectionRef(collection), documentId);
 }
 
-/** Everything of one document; ends with a slash. */
+/** Folder of one document's files; ends with a slash. */
 export const documentFolder = (org: string, documentId: string): string => `${org}/${documentId}/`;
 
-/** The uploaded file itself. */
+/** Key of the uploaded file itself. */
 export const fileKey = (org: string, documentId: string): string => `${documentFolder(org, documentId)}file`;
 
-/** What was read from one address of a website. */
+/** Key of the content of one address of a website. */
 export const pageKey = (org: string, documentId: string, page: number): string => `${documentFolder(org, documentId)}page-${page}`;

@@ -1,4 +1,4 @@
-/** The message and the events of a document that is completed or has failed. */
+/** Builds the message and the events of a document that is completed or has failed. */
 import type { DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
 
@@ -28,7 +28,7 @@ export function documentFailed(
   });
 }
 
-/** What a completed document says: how much there is, and what was left out. */
+/** Writes the message of a completed document: how much there is, and which parts were left out. */
 export function completionMessage(document: Pick<DocumentRecord, 'chunkCount' | 'warnings' | 'pageOutcomes'>): string {
   const failed = (document.pageOutcomes ?? []).filter(({ status }) => status === 'failed');
   const warnings = [

@@ -27,7 +27,7 @@ export async function fetchDocumentPages(
     outcomes.set(page.url, page.status === 'fetched' ? await keep(page) : { url: page.url, status: 'failed', reason: page.reason });
     await report(outcomes.size, urls.length);
   }
-  // In the order of the list, which is that of the document.
+  // Outcomes follow the order of the list, which is that of the document.
   const listed = urls.flatMap((url) => outcomes.get(url) ?? []);
   await knowledge.ingestion.pageOutcomes(document, [...new Set(listed)]);
   requireAPage(listed);

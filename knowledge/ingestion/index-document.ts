@@ -50,7 +50,7 @@ export async function indexDocument(
   }
 }
 
-/** What the vector store holds of a chunk. */
+/** Builds the vector store's record of a chunk. */
 export function vectorRecord({
   document,
   chunk,

@@ -1,6 +1,6 @@
 /**
- * Small documents from their stored content to `completed` in one go. What has been read meanwhile is written together: one write of the vector
- * store and one transaction for many documents, each with an outcome of its own. Whatever goes wrong but the document itself leaves
+ * Ingests small documents in one go, from their stored content to `completed`. Documents that were read meanwhile are written together: one
+ * write of the vector store and one transaction for many, each with an outcome of its own. Failures other than the document's own leave
  * nothing that the stages would not find and replace.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -21,19 +21,19 @@ import { vectorRecord } from './index-document.ts';
 import { DocumentGoneError, type IngestionDependencies } from './step.ts';
 import { requireFound } from './verify-document.ts';
 
-/** Chunks that are held in memory of one document at most: one write of the vector store. */
+/** Most chunks of one document that are held in memory: one write of the vector store. */
 export const SMALL_DOCUMENT_CHUNKS = 250;
-/** Documents that are written together. */
+/** Most documents that are written together. */
 const WRITTEN_TOGETHER = 64;
-/** Their chunks. */
+/** Most chunks of documents that are written together. */
 const CHUNKS_TOGETHER = 500;
 
 export interface OnePassDependencies extends ReadingDependencies, Pick<IngestionDependencies, 'vectors' | 'clock'> {
-  /** Documents that are read at the same time, and one more of an organisation of which none is. */
+  /** Documents that are read at the same time, plus one of an organisation of which none is. */
   readonly readersAtOnce: number;
 }
 
-/** - `staged`: not for one pass, by its kind. `large`: has turned out to be long. Of both nothing was written. */
+/** - `staged`: its kind takes stages. `large`: it has turned out to be long. Neither of these two wrote anything. */
 export type OnePassOutcome =
   | {
       readonly outcome: 'completed';
@@ -50,7 +50,7 @@ interface Opened {
 }
 
 interface Whole extends Opened {
-  /** In the trace that the document belongs to: the batch belongs to that of its first. */
+  /** Builds the event in the document's own trace; the batch belongs to the trace of its first document. */
   readonly eventOf: (ended: EndedDocument) => NewEvent;
   readonly chunks: readonly ReadChunk[];
   readonly facts: ReadFacts;
@@ -76,7 +76,7 @@ export class OnePass {
 
   /**
    * @throws IngestionError when the document is at fault, DocumentGoneError when it is deleted or at an end
-   * @throws the signal's reason, and anything that a store throws: it may be tried again
+   * @throws the signal's reason, and any error of a store: it may be retried
    */
   async ingest(job: DocumentJob, signal: AbortSignal): Promise<OnePassOutcome> {
     const opened = await this.#opening.add(job.org, job);
@@ -99,7 +99,10 @@ export class OnePass {
     });
   }
 
-  /** @returns undefined for one that has more chunks than are held in memory, takes longer than a small file does, or has pages to recognise */
+  /**
+   * @returns undefined for a document that has more chunks than are held in memory, takes longer than a small file does, or has pages to
+   * recognise
+   */
   async #read(opened: Opened, outer: AbortSignal): Promise<Whole | undefined> {
     const release = await this.#readers.acquire(outer, opened.document.org);
     const late = new AbortController();
@@ -126,7 +129,7 @@ export class OnePass {
     return AsyncLocalStorage.bind((ended: EndedDocument) => documentCompleted(ended, this.#dependencies.clock.now()));
   }
 
-  /** All are of one collection. Vectors first: nothing finds them before Postgres says that the document is completed. */
+  /** Writes documents of one collection. Vectors come first: searches find them only when Postgres says that the document is completed. */
   async #write(documents: readonly Whole[]): Promise<readonly (readonly string[] | undefined)[]> {
     const { knowledge, vectors } = this.#dependencies;
     const [first] = documents;
@@ -146,7 +149,10 @@ export class OnePass {
     return Promise.all(ends.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(collection, id)));
   }
 
-  /** Completed by another attempt, whose answer was lost, or deleted while it was written: then its vectors go, too. */
+  /**
+   * Handles a document that another attempt has completed, whose answer was lost, or that was deleted while it was written: then its
+   * vectors go, too.
+   */
   async #endedBefore(collection: Collection, id: string): Promise<readonly string[] | undefined> {
     const document = await this.#dependencies.knowledge.documents.get({ org: collection.org, id });
     if (document?.status === 'completed') return [];
@@ -157,7 +163,7 @@ export class OnePass {
 
 function recordsOf({ document, facts, chunks }: Whole): readonly VectorRecord[] {
   const tieBreaker = tieBreakerOf(document);
-  // The row has its title when it is completed.
+  // The row gets its title only when it is completed.
   const parsed = { ...document, title: facts.title ?? null };
   return chunks.map(({ stored, terms }) => vectorRecord({ document: parsed, chunk: stored, tieBreaker, sparse: documentVector(terms) }));
 }

@@ -1,10 +1,10 @@
-/** The pages of a website, one after the other, as one document. */
+/** Reads the pages of a website, one after the other, as one document. */
 import type { DocumentRecord, PageOutcome } from '../../store/index.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from '../parsing/index.ts';
 import type { ReadingDependencies, ReadPart } from './chunk-document.ts';
 
-/** A page that can't be read is left out, with the reason in its outcome. @throws IngestionError `all_pages_failed` when none is left */
+/** Leaves out pages that can't be read, with the reason in their outcome. @throws IngestionError `all_pages_failed` when none is left */
 export async function* readPages(
   document: DocumentRecord,
   { knowledge, storage }: Pick<ReadingDependencies, 'knowledge' | 'storage'>,
@@ -48,7 +48,10 @@ export function requireAPage(outcomes: readonly PageOutcome[]): void {
   throw new IngestionError('all_pages_failed', `None of the addresses could be read. ${reasons.join('; ')}${more}`);
 }
 
-/** Files behind an address know nothing of it. What stands beside the text of several pages is read once. */
+/**
+ * Adds the address to blocks, because files behind an address don't know it. Text beside the main text that several pages share is read
+ * once.
+ */
 async function* placedAt(url: string, parts: ReturnType<ReadPart>, asides: Set<string>): ReturnType<ReadPart> {
   for (;;) {
     const next = await parts.next();

@@ -27,7 +27,7 @@ interface Reading {
   readonly onPage?: (progress: { readonly done: number; readonly total: number }) => Promise<void>;
 }
 
-/** What comes of a document: its texts with their pages, and its warnings. */
+/** Collects the result of a document: its texts with their pages, and its warnings. */
 async function outcome(parts: AsyncGenerator<readonly ParsedBlock[], ParsedDocument>, reading: Reading = {}) {
   const { read = async (png) => ({ markdown: `text of ${png.toString()}` }), concurrency = 2, clock = new FakeClock() } = reading;
   const pages = recognisePages(parts, {

@@ -1,4 +1,4 @@
-/** Puts the text of pages that are pictures into their places, as far as it can be recognised. */
+/** Puts the recognised text of pages that are pictures into their places. */
 import type { Clock } from '../../platform/clock.ts';
 import { OcrError, type PageReader } from '../ocr/page-reader.ts';
 import type { Block, PagePicture, ParsedBlock, ParsedDocument, ParseProgress } from '../parsing/index.ts';
@@ -10,18 +10,18 @@ export interface RecogniseOptions {
   readonly readMarkdown: (markdown: string) => Promise<readonly Block[]>;
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Awaited after each page. What it throws ends the reading. */
+  /** Awaited after each page. An error that it throws ends the reading. */
   readonly onPage?: ((progress: ParseProgress) => Promise<void>) | undefined;
 }
 
-/** After so many pages in a row that can't be read, the others are not tried. */
+/** After so many unreadable pages in a row, the others are not tried. */
 const MOST_FAILURES = 3;
 /** Blocks that wait for a page in front of them. */
 const MOST_WAITING = 1000;
 
 /**
- * Blocks keep their order; as many pages are read at the same time as the reader takes. A page that can't be read is left as it would be
- * without: named in a warning.
+ * Keeps blocks in their order; as many pages are read at the same time as the reader allows. A page that can't be read is handled as
+ * without a reader: a warning names it.
  * @throws IngestionError `no_text_layer` when the document has no other text, and none was recognised
  */
 export async function* recognisePages(
@@ -57,7 +57,7 @@ export async function* recognisePages(
       while (pages.pending === 0 && waiting.length > 0) yield await next();
     }
   } finally {
-    // Whoever leaves early needs none of what is still read.
+    // A caller that leaves early needs none of the pages that are still read.
     given.abort();
     await Promise.allSettled(waiting);
     await parts.return({ warnings: [] });
@@ -76,7 +76,7 @@ class Recognition {
   #done = 0;
   #failuresInARow = 0;
   #reason: string | undefined;
-  /** Pages whose text has not been taken yet. */
+  /** Number of pages whose text has not been taken yet. */
   pending = 0;
 
   constructor(options: RecogniseOptions) {
@@ -87,7 +87,7 @@ class Recognition {
   read(picture: PagePicture): Promise<readonly Block[]> {
     this.pending += 1;
     const blocks = this.#read(picture).finally(() => (this.pending -= 1));
-    // Whoever takes the blocks gets the failure, if anybody still does.
+    // The reader of the blocks gets the failure, if anybody still reads them.
     blocks.catch(() => undefined);
     return blocks;
   }

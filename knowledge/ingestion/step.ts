@@ -27,7 +27,7 @@ export interface IngestionDependencies {
   readonly logger: Logger;
 }
 
-/** One step on one document. */
+/** The context of one step on one document. */
 export interface Step {
   readonly document: DocumentRecord;
   readonly collection: Collection;
@@ -36,7 +36,7 @@ export interface Step {
   readonly report: (done: number, total?: number) => Promise<void>;
 }
 
-/** @throws DocumentGoneError when either is deleted, or the document at an end */
+/** @throws DocumentGoneError when the document or its knowledge base is deleted, or the document at an end */
 export async function openDocument(
   { knowledge }: Pick<IngestionDependencies, 'knowledge'>,
   job: { readonly org: string; readonly documentId: string; readonly collectionId: string },

@@ -9,7 +9,7 @@ export interface SweepDependencies extends Pick<IngestionDependencies, 'knowledg
   readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
 }
 
-/** Younger documents are at work: the process that accepted them starts their jobs. */
+/** Milliseconds for which a document counts as at work: the process that accepted it starts its job. */
 const FRESH_MS = 20_000;
 /** An upload stores the file before the document's row, and takes less than this. */
 const ORPHAN_AFTER_MS = 2 * 3_600_000;
@@ -32,7 +32,7 @@ export async function startMissedJobs(
     await jobs.clearCollection({ org, knowledgeBase: name, collectionId: id });
 }
 
-/** Removes vectors and files of documents that don't exist. @returns of how many documents */
+/** Removes vectors and files of documents that don't exist. @returns the number of these documents */
 export async function removeOrphans(org: string, dependencies: Omit<SweepDependencies, 'jobs'>): Promise<number> {
   const { knowledge, vectors, storage, clock } = dependencies;
   let removed = 0;
@@ -91,7 +91,7 @@ async function unknownAmong(
   return ids.filter((id) => !known.has(id));
 }
 
-/** When a document's id was made, in milliseconds since the epoch: a UUIDv7 says so. Ids of another form are never old. */
+/** Returns the time in a document's id, a UUIDv7, in milliseconds since the epoch. Ids of another form are never old. */
 function madeAt(documentId: string): number {
   const match = /^doc_([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(documentId);
   return match === null ? Infinity : Number.parseInt(`${match[1]}${match[2]}`, 16);

@@ -1,10 +1,10 @@
-/** A document is `completed` only when a search finds it: asked of the store, in the way a search asks. */
+/** Verifies that a search finds a document before it is `completed`: it queries the store in the way a search does. */
 import { collectionRef } from '../search/create-search.ts';
 import { sparseVectorOf } from './index-document.ts';
 import type { CollectionRef, VectorRecord, VectorStore } from '../vector-stores/vector-store.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 
-/** The store doesn't show (yet) what was written to it. */
+/** The store doesn't show the written vectors (yet). */
 export class NotYetVisibleError extends Error {
   override readonly name = 'NotYetVisibleError';
 }
@@ -24,7 +24,7 @@ export async function verifyDocument(
   }
 }
 
-/** The same for a document whose records are at hand. @throws NotYetVisibleError */
+/** Verifies a document whose records are at hand. @throws NotYetVisibleError */
 export async function requireFound(ref: CollectionRef, records: readonly VectorRecord[], vectors: VectorStore): Promise<void> {
   const [first] = records;
   if (first === undefined) return;
@@ -43,7 +43,7 @@ async function requireHit(
   vectors: VectorStore,
   signal?: AbortSignal,
 ): Promise<void> {
-  // Without a single term (a line of dashes) nothing finds it, and nothing could.
+  // Chunks without a single term (a line of dashes) can't be found, so there is nothing to verify.
   if (sparse.indices.length === 0) return;
   const hits = await vectors.search(ref, { sparse, document: documentId, topK: 1 }, signal);
   if (hits.length === 0) throw new NotYetVisibleError(`document ${documentId}: a search for chunk ${ordinal} does not find it`);

@@ -6,7 +6,7 @@ import { JobStarter } from './job-starter.ts';
 
 const job = (documentId: string) => ({ org: 'acme', knowledgeBase: 'manuals', collectionId: 'col_1', documentId });
 
-/** Temporal that answers on command. */
+/** Stands in for Temporal and answers on command. */
 function slowJobs() {
   const asked: string[] = [];
   const answers: PromiseWithResolvers<void>[] = [];

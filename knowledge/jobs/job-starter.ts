@@ -9,18 +9,18 @@ export interface JobStarterOptions {
   readonly logger: Logger;
 }
 
-/** Starts under way at once. */
+/** Most starts that are under way at once. */
 const AT_ONCE = 4;
-/** Starts that wait. What is beyond is left to the worker's sweep. */
+/** Most starts that wait. The worker's sweep makes all others. */
 const WAITING_LIMIT = 10_000;
 
 /**
- * Starts work in Temporal in the background of requests and reconciles, which must not wait for it. Nothing depends on a start: its row in
- * Postgres says what is to be done, and a worker that finds it not begun within the minute begins it.
+ * Starts work in Temporal in the background of requests and reconciles, which must not wait for it. Nothing depends on a start: the work's
+ * row is in Postgres, and a worker begins it if nobody has within a minute.
  */
 export class JobStarter {
   readonly #options: JobStarterOptions;
-  /** By organisation and knowledge base: those of one base in the order in which they came; bases take turns, and so do organisations. */
+  /** Waiting starts by organisation and knowledge base: those of one base keep their order; bases take turns, and so do organisations. */
   readonly #waiting = new Map<string, Map<string, (() => Promise<void>)[]>>();
   #waitingCount = 0;
   readonly #running = new Set<Promise<void>>();
@@ -44,7 +44,7 @@ export class JobStarter {
     this.#add(job, () => this.#options.jobs.clearCollection(job));
   }
 
-  /** Starts nothing more, and waits for what is under way. */
+  /** Starts nothing more, and waits for the starts that are under way. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#dropWaiting();
@@ -53,7 +53,7 @@ export class JobStarter {
 
   #add({ org, collectionId }: CollectionJob, start: () => Promise<void>): void {
     if (this.#closed || this.#waitingCount >= WAITING_LIMIT) return;
-    // It starts later, when another start ends: it still belongs to the trace of its own request.
+    // The start may run later, when another one ends, but it still belongs to the trace of its own request.
     const bound = AsyncLocalStorage.bind(start);
     const bases = this.#waiting.get(org) ?? new Map<string, (() => Promise<void>)[]>();
     const waiting = bases.get(collectionId) ?? [];
@@ -81,7 +81,7 @@ export class JobStarter {
     if (org === undefined || bases === undefined || base === undefined || waiting === undefined) return undefined;
     const start = waiting.shift();
     this.#waitingCount -= 1;
-    // To the end of both lines.
+    // The base and the organisation go to the ends of their queues.
     bases.delete(base);
     if (waiting.length > 0) bases.set(base, waiting);
     this.#waiting.delete(org);
@@ -99,7 +99,7 @@ export class JobStarter {
       await start();
       this.#away = false;
     } catch (error) {
-      // Each of the others would wait as long.
+      // Each of the other starts would wait as long.
       this.#dropWaiting();
       if (!this.#away)
         this.#options.logger.warn(

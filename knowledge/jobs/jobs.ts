@@ -1,4 +1,4 @@
-/** Starting the long work of knowledge bases in Temporal. Every start is idempotent: what runs already is left running. */
+/** Starts the long work of knowledge bases in Temporal. Every start is idempotent: work that runs already is left running. */
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Temporal } from '../../platform/temporal/access.ts';
@@ -8,24 +8,24 @@ import { ingestionQueues, REINDEXED_DOCUMENTS, SEARCH_ATTRIBUTES, workflowIds, t
 export interface KnowledgeJobs {
   /** @param job - `small`: see {@link beginsSmall} */
   ingest(job: DocumentJob & { readonly small: boolean }): Promise<void>;
-  /** Stops the ingestion, if it runs, and removes what a deleted document left behind. */
+  /** Stops the ingestion, if it runs, and removes the data of a deleted document. */
   clearDocument(job: DocumentJob): Promise<void>;
   clearCollection(job: CollectionJob): Promise<void>;
   /** Rebuilds the vectors from the stored chunks. */
   reindex(job: CollectionJob): Promise<void>;
-  /** Resolves when the last one that was begun has ended. @throws WorkflowFailedError */
+  /** Resolves when the last reindexing that was begun has ended. @throws WorkflowFailedError */
   reindexed(job: CollectionJob): Promise<void>;
-  /** Documents that the last one that was begun has been through; undefined while no worker answers. */
+  /** Returns the number of documents that the last reindexing has been through; undefined while no worker answers. */
   reindexProgress(job: CollectionJob): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** For the answer of a worker how far it is, in milliseconds. */
+/** Longest wait for a worker's answer about the progress, in milliseconds. */
 const PROGRESS_MS = 2_000;
 
 export interface KnowledgeJobsOptions extends Temporal {
   readonly logger: Logger;
-  /** The installation's task queue, as the worker has it. */
+  /** The installation's task queue, the same as the worker's. */
   readonly taskQueue: string;
 }
 

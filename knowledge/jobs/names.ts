@@ -1,9 +1,9 @@
-/** What the knowledge workflows are called and where they run: said once, for those who start them and those who run them. */
+/** Names of the knowledge workflows and their task queues, for those who start them and those who run them. */
 
 export interface TaskQueues {
   /** Small files have workers of their own: they don't wait behind big ones. */
   readonly small: string;
-  /** Where pages are fetched, which is mostly waiting: nothing that computes waits behind a site that is slow to answer. */
+  /** The queue for fetching pages, which is mostly waiting: no computation waits behind a slow site. */
   readonly websites: string;
   readonly bulk: string;
 }
@@ -13,21 +13,21 @@ export function ingestionQueues(prefix: string): TaskQueues {
   return { small: `${prefix}-ingestion-small`, websites: `${prefix}-ingestion-websites`, bulk: `${prefix}-ingestion` };
 }
 
-/** Where the rest of an ingestion runs that began on the queue for small files. @returns undefined for any other queue */
+/** Returns the queues on which an ingestion continues that began on the queue for small files. @returns undefined for any other queue */
 export function queuesNextTo(queue: string): TaskQueues | undefined {
   const suffix = '-ingestion-small';
   return queue.endsWith(suffix) ? ingestionQueues(queue.slice(0, -suffix.length)) : undefined;
 }
 
 /**
- * Whether an ingestion begins on the queue for small files. So does that of a website, of which nothing is known yet: what turns out to be
- * long when it has been fetched moves on from there.
+ * Tells whether an ingestion begins on the queue for small files. That of a website does, because nothing is known about it yet: one that
+ * turns out to be long moves on from there.
  */
 export function beginsSmall({ bytes }: { readonly bytes?: number | null | undefined }): boolean {
   return (bytes ?? 0) <= SMALL_FILE_BYTES;
 }
 
-/** A file of at most this many bytes is small. */
+/** Most bytes of a small file. */
 export const SMALL_FILE_BYTES = 512 * 1024;
 
 /**
@@ -43,7 +43,7 @@ export const workflowIds = {
   reindex: (collectionId: string) => `reindex/${collectionId}`,
 } as const;
 
-/** What a running reindexing answers with the number of documents that it has been through. */
+/** Name of the query that asks a running reindexing for the number of documents that it has been through. */
 export const REINDEXED_DOCUMENTS = 'reindexedDocuments';
 
 /** Keyword search attributes of the knowledge workflows. */

@@ -1,4 +1,4 @@
-/** Questions of our own on passages of our own: help desk, products, policies, health and farming, as people ask. */
+/** Tests questions of our own on passages of our own: help desk, products, policies, health and farming, as people ask. */
 import { readFile } from 'node:fs/promises';
 
 import { expect, it } from 'vitest';

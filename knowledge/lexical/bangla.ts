@@ -1,9 +1,9 @@
-/** Bangla words as they are compared: spelling variants that sound alike are one, and common endings are cut off. */
+/** Folds Bangla words for comparison: spelling variants that sound alike become one, and common endings are cut off. */
 
-/** Spellings that are heard alike and are mixed up in writing: long and short i and u, the three s, the two n and the nasal marks. */
+/** Spellings that sound alike and are mixed up in writing: long and short i and u, the three s, the two n and the nasal marks. */
 const ALIKE: readonly (readonly [RegExp, string])[] = [
   [/\u0981/g, ''], // ঁ
-  [/\u09bc/g, ''], // the dot below: ড় and ড, য় and য
+  [/\u09bc/g, ''], // The dot below distinguishes ড় from ড, and য় from য.
   [/\u09c0/g, '\u09bf'], // ী → ি
   [/\u09c2/g, '\u09c1'], // ূ → ু
   [/[\u09b6\u09b7]/g, '\u09b8'], // শ ষ → স
@@ -15,8 +15,8 @@ const ALIKE: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Words whose forms share no stem, or whose stem would be another word: `আমি` (I) and `আম` (mango), `করা` (to do) and `কর`
- * (tax). First the word that stands for all.
+ * Words whose forms share no stem, or whose stem would be another word: `আমি` (I) and `আম` (mango), `করা` (to do) and `কর` (tax). The first
+ * word of each row stands for all.
  */
 const IRREGULAR = [
   'আমি আমার আমাকে আমরা আমাদের আমাদেরকে আমারও',
@@ -45,9 +45,9 @@ const IRREGULAR = [
 
 /** Endings in the folded spelling above (য় is written য), longest first. */
 const endings = [
-  // of nouns: plural, article, case
+  // Nouns take these: plural, article, case.
   'গুলোকে গুলিকে গুলোতে গুলিতে গুলোর গুলির গুলো গুলি দেরকে দের টিকে টাকে টিতে টাতে টির টার টি টা খানা খানি সমুহের সমুহ বৃন্দ যের ের কে তে রা েরা যে র ে',
-  // of verbs
+  // Verbs take these.
   'িযেছিলেন িযেছিলাম িযেছিল িযেছেন িযেছি িযেছে েছিলেন েছিলাম েছিল েছেন েছি েছে িতেছে চ্ছেন চ্ছে চ্ছি ছিলেন ছিলাম ছিল ছেন ছি ছে বেন বেনা বো বে লেন লাম লে তেন তাম ুন েন িযে ানো ানোর ার া ি',
 ]
   .flatMap((list) => list.split(' '))
@@ -57,24 +57,24 @@ const EMPHASIS = /(?:ই|ও)$/;
 const VOWEL_AT_END = /[\u09be-\u09cc\u0985-\u0994]$/;
 const SIGN = /[\u09be-\u09cc]/g;
 
-/** At least this much has to remain, not counting vowel signs: shorter stems mean too many things. */
+/** Letters that have to remain, not counting vowel signs: shorter stems have too many meanings. */
 const LEAST_LETTERS = 2;
 
-/** Folded form to folded word. */
+/** Maps each folded form to its folded word. */
 const lemmas: ReadonlyMap<string, string> = new Map(
   IRREGULAR.flatMap(([lemma = '', ...forms]) =>
     [lemma, ...forms].map((form) => [spelling(form.normalize('NFC')), spelling(lemma.normalize('NFC'))] as const),
   ),
 );
 
-/** @param word folded, in Bangla script */
+/** @param word a folded word in Bangla script */
 export function banglaTerm(word: string): string {
   let folded = spelling(word);
   const lemma = lemmas.get(folded);
   if (lemma !== undefined) return lemma;
   const bare = folded.replace(EMPHASIS, '');
   if (letters(bare) >= LEAST_LETTERS) folded = bare;
-  // Until nothing is left to cut, so that a word and its own inflections end alike.
+  // This repeats until nothing is left to cut, so that a word and its own inflections end alike.
   for (;;) {
     const stem = withoutEnding(folded);
     if (stem === undefined) return folded;
@@ -86,7 +86,7 @@ function withoutEnding(word: string): string | undefined {
   for (const ending of endings) {
     if (!word.endsWith(ending)) continue;
     const stem = word.slice(0, -ending.length);
-    // What follows a hasanta belongs to a conjunct; a lone র is an ending behind a vowel only (পানির, but not শহর).
+    // The letters behind a hasanta belong to a conjunct; a lone র is an ending behind a vowel only (পানির, but not শহর).
     if (letters(stem) < LEAST_LETTERS || stem.endsWith('\u09cd') || (ending === 'র' && !VOWEL_AT_END.test(stem))) continue;
     return stem;
   }

@@ -1,4 +1,4 @@
-/** Sentences of our own: words of everyday questions against the compounds of terms and notices. */
+/** Tests sentences of our own: words of everyday questions against the compounds of terms and notices. */
 import { readFile } from 'node:fs/promises';
 
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { halvesOf, longWordsOf, otherForms } from './compounds.ts';
 
 interface Sentences {
   readonly passages: readonly string[];
-  /** With the number of the passage that answers it. */
+  /** Each question has the number of the passage that answers it. */
   readonly questions: readonly (readonly [question: string, passage: number])[];
 }
 

@@ -1,35 +1,35 @@
 /**
- * Compounds: `Parkgebühr` is found by `parken`, and `Telefon` by `Telefonnummer`. A long word is taken to end and to begin anew at
- * each hyphenation point; whether what is there is a word, the questions and the frequencies of the knowledge base say.
+ * Finds words in compounds: `parken` finds `Parkgebühr`, and `Telefonnummer` finds `Telefon`. A long word may be parted at each hyphenation
+ * point; the questions and the frequencies of the knowledge base decide whether the parts are words.
  */
 import { createRequire } from 'node:module';
 
 import { primarySubtag, stemFor } from './stemming.ts';
 
-/** Languages that write compounds as one word, by primary subtag of BCP 47, and whose hyphenation they have. */
+/** Languages that write compounds as one word, by primary subtag of BCP 47, with the name of their hyphenation patterns. */
 const HYPHENATION: Readonly<Record<string, string>> = { da: 'da', de: 'de', fi: 'fi', nb: 'nb', nl: 'nl', nn: 'nb', no: 'nb', sv: 'sv' };
 
-// In the bundle, too: the patterns of a language are up to 750 KB, which are read when the first text in it is.
+// The bundle needs this, too: the patterns of a language are up to 750 KB, which are read when the first text in it comes.
 const require = createRequire(import.meta.url);
 
-/** What the package has for each language. */
+/** The package's data for a language. */
 interface Hyphenation {
   hyphenateSync(text: string, options: { readonly hyphenChar: string; readonly minWordLength: number }): string;
 }
 
-/** Characters of the shortest word that may be a compound, of its first part and of its last one: what is shorter is mostly an ending. */
+/** Fewest characters of a word that may be a compound, of its first part and of its last one: shorter parts are mostly endings. */
 const SHORTEST = 7;
 const SHORTEST_FIRST = 3;
 const SHORTEST_LAST = 4;
-/** Longer than any word: of what is longer nothing is asked. */
+/** Most characters of a word that may be a compound: no word is longer. */
 const LONGEST = 60;
-/** Words a language's memory keeps. */
+/** Words that are remembered for each language. */
 const REMEMBERED = 20_000;
 
 /** A word taken apart in one place; both parts are terms. */
 export type Halves = readonly [first: string, last: string];
 
-/** The dimension of a term as part of compounds has a name of its own, so that words alone keep their frequencies. */
+/** Names the dimension of a term as part of compounds, so that words alone keep their frequencies. */
 export function partTerm(term: string): string {
   return `~${term}`;
 }
@@ -38,13 +38,13 @@ export function hasCompounds(language: string | undefined): boolean {
   return Object.hasOwn(HYPHENATION, primarySubtag(language));
 }
 
-/** Those of a text's words that may be compounds, each as often as it is there: none where the language has no compounds. */
+/** Returns the words that may be compounds, each as often as it occurs: none where the language has no compounds. */
 export function longWordsOf(words: readonly string[], language: string | undefined): readonly string[] {
   if (!hasCompounds(language)) return [];
   return words.filter((word) => word.length >= SHORTEST && word.length <= LONGEST && /^\p{Script=Latin}+$/u.test(word));
 }
 
-/** What the word may be made of, at each place where it may be parted. */
+/** Returns the two parts of a word for each place where it may be parted. */
 export function halvesOf(word: string, language: string): readonly Halves[] {
   return (splitters.get(language) ?? createSplitter(language))(word);
 }
@@ -70,20 +70,20 @@ function createSplitter(language: string): (word: string) => readonly Halves[] {
   return split;
 }
 
-/** @param hyphenated with `|` wherever it may be parted */
+/** @param hyphenated the word with `|` wherever it may be parted */
 function pointsOf(hyphenated: string): readonly number[] {
   const lengths = hyphenated.split('|').map(({ length }) => length);
   let end = 0;
   return lengths.slice(0, -1).map((length) => (end += length));
 }
 
-/** How a verb's form and its noun differ: `geöffnet` and `öffnen` against `Öffnung`. */
+/** Endings of a verb's forms and its noun: `geöffnet` and `öffnen` against `Öffnung`. */
 const VERBS: Readonly<Record<string, { readonly form: RegExp; readonly others: readonly string[] }>> = {
   de: { form: /^(?:ge)?(\p{L}{4,}?)(?:e[nt]|t)$/u, others: ['en', 'ung'] },
   nl: { form: /^(?:ge)?(\p{L}{4,}?)(?:en|d|t)$/u, others: ['', 'ing'] },
 };
 
-/** Other forms of a verb that its stem is not found by: terms. */
+/** Returns terms of a verb's other forms that its stem doesn't find. */
 export function otherForms(word: string, language: string): readonly string[] {
   const primary = primarySubtag(language);
   const verbs = Object.hasOwn(VERBS, primary) ? VERBS[primary] : undefined;

@@ -1,4 +1,4 @@
-/** The dimension of a term in a sparse vector. It is stored: after a change here all documents must be indexed again. */
+/** Maps a term to its dimension in a sparse vector. Dimensions are stored: after a change here all documents must be indexed again. */
 
 /** pgvector's sparsevec takes indices up to 10⁹; one less keeps the hash's range clear of both its ends. */
 export const DIMENSIONS = 999_999_999;
@@ -7,8 +7,8 @@ const C1 = 0xcc9e2d51;
 const C2 = 0x1b873593;
 
 /**
- * MurmurHash3 (x86, 32 bits, seed 0) of the term's UTF-16 code units as little-endian bytes, modulo 999,999,999, plus 1.
- * Two terms of a hundred thousand meet in one dimension about five times; they then count as one term.
+ * Hashes the term's UTF-16 code units as little-endian bytes by MurmurHash3 (x86, 32 bits, seed 0), modulo 999,999,999, plus 1. Two terms
+ * of a hundred thousand meet in one dimension about five times; they then count as one term.
  */
 export function dimensionOf(term: string): number {
   const length = term.length;

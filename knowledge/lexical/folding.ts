@@ -1,7 +1,7 @@
-/** Spellings of one word made one, before anything is looked at. */
+/** Folds the spellings of one word into one, before anything else reads a text. */
 import { cutLongRuns } from './long-runs.ts';
 
-/** ASCII digit of each decimal digit of Unicode. Built when the first one is met: going through all planes takes a few milliseconds. */
+/** ASCII digit of each decimal digit of Unicode. Built for the first such digit: going through all planes takes a few milliseconds. */
 let digits: ReadonlyMap<string, string> | undefined;
 
 function asciiDigits(): ReadonlyMap<string, string> {
@@ -22,14 +22,15 @@ function asciiDigits(): ReadonlyMap<string, string> {
 // eslint-disable-next-line no-control-regex
 const PLAIN = /^[\x00-\x7f]*$/;
 
-/** As {@link foldCharacters}, with spaces in runs that are too long for word breakers. */
+/** Folds like {@link foldCharacters}, and puts spaces into runs that are too long for word breakers. */
 export function fold(text: string): string {
   return cutLongRuns(foldCharacters(text));
 }
 
 /**
- * NFKC, lower case, every script's decimal digits as ASCII digits; joiners, soft hyphens and whatever else is
- * invisible gone, the zero-width space a space. Takes no notice of the language, so that a question and a passage agree whatever each says it is.
+ * Applies NFKC and lower case, writes every script's decimal digits as ASCII digits, removes joiners, soft hyphens and all else that is
+ * invisible, and makes the zero-width space a space. Ignores the language, so that a question and a passage agree whatever language each
+ * claims to be in.
  */
 function foldCharacters(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * What people say around a question: "hello, I just wanted to ask …, thank you". Its words are rare in documents and would outweigh
- * those of the question. Phrases and not words: "Can a mask help?" asks for help.
+ * Finds the phrases that people say around a question: "hello, I just wanted to ask …, thank you". Their words are rare in documents and
+ * would outweigh those of the question. These are phrases and not words: "Can a mask help?" asks for help.
  */
 import { primarySubtag } from './stemming.ts';
 
@@ -134,7 +134,7 @@ export interface Framed {
   readonly frame: string;
 }
 
-/** Parts a question from the phrases around it, both with their words in order. @param language BCP 47; without one English */
+/** Parts a question from the phrases around it, both with their words in order. @param language BCP 47; English by default */
 export function splitFrame(text: string, language?: string): Framed {
   const primary = primarySubtag(language) || 'en';
   const pattern = patterns.get(LIKE[primary] ?? primary);
@@ -142,7 +142,7 @@ export function splitFrame(text: string, language?: string): Framed {
   const frame: string[] = [];
   const asked = text.replaceAll(pattern, (phrase) => {
     frame.push(phrase);
-    // What was apart stays apart.
+    // Words that were apart stay apart.
     return ' … ';
   });
   return { asked, frame: frame.join(' … ') };

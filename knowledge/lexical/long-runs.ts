@@ -1,11 +1,11 @@
-/** Word breakers and tokenisers take time that grows with the square of a text's length where it has no spaces. */
+/** Cuts long runs, because word breakers and tokenisers take time that grows with the square of a text's length where it has no spaces. */
 
-/** More characters than this without white space are cut. */
+/** Most characters without white space that stay uncut. */
 const LONGEST_RUN = 2_000;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The same text with a space inside every run of more than 2,000 characters, between two graphemes. */
+/** Puts a space inside every run of more than 2,000 characters, between two graphemes. */
 export function cutLongRuns(text: string): string {
   if (text.length <= LONGEST_RUN) return text;
   // Each run is matched whole: a pattern with a least length would try the same run again from each of its characters.
@@ -27,7 +27,7 @@ function piecesOf(run: string): readonly string[] {
   return pieces;
 }
 
-/** Where a window that is one single grapheme is cut after all: not inside a surrogate pair. */
+/** Returns where a window that is one single grapheme is cut after all: not inside a surrogate pair. */
 function wholeCharacters(window: string): number {
   const next = window.charCodeAt(LONGEST_RUN);
   return next >= 0xdc00 && next <= 0xdfff ? LONGEST_RUN - 1 : LONGEST_RUN;

@@ -1,4 +1,4 @@
-/** Numbers in words and codes that were spelled: `twenty four` is found as 24, `E siebzehn` as E17. */
+/** Reads numbers in words and spelled codes: `24` finds `twenty four`, and `E17` finds `E siebzehn`. */
 import { toCardinal as arabic } from 'n2words/ar-SA';
 import { toCardinal as bangla } from 'n2words/bn-BD';
 import { toCardinal as danish } from 'n2words/da-DK';
@@ -22,7 +22,7 @@ import { primarySubtag } from './stemming.ts';
 import { stopDimensions } from './stop-words.ts';
 import { wordsOf } from './words.ts';
 
-/** By primary subtag of BCP 47. */
+/** Writers of cardinal numbers by primary subtag of BCP 47. */
 const CARDINALS: Readonly<Record<string, (value: number) => string>> = {
   ar: arabic,
   bn: bangla,
@@ -45,15 +45,15 @@ const CARDINALS: Readonly<Record<string, (value: number) => string>> = {
 };
 
 /**
- * Larger ones are said in digits or in groups. Those of one digit count only as parts of codes: one is an article in many languages, and
+ * Larger numbers are said in digits or in groups. Those of one digit count only as parts of codes: one is an article in many languages, and
  * the others are in every text (nDCG@10 on CISI with them 0.404, without 0.408).
  */
 const LARGEST = 999;
 
 interface NumberWords {
-  /** By words with spaces in between, and by the same written as one. */
+  /** Numbers by their words with spaces in between, and by the same words written as one. */
   readonly values: ReadonlyMap<string, number>;
-  /** By the first word of a number, the words of the longest that begins with it. */
+  /** The number of words in the longest number, by the word that it begins with. */
   readonly longest: ReadonlyMap<string, number>;
 }
 
@@ -80,14 +80,14 @@ function numberWordsOf(language: string): NumberWords | undefined {
   return words;
 }
 
-/** Characters. A column of single digits is no code. */
+/** Most characters of a code. A column of single digits is no code. */
 const LONGEST_CODE = 12;
 const DIGITS = /^\d{1,3}$/;
 const LETTER = /^\p{L}$/u;
 
 /**
- * @param words folded, in the order of the text
- * @returns digits of the numbers that are said in words, and codes whose letters and digits stand apart, each as one
+ * @param words folded words in the order of the text
+ * @returns digits of the numbers in words, and codes whose letters and digits stand apart, each as one
  */
 export function numbersIn(words: readonly string[], language?: string): readonly string[] {
   const spoken = numberWordsOf(primarySubtag(language) || 'en');
@@ -114,12 +114,12 @@ export function numbersIn(words: readonly string[], language?: string): readonly
 
 interface NumberFound {
   readonly digits: string | undefined;
-  /** In words of the text. */
+  /** Number of words of the text. */
   readonly length: number;
   readonly inWords: boolean;
 }
 
-/** The longest number that begins at a word. */
+/** Finds the longest number that begins at a word. */
 function numberAt(words: readonly string[], at: number, spoken: NumberWords | undefined): NumberFound {
   const word = words[at] ?? '';
   if (DIGITS.test(word)) return { digits: word, length: 1, inWords: false };

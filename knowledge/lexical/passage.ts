@@ -1,4 +1,4 @@
-/** What a passage is found by. */
+/** Computes the terms by which searches find a passage. */
 import { halvesOf, longWordsOf, partTerm } from './compounds.ts';
 import { fold } from './folding.ts';
 import { numbersIn } from './number-words.ts';
@@ -6,17 +6,18 @@ import { termsOf } from './terms.ts';
 import { wordsOf } from './words.ts';
 
 export interface PassageTerms {
-  /** Of its words, each as often as it is there: how long the passage is. */
+  /** Terms of its words, each as often as it occurs: they decide how long the passage is. */
   readonly words: readonly string[];
-  /** Parts of compounds, and numbers in words as digits: these make it no longer. */
+  /** Parts of compounds, and numbers in words as digits: these don't make the passage longer. */
   readonly more: readonly string[];
-  /** Those of both kinds that the questions in it have. */
+  /** Terms of both kinds that are in the passage's own questions. */
   readonly inQuestions: ReadonlySet<string>;
 }
 
 /**
- * A heading, or the first sentence of a line, that ends with a question mark. What begins in lower case is the rest of a wrapped line, and
- * `They ask, "Is it open?"` tells of a question. It has a length, so that a line of many headings is not read from each of them to its end.
+ * A heading, or the first sentence of a line, that ends with a question mark. A lower-case beginning is the rest of a wrapped line, and
+ * `They ask, "Is it open?"` tells of a question. Its length is bounded, so that a line of many headings is not read from each of them to
+ * its end.
  */
 const QUESTIONS = /(?:(?<![^\n])|(?<= > ))(?!\p{Ll})[^.!?؟？\n]{0,300}(?:[.!](?=\S)[^.!?؟？\n]{0,100}){0,5}[?؟？](?!["”“»])/gu;
 
@@ -26,13 +27,13 @@ export function passageTerms(text: string, language?: string): PassageTerms {
   return { ...textTerms(text, language), inQuestions: new Set(allTerms(textTerms(questions, language))) };
 }
 
-/** What any text is found by, be it a passage or a part of one. @param language BCP 47 tag of the knowledge base */
+/** Computes the terms of any text, be it a passage or a part of one. @param language BCP 47 tag of the knowledge base */
 export function textTerms(text: string, language?: string): Pick<PassageTerms, 'words' | 'more'> {
   const words = wordsOf(fold(text));
   return { words: termsOf(text, language), more: [...numbersIn(words, language), ...partsOf(words, language)] };
 }
 
-/** Terms of any kind. */
+/** Returns terms of both kinds. */
 export function allTerms({ words, more }: Pick<PassageTerms, 'words' | 'more'>): readonly string[] {
   return [...words, ...more];
 }

@@ -1,4 +1,4 @@
-/** What a question asks for, and how much each part of it counts. */
+/** Reads a question: the terms it asks for, and how much each part of it counts. */
 import { halvesOf, hasCompounds, longWordsOf, otherForms, partTerm, type Halves } from './compounds.ts';
 import { dimensionOf } from './dimension.ts';
 import { splitFrame } from './frames.ts';
@@ -8,25 +8,25 @@ import { termsOf } from './terms.ts';
 import { wordsOf } from './words.ts';
 import { fold } from './folding.ts';
 
-/** What a word, or a number in words, may stand for besides: of which the knowledge base has some. */
+/** Other terms that a word, or a number in words, may stand for; those that the knowledge base has count. */
 export interface Alternatives {
   readonly compound: readonly Halves[];
   readonly forms: readonly string[];
 }
 
 export interface Question {
-  /** Terms of what is asked, each as often as it occurs. */
+  /** Terms of the question itself, each as often as it occurs. */
   readonly asked: readonly string[];
-  /** Terms of what is said around it: greetings, "I wanted to ask". */
+  /** Terms of the phrases around it: greetings, "I wanted to ask". */
   readonly frame: readonly string[];
   readonly alternatives: readonly Alternatives[];
   /** Dimensions of function words. */
   readonly stops: ReadonlySet<number>;
-  /** Whether words are also looked for in compounds. */
+  /** True if words are also looked for in compounds. */
   readonly inCompounds: boolean;
 }
 
-/** @param language BCP 47, that of the knowledge base: the same as of its passages */
+/** @param language BCP 47 tag of the knowledge base, the same as of its passages */
 export function readQuestion(text: string, language?: string): Question {
   const stops = stopDimensions(language);
   const saysSomething = (part: string): boolean => termsOf(part, language).some((term) => !stops.has(dimensionOf(term)));
@@ -52,7 +52,7 @@ function alternativesIn(text: string, language: string | undefined): readonly Al
     .filter(({ compound, forms }) => compound.length > 0 || forms.length > 0);
 }
 
-/** Every term that the question may be found by: whose frequencies its weights need. */
+/** Returns every term that the question may find passages by: its weights need their frequencies. */
 export function termsInQuestion({ asked, frame, alternatives, inCompounds }: Question): readonly string[] {
   const words = [...asked, ...alternatives.flatMap(({ compound, forms }) => [...compound.flat(), ...forms])];
   return [...words, ...frame, ...(inCompounds ? words.map(partTerm) : [])];

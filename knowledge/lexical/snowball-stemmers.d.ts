@@ -1,6 +1,6 @@
 declare module 'snowball-stemmers' {
   interface Stemmer {
-    /** @param word in lower case */
+    /** @param word a word in lower case */
     stem(word: string): string;
   }
   const snowball: {

@@ -1,11 +1,11 @@
-/** From a word to the term it is found by. */
+/** Reduces a word to the term that finds it. */
 import snowball from 'snowball-stemmers';
 
 import { banglaTerm } from './bangla.ts';
 
 type Script = 'latin' | 'greek' | 'cyrillic' | 'armenian' | 'hebrew' | 'arabic' | 'bengali' | 'tamil' | 'other';
 
-/** Last code point of each range and what it holds; ascending. Letters below the first range's end are Latin. */
+/** Last code point of each range and its script; ascending. Letters below the first range's end are Latin. */
 const RANGES: readonly (readonly [last: number, script: Script])[] = [
   [0x2ff, 'latin'],
   [0x36f, 'other'],
@@ -27,7 +27,10 @@ const RANGES: readonly (readonly [last: number, script: Script])[] = [
   [0x1fff, 'greek'],
 ];
 
-/** By the first character that is no ASCII digit: words of more than one script are rare and only have to be treated alike each time. */
+/**
+ * Decides by the first character that is no ASCII digit: words of more than one script are rare and only have to be treated alike each
+ * time.
+ */
 function scriptOf(word: string): Script {
   for (let index = 0; index < word.length; index += 1) {
     const code = word.charCodeAt(index);
@@ -72,7 +75,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   tr: { name: 'turkish', script: 'latin' },
 };
 
-/** For words in a script that is not the language's own: that of the language most often written in it. */
+/** Algorithms for words in a script that is not the language's own: that of the language most often written in it. */
 const USUAL: Partial<Readonly<Record<Script, string>>> = {
   latin: 'english',
   cyrillic: 'russian',
@@ -93,7 +96,10 @@ const MARKS_ARE_OPTIONAL: ReadonlySet<Script> = new Set(['latin', 'greek', 'cyri
 
 type Respell = (word: string) => string;
 const norse: Respell = (word) => word.replaceAll('aa', 'å').replaceAll('ae', 'æ').replaceAll('oe', 'ø');
-/** What is typed for letters that a keyboard lacks, as Snowball's second stemmer of German has it, made the letter. Both spellings become one stem. */
+/**
+ * Replaces what people type for letters that a keyboard lacks by the letters, as Snowball's second stemmer of German does. Both spellings
+ * become one stem.
+ */
 const RESPELL: Readonly<Record<string, Respell>> = {
   da: norse,
   de: (word) =>
@@ -107,8 +113,8 @@ const RESPELL: Readonly<Record<string, Respell>> = {
 };
 
 /**
- * What some languages put between a verb and its prefix: `angesteckt` and `anzustecken` are forms of `anstecken`. Stems are joined and not words,
- * so that all forms of what is no verb (`Angebot`, `Angeboten`) stay one term.
+ * Syllables that some languages put between a verb and its prefix: `angesteckt` and `anzustecken` are forms of `anstecken`. Stems are
+ * joined and not words, so that all forms of a word that is no verb (`Angebot`, `Angeboten`) stay one term.
  */
 const SEPARATED: Readonly<Record<string, RegExp>> = {
   de: new RegExp(
@@ -118,15 +124,15 @@ const SEPARATED: Readonly<Record<string, RegExp>> = {
   ),
 };
 
-/** What is left to do behind a language's algorithm, or in place of one. */
+/** Rules that follow a language's algorithm, or replace one. */
 const FINISH: Readonly<Record<string, Respell>> = {
-  // Consonants that an ending softens: `bedrijf` and `bedrijven`, `huis` and `huizen`.
+  // These consonants soften before an ending: `bedrijf` and `bedrijven`, `huis` and `huizen`.
   nl: (stem) => stem.replace(/v$/, 'f').replace(/z$/, 's'),
-  // Endings of nouns and adjectives, the longest that leaves three letters.
+  // These are endings of nouns and adjectives: the longest that leaves three letters goes.
   pl: (word) => word.replace(/(?<=\p{L}{3})(?:i?(?:ego|emu|ami|ach|ych|ymi|mi|ów|om|em|ej|ą|ę|a|e|o|u)|ich|imi|owi|owie|i|y)$/u, ''),
 };
 
-/** Words a language's memory keeps: a stem takes microseconds, and most words of a text are met again. */
+/** Words that are remembered for each language: a stem takes microseconds, and most words of a text come again. */
 const REMEMBERED = 50_000;
 
 export type Stem = (word: string) => string;
@@ -134,8 +140,8 @@ export type Stem = (word: string) => string;
 const stems = new Map<string, Stem>();
 
 /**
- * What turns a folded word into its term. Words of the language's own script are stemmed by the language's algorithm;
- * words of another script by that of its most usual language, so that a document in another language is found as well.
+ * Returns the function that reduces a folded word to its term. Words of the language's own script are stemmed by the language's algorithm;
+ * words of another script by that of its most usual language, so that searches find a document in another language as well.
  *
  * @param language BCP 47; anything unknown counts as none
  */
@@ -150,7 +156,7 @@ export function stemFor(language: string | undefined): Stem {
   return stem;
 }
 
-/** The language of a BCP 47 tag, without script and region; empty for none. */
+/** Returns the language of a BCP 47 tag, without script and region; empty for none. */
 export function primarySubtag(language: string | undefined): string {
   return (language ?? '').toLowerCase().split(/[-_]/, 1)[0] ?? '';
 }

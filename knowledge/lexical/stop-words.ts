@@ -1,9 +1,9 @@
-/** Function words, and what fills pauses and opens or closes a call: the words of a question that say nothing about its subject. */
+/** Function words and the phrases that fill pauses, open or close a call: words of a question that say nothing about its subject. */
 import { dimensionOf } from './dimension.ts';
 import { primarySubtag } from './stemming.ts';
 import { termsOf } from './terms.ts';
 
-/** By primary subtag of BCP 47. Only words that carry no meaning of their own in that language. */
+/** Words by primary subtag of BCP 47. Only words that carry no meaning of their own in that language. */
 const LISTS: Readonly<Record<string, string>> = {
   ar: 'في من على إلى عن مع هذا هذه ذلك تلك الذي التي ما ماذا هل كيف متى أين لماذا كم أن إن كان كانت هو هي أنا نحن و أو ثم لا لم لن قد كل بعد قبل',
   bn:
@@ -72,7 +72,7 @@ const LISTS: Readonly<Record<string, string>> = {
     'olan olarak ona onlar onun sen senin siz sizin şu var ve veya ya yok',
 };
 
-/** Languages whose list is that of another. */
+/** Languages that use the list of another. */
 const LIKE: Readonly<Record<string, string>> = { nn: 'nb', no: 'nb' };
 /** Languages whose script keeps their words apart from those of all others here. */
 const OWN_SCRIPT: readonly string[] = ['ar', 'bn', 'hi', 'ru'];
@@ -80,8 +80,8 @@ const OWN_SCRIPT: readonly string[] = ['ar', 'bn', 'hi', 'ru'];
 const known = new Map<string, ReadonlySet<number>>();
 
 /**
- * Dimensions of a language's function words (none where it has no list) and, since questions come in other scripts than that of
- * the knowledge base too, of those that can't be taken for words of it. Without a language that is English.
+ * Returns dimensions of a language's function words (none where it has no list). Since questions come in other scripts than that of the
+ * knowledge base too, these include function words that can't be taken for its words. Without a language that is English.
  */
 export function stopDimensions(language: string | undefined): ReadonlySet<number> {
   const tag = primarySubtag(language) || 'en';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { termsOf } from './terms.ts';
 
-/** Whether everything asked for is among the terms of the passage. */
+/** Tells whether all terms of the question are among those of the passage. */
 function finds(question: string, passage: string, language?: string): boolean {
   const there = new Set(termsOf(passage, language));
   const wanted = termsOf(question, language);

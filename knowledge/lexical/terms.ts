@@ -1,9 +1,9 @@
-/** The terms by which a text is found: the same function for passages and for questions. */
+/** Computes the terms by which a text is found: the same function for passages and for questions. */
 import { fold } from './folding.ts';
 import { type Stem, stemFor } from './stemming.ts';
 import { wordsOf } from './words.ts';
 
-/** Longer than any word; what is longer (a key, a Base64 text) is still found as a whole. */
+/** Longer than any word; a longer text (a key, a Base64 text) is still found as a whole. */
 const LONGEST_COMPOUND = 80;
 
 /**
@@ -11,7 +11,7 @@ const LONGEST_COMPOUND = 80;
  * match too: if at least one sign were asked for, every word would be tried from each of its letters.
  */
 const COMPOUNDS = /[\p{L}\p{M}\p{N}]+(?:[-._@+'][\p{L}\p{M}\p{N}]+)*/gu;
-/** In each compound. */
+/** Characters of which each compound has one. */
 const MAY_HOLD_COMPOUNDS = /[-\d@_]/;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\u3005]{2,}|\p{Script=Hangul}{2,}/gu;
 const MAY_BE_UNSPACED = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
@@ -30,7 +30,7 @@ export function termsOf(text: string, language?: string): string[] {
   return terms;
 }
 
-/** A word of the segmenter may still hold several: `example.com`, `order_id`, `l'acqua`, `ab1234`. */
+/** Adds the terms of a segmenter's word, which may still hold several words: `example.com`, `order_id`, `l'acqua`, `ab1234`. */
 function addWord(word: string, stem: Stem, terms: string[]): void {
   if (!/[^\p{L}\p{M}]/u.test(word)) {
     terms.push(stem(word));
@@ -41,27 +41,27 @@ function addWord(word: string, stem: Stem, terms: string[]): void {
     return;
   }
   const parts = word.split(/[^\p{L}\p{M}\p{N}]+/u).filter((part) => part !== '');
-  // Initials: u.s.a
+  // These are initials: u.s.a
   if (parts.length > 1 && parts.every((part) => part.length === 1)) {
     terms.push(stem(parts.join('')));
     return;
   }
   for (const part of parts) {
-    // What an elision or a possessive leaves: l', d', 's, 't.
+    // An elision or a possessive leaves these: l', d', 's, 't.
     if (part.length === 1 && parts.length > 1 && word.includes("'")) continue;
     terms.push(stem(part));
     if (/\d/.test(part) && /\p{L}/u.test(part)) addRuns(part, stem, terms);
   }
 }
 
-/** `ab1234` also as `ab` and `1234`: people say and write such codes with a gap. */
+/** Adds `ab` and `1234` for `ab1234`: people say and write such codes with a gap. */
 function addRuns(code: string, stem: Stem, terms: string[]): void {
   for (const [run] of code.matchAll(/\d+|[^\d]+/g)) if (run.length > 1) terms.push(stem(run));
 }
 
 /**
- * Codes and addresses as a whole, without the signs that hold them together: `AB-1234`, `AB_1234` and `AB1234` are one
- * term. Hyphenated words too: `e-mail` is `email` (0.001 to 0.003 better nDCG@10 on three English collections).
+ * Adds codes and addresses as a whole, without the signs that hold them together: `AB-1234`, `AB_1234` and `AB1234` are one term. So are
+ * hyphenated words: `e-mail` is `email` (0.001 to 0.003 better nDCG@10 on three English collections).
  */
 function addCompounds(text: string, stem: Stem, terms: string[]): void {
   for (const [compound] of text.matchAll(COMPOUNDS)) {
@@ -71,7 +71,7 @@ function addCompounds(text: string, stem: Stem, terms: string[]): void {
   }
 }
 
-/** Neighbouring characters of text without spaces: the dictionary's words depend on what stands around them, pairs don't. */
+/** Adds pairs of neighbouring characters of text without spaces: the dictionary's words depend on the text around them, pairs don't. */
 function addPairs(text: string, terms: string[]): void {
   for (const [run] of text.matchAll(UNSPACED)) {
     const characters = run.match(/./gsu) ?? [];

@@ -1,36 +1,40 @@
 /**
- * BM25 as sparse vectors: the inner product of a query's and a passage's vector is the passage's BM25 score, so that every
- * store that can take an inner product ranks alike.
+ * Computes BM25 as sparse vectors: the inner product of a query's and a passage's vector is the passage's BM25 score, so that every store
+ * that can take an inner product ranks alike.
  */
 import { dimensionOf } from './dimension.ts';
 import { partTerm, type Halves } from './compounds.ts';
 import { allTerms, type PassageTerms } from './passage.ts';
 import type { Question } from './question.ts';
 
-/** How soon further occurrences of a term stop counting. */
+/** Decides how soon further occurrences of a term stop counting. */
 const K1 = 1.2;
-/** How much of a passage's length counts: 0 none, 1 all. */
+/** Decides how much of a passage's length counts: 0 none, 1 all. */
 const B = 0.75;
 /**
- * What a term of a question in a passage weighs more: pages of questions and answers are asked in the words of their questions. nDCG@10 with
- * 0, 0.5, 0.6 and 0.7: COVID-QA in English 0.663, 0.700, 0.707, 0.712, in German 0.391, 0.408, 0.409, 0.412; CISI 0.404, 0.403, 0.404, 0.398.
+ * Extra weight of a term in a question of the passage: people ask pages of questions and answers in the words of their questions. nDCG@10
+ * with 0, 0.5, 0.6 and 0.7: COVID-QA in English 0.663, 0.700, 0.707, 0.712, in German 0.391, 0.408, 0.409, 0.412; CISI 0.404, 0.403, 0.404,
+ * 0.398.
  */
 const QUESTION_BONUS = 0.6;
 /** A term weighs less than this in a passage, however often it is there. */
 export const TERM_WEIGHT_LIMIT = K1 + 1 + QUESTION_BONUS;
 /**
- * What is left of a function word's weight in a question with few other words, which says much by them ("Can I enter the US?"); among more it
- * is the less the more there are. Passages keep theirs, so that a phrase is still found word by word. nDCG@10 with 0, 0.1 and 0.3 at most:
- * COVID-QA in English 0.687, 0.697, 0.708, in German 0.407, 0.412, 0.410.
+ * Share of a function word's weight that remains in a question with few other words, which says much by them ("Can I enter the US?"); the
+ * more other words, the less remains. Passages keep the full weight, so that a phrase is still found word by word. nDCG@10 with 0, 0.1 and
+ * 0.3 at most: COVID-QA in English 0.687, 0.697, 0.708, in German 0.407, 0.412, 0.410.
  */
 const FUNCTION_WORD_SHARE = 0.3;
 const FEW_WORDS = 4;
-/** What is left of the weight of what is said around a question. */
+/** Share of the weight that remains for phrases around a question. */
 const FRAME_SHARE = 0.1;
-/** What a word counts as part of a compound beside itself, and what is asked in its place: halves, other forms, a part where no word is. */
+/**
+ * Shares of a word's weight: as a part of a compound beside the word itself, and for its alternatives: halves, other forms, a part where no
+ * word is.
+ */
 const PART_SHARE = 0.4;
 const ALTERNATIVE_SHARE = 0.7;
-/** How often a word counts as found that the knowledge base lacks: 0.001 to 0.1 are equally good. */
+/** Frequency with which a word counts that the knowledge base lacks: 0.001 to 0.1 are equally good. */
 const EVIDENCE_OF_NONE = 0.01;
 
 /**
@@ -41,8 +45,8 @@ const EVIDENCE_OF_NONE = 0.01;
 export const REFERENCE_LENGTH = 110;
 
 /**
- * A weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/{@link REFERENCE_LENGTH}))` for each term of a passage, whose length is that of its
- * words, and a bonus for those of its questions. Without terms it is empty.
+ * Returns a weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/{@link REFERENCE_LENGTH}))` for each term of a passage, whose length is that
+ * of its words, and a bonus for terms of its questions. Without terms it is empty.
  */
 export function documentVector(passage: PassageTerms): SparseVector {
   const saturation = K1 * (1 - B + (B * passage.words.length) / REFERENCE_LENGTH);
@@ -53,16 +57,16 @@ export function documentVector(passage: PassageTerms): SparseVector {
 }
 
 export interface QueryOptions {
-  /** Passages in the knowledge base. */
+  /** Number of passages in the knowledge base. */
   readonly documentCount: number;
-  /** In how many of them a dimension is not zero. */
+  /** Returns the number of passages that have a term of the dimension. */
   readonly frequencyOf: (dimension: number) => number;
 }
 
 /**
- * A weight of `ln(1 + (N − df + 0.5) / (df + 0.5))` for each time that a question has a term: above zero even for a term that every
- * passage has. Terms that no passage has are kept; they match nothing and lower {@link relevance}. What a word may stand for besides
- * (parts of compounds, halves, other forms) counts where the knowledge base has it.
+ * Returns a weight of `ln(1 + (N − df + 0.5) / (df + 0.5))` for each time that a question has a term: above zero even for a term that every
+ * passage has. Terms that no passage has are kept; they match nothing and lower {@link relevance}. The alternatives of a word (parts of
+ * compounds, halves, other forms) count where the knowledge base has them.
  */
 export function queryVector(question: Question, { documentCount, frequencyOf }: QueryOptions): SparseVector {
   const { asked, frame, alternatives, stops, inCompounds } = question;
@@ -98,7 +102,10 @@ export function queryVector(question: Question, { documentCount, frequencyOf }: 
   return toVector(weights);
 }
 
-/** Where to part a compound: both halves, or at least one, are words of the knowledge base, as frequent as possible (Koehn and Knight, 2003). */
+/**
+ * Decides where to part a compound: both halves, or at least one, are words of the knowledge base, as frequent as possible (Koehn and
+ * Knight, 2003).
+ */
 function likeliestHalves(compound: readonly Halves[], frequency: (term: string) => number): readonly string[] {
   const evidence = (term: string): number => frequency(term) + frequency(partTerm(term)) + EVIDENCE_OF_NONE;
   let likeliest: { readonly halves: readonly string[]; readonly score: number } = { halves: [], score: EVIDENCE_OF_NONE ** 2 };
@@ -110,9 +117,8 @@ function likeliestHalves(compound: readonly Halves[], frequency: (term: string) 
 }
 
 /**
- * Maps an inner product onto 0 … 1, in the same order: its share of what a passage would score that consisted of
- * nothing but endless repetitions of a question with the query's terms. Never quite 1; a short passage that has each term once
- * comes to about one half.
+ * Maps an inner product onto 0 … 1, in the same order: its share of the score of a passage that is nothing but endless repetitions of a
+ * question with the query's terms. It is never quite 1; a short passage that has each term once comes to about one half.
  */
 export function relevance(score: number, query: SparseVector): number {
   let most = 0;
@@ -121,7 +127,7 @@ export function relevance(score: number, query: SparseVector): number {
   return Math.min(1, Math.max(0, score / most));
 }
 
-/** Distinct dimensions of terms: what document frequencies count. */
+/** Returns the distinct dimensions of terms, which document frequencies count. */
 export function dimensionsOf(terms: readonly string[]): readonly number[] {
   return [...frequencies(terms).keys()].toSorted((left, right) => left - right);
 }

@@ -17,7 +17,7 @@ const servers = new Servers();
 let server: TestEndpoint;
 let clock: FakeClock;
 let registry: Registry;
-/** How the server answers each request in turn; the last answer holds. */
+/** The server's answers to each request in turn; the last one repeats. */
 let answers: ((response: ServerResponse) => void)[];
 
 const says =

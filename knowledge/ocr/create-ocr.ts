@@ -1,4 +1,4 @@
-/** The reader of pages that the configuration names: measured, bounded, and patient with passing failures. */
+/** Creates the reader of pages that the configuration names, with metrics, bounds and retries of passing failures. */
 import { Histogram, type Registry } from 'prom-client';
 
 import { backoffDelay } from '../../platform/backoff.ts';
@@ -19,14 +19,14 @@ export interface OcrOptions {
 }
 
 const ATTEMPTS = 3;
-/** A server that asks for more is left alone. */
+/** Longest delay that a server may ask for; beyond it, it is left alone. */
 const LONGEST_DELAY_MS = 30_000;
 const BACKOFF = { baseMs: 1_000, maxMs: LONGEST_DELAY_MS };
 
 /** @returns undefined where no profile is configured: pages without text stay unread */
 export function createOcr(options: OcrOptions): PageReader | undefined {
   const { profile, clock, registry } = options;
-  // Without a profile, too: dashboards and alerts know every metric of a role.
+  // This happens without a profile, too: dashboards and alerts know every metric of a role.
   const seconds = registry && ocrMetrics(registry);
   if (profile === undefined) return undefined;
   const permits = new Semaphore(profile.concurrency);

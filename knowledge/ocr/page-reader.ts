@@ -1,25 +1,25 @@
-/** Optical character recognition: the text of pages that only have pictures. Optional, and never what an ingestion fails of. */
+/** Optical character recognition: reads the text of pages that only have pictures. It is optional, and no ingestion fails because of it. */
 import type { Config } from '../../platform/config/config.ts';
 import type { Block } from '../parsing/index.ts';
 
-/** How pictures of pages are read; see PARLEY_OCR. */
+/** The settings of a page reader; see PARLEY_OCR. */
 export type OcrProfile = NonNullable<Config['PARLEY_OCR']>;
 
-/** What is on one page: Markdown, or blocks without a place. */
+/** The text of one page: Markdown, or blocks without a place. */
 export type RecognisedPage = { readonly markdown: string } | { readonly blocks: readonly Block[] };
 
 export interface PageReader {
-  /** Pages of one document that are read at most. */
+  /** Most pages of one document that are read. */
   readonly maxPages: number;
   /** Pages that are read at the same time. */
   readonly concurrency: number;
-  /** For all pages of one document, in milliseconds: none is begun after. */
+  /** Time limit for all pages of one document, in milliseconds: none is begun after. */
   readonly documentTimeoutMs: number;
   /** @param png the picture of one page @throws OcrError; the signal's reason */
   read(png: Buffer, signal?: AbortSignal): Promise<RecognisedPage>;
 }
 
-/** How reading one page ended: a label of `parley_ocr_page_seconds`. */
+/** The outcome of reading one page: a label of `parley_ocr_page_seconds`. */
 export type OcrOutcome =
   | 'answered'
   | 'timeout'
@@ -30,16 +30,16 @@ export type OcrOutcome =
   | 'invalid_response'
   | 'misconfigured';
 
-/** It would end the same for every page. */
+/** Outcomes that would be the same for every page. */
 const LASTING: ReadonlySet<OcrOutcome> = new Set(['unauthorized', 'misconfigured']);
-/** The next attempt may end otherwise. */
+/** Outcomes that another attempt may change. */
 const PASSING: ReadonlySet<OcrOutcome> = new Set(['unavailable', 'rate_limited']);
 
-/** The message is shown to the owner of the document: it names no address, credential or text. */
+/** The owner of the document sees the message: it names no address, credential or text. */
 export class OcrError extends Error {
   override readonly name = 'OcrError';
   readonly outcome: Exclude<OcrOutcome, 'answered'>;
-  /** What the server asked to wait, in milliseconds. */
+  /** The server's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(outcome: Exclude<OcrOutcome, 'answered'>, message: string, retryAfterMs?: number) {
@@ -62,7 +62,7 @@ export class NoTimeForPagesError extends Error {
   override readonly name = 'NoTimeForPagesError';
 }
 
-/** In the stead of a reader where a document may take no longer than a small one does. */
+/** Replaces a reader where a document may take no longer than a small one does: reading a page fails. */
 export function withoutTime(reader: PageReader | undefined): PageReader | undefined {
   return (
     reader && { ...reader, read: () => Promise.reject(new NoTimeForPagesError('the document has pages whose text is to be recognised')) }

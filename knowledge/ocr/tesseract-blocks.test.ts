@@ -4,7 +4,7 @@ import { tesseractBlocks } from './tesseract-blocks.ts';
 
 const HEADER = 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext';
 
-/** A line as Tesseract tells of it: words of 10 pixels a letter, with 8 between them. */
+/** Writes a line of Tesseract's output: words of 10 pixels a letter, with 8 between them. */
 function line(block: number, left: number, top: number, text: string, confidence = 95): string {
   let x = left;
   const rows = text.split(' ').map((word, at) => {

@@ -1,4 +1,4 @@
-/** What Tesseract sees on a page, as blocks: its words are laid out as those of a PDF with text are. */
+/** Turns Tesseract's words on a page into blocks, by the layout of PDFs with text. */
 import type { Block } from '../parsing/block.ts';
 import { collectWords } from '../parsing/formats/pdf/hyphenation.ts';
 import type { Glyph } from '../parsing/formats/pdf/page-glyphs.ts';
@@ -6,11 +6,11 @@ import { pageLines } from '../parsing/formats/pdf/page-lines.ts';
 import { pageParts } from '../parsing/formats/pdf/paragraphs.ts';
 import { readingOrder } from '../parsing/formats/pdf/reading-order.ts';
 
-/** Of 100: less is noise of pictures and stains. */
+/** Least confidence, of 100: below is noise of pictures and stains. */
 const LEAST_CONFIDENCE = 20;
-/** Boxes are those of the ink, of which a font's height has more. */
+/** The font's height as a multiple of the ink's, which Tesseract's boxes have. */
 const SIZE_OF_INK = 1.25;
-/** Written without spaces, of which Tesseract makes words nevertheless. */
+/** Scripts without spaces, which Tesseract cuts into words nevertheless. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const WORD = '5';
 
@@ -23,7 +23,10 @@ interface Word {
   readonly height: number;
 }
 
-/** @param tsv in pixels @see https://tesseract-ocr.github.io/tessdoc/Command-Line-Usage.html#tsv-output-currently-available-in-305-dev-in-master-branch-on-github */
+/**
+ * @param tsv Tesseract's output, in pixels @see
+ * https://tesseract-ocr.github.io/tessdoc/Command-Line-Usage.html#tsv-output-currently-available-in-305-dev-in-master-branch-on-github
+ */
 export function tesseractBlocks(tsv: string): readonly Block[] {
   const lines = pageLines(glyphsOf(wordsOf(tsv)));
   const words = collectWords(lines.map(({ text }) => text));
@@ -47,7 +50,7 @@ function wordsOf(tsv: string): readonly Word[] {
   });
 }
 
-/** Words of one line have one height and one baseline, whatever their letters are. */
+/** Gives words of one line one height and one baseline, whatever their letters are. */
 function glyphsOf(words: readonly Word[]): readonly Glyph[] {
   return [...Map.groupBy(words, ({ line }) => line).values()].flatMap((line) => {
     const size = SIZE_OF_INK * middle(line.map(({ height }) => height));

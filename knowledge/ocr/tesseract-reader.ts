@@ -1,4 +1,4 @@
-/** Tesseract, where it is installed next to the worker. */
+/** Reads pages by Tesseract, where it is installed next to the worker. */
 import { spawn } from 'node:child_process';
 
 import { readBytes } from '../../platform/read-bytes.ts';
@@ -9,15 +9,15 @@ type TesseractProfile = Extract<OcrProfile, { provider: 'tesseract' }>;
 
 export interface TesseractOptions {
   readonly profile: TesseractProfile;
-  /** Of the worker; Tesseract gets `PATH` and `TESSDATA_PREFIX` of it, and nothing else. */
+  /** The worker's environment; Tesseract gets `PATH` and `TESSDATA_PREFIX` of it, and nothing else. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `tesseract` on `PATH` by default. */
+  /** Path of the program; `tesseract` on `PATH` by default. */
   readonly program?: string;
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Each page in a process of its own, which ends with the page. The picture is one that Parley drew, whatever the document is. */
+/** Reads each page in a process of its own, which ends with the page. Parley drew the picture, whatever the document is. */
 export function tesseractReader({ profile, env, program = 'tesseract' }: TesseractOptions): PageReader['read'] {
   return async (png, signal) => {
     const { PATH = '/usr/bin:/bin', TESSDATA_PREFIX } = env;
@@ -32,7 +32,7 @@ export function tesseractReader({ profile, env, program = 'tesseract' }: Tessera
       child.once('error', (error) => resolve({ code: null, error }));
       child.once('close', (code) => resolve({ code }));
     });
-    // It may end before it has read the picture; how it ended says why.
+    // The process may end before it has read the picture; its exit says why.
     child.stdin.on('error', () => undefined);
     child.stdin.end(png);
     const [words, complaint, { code, error }] = await Promise.all([

@@ -1,4 +1,4 @@
-/** A model that sees, behind a server that speaks OpenAI's chat completions. */
+/** Reads pages by a vision model, behind a server that speaks OpenAI's chat completions. */
 import { z } from 'zod';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -13,12 +13,12 @@ type VisionProfile = Extract<OcrProfile, { provider: 'openai_compatible' }>;
 export interface VisionReaderOptions {
   readonly profile: VisionProfile;
   readonly egress: Pick<Egress, 'request'>;
-  /** Where the profile's `apiKeyEnv` is looked up. */
+  /** Variables in which the profile's `apiKeyEnv` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Far more than a page has. */
+/** Most bytes of an answer: far more than a page has. */
 const MOST_BYTES = 1024 * 1024;
 
 const INSTRUCTIONS = `Transcribe this page. Write all of its text in the order in which a person reads it, in its own language and script, and
@@ -62,7 +62,7 @@ async function ask({ profile, egress, env }: VisionReaderOptions, png: Buffer, s
   }
 }
 
-/** Without a limit of tokens or a temperature: models disagree on their names and values. */
+/** Builds a body without a limit of tokens or a temperature: models disagree on their names and values. */
 function visionBody(model: string, png: Buffer): string {
   const url = `data:image/png;base64,${png.toString('base64')}`;
   const content = [
@@ -72,7 +72,7 @@ function visionBody(model: string, png: Buffer): string {
   return JSON.stringify({ model, messages: [{ role: 'user', content }] });
 }
 
-/** @throws OcrError `invalid_response`; a text that was cut off, because models that lose their way repeat themselves until then */
+/** @throws OcrError `invalid_response` also for a text that was cut off, because models that lose their way repeat themselves until then */
 function transcriptOf(body: string): string {
   let choice: z.output<typeof answer>['choices'][number] | undefined;
   try {

@@ -1,27 +1,27 @@
-/** PDFium's code, which the parser of PDFs reads when the first one comes. */
+/** Locates PDFium's code, which the parser of PDFs reads when the first one comes. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
 
-/** Next to the code in `dist/`, where the build copies {@link PDF_ASSETS}. */
+/** The build copies {@link PDF_ASSETS} into this folder, next to the code in `dist/`. */
 export const PDF_ASSET_FOLDER = 'pdfium';
 
 const MODULE = 'dist/pdfium.wasm';
 /** The last one is the licence of PDFium itself. */
 export const PDF_ASSETS = [MODULE, 'LICENSE', 'LICENSE.pdfium'] as const;
 
-/** Where the package lies when the code runs from its sources. */
+/** Returns the package's folder when the code runs from its sources. */
 export function pdfPackageFolder(): string {
   return join(dirname(fileURLToPath(import.meta.resolve('@embedpdf/pdfium/pdfium.wasm'))), '..');
 }
 
-/** The file with PDFium's code. */
+/** Returns the path of the file with PDFium's code. */
 export function pdfAsset(): string {
   return join(locateAsset(import.meta.url, PDF_ASSET_FOLDER) ?? pdfPackageFolder(), MODULE);
 }
 
-/** What a child from sources has to read in addition to the code. */
+/** Returns the folders that a child from sources has to read in addition to the code. */
 export function assetFolders(): readonly string[] {
   return [pdfPackageFolder()];
 }

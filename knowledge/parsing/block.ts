@@ -1,13 +1,13 @@
-/** What parsing makes of every kind of file: a sequence of blocks, which the chunker packs. */
+/** Blocks: parsing turns every kind of file into a sequence of them, which the chunker packs. */
 import type { ParserTask } from './messages.ts';
 import type { UnreadPage } from './unread-pages.ts';
 
-/** Where parsers put what they find: cleans it, counts it, and sends it on in batches. */
+/** Takes the blocks of parsers: cleans them, counts them, and sends them on in batches. */
 export interface Sink {
   /** Blocks whose text is empty once cleaned are dropped. */
   add(block: Block): void;
   addPicture(picture: PagePicture): void;
-  /** For a person, at most a hundred. */
+  /** Adds a warning for a person; at most a hundred are kept. */
   warn(warning: string): void;
   progress(done: number, total: number): void;
 }
@@ -16,27 +16,27 @@ export interface ParserInput extends ParserTask {
   readonly content: Buffer;
 }
 
-/** What a parser knows when it has put all blocks into the sink. */
+/** The facts that a parser has once all blocks are in the sink. */
 interface ParserResult {
   readonly title?: string;
   readonly pages?: number;
 }
 
 /**
- * One for each kind of file, each a module of its own that is loaded when it is needed.
- * @throws IngestionError with the reason; whatever else it throws means that the file is damaged
+ * Reads one kind of file. Each parser is a module of its own that is loaded when it is needed.
+ * @throws IngestionError with the reason; any other error means that the file is damaged
  */
 export type Parser = (input: ParserInput, sink: Sink) => Promise<ParserResult> | ParserResult;
 
 /** The position of a block, as far as its file type has positions. */
 export interface BlockPosition {
-  /** From 1, for files with pages. */
+  /** Number of the page from 1, in files with pages. */
   readonly page?: number;
-  /** Name of the sheet, for spreadsheets. */
+  /** Name of the sheet, in spreadsheets. */
   readonly sheet?: string;
-  /** Address of the page, for websites. */
+  /** Address of the page, in websites. */
   readonly url?: string;
-  /** It stands beside the text of a web page, often on each page of a site. */
+  /** True if the block stands beside the text of a web page, often on each page of a site. */
   readonly isAside?: boolean;
   /** Titles of the enclosing sections, outermost first; a heading's own block has itself last. */
   readonly headingPath: readonly string[];
@@ -51,23 +51,23 @@ export interface TextBlock extends BlockPosition {
 /** Some rows of a table, together with the table's header. */
 export interface TableBlock extends BlockPosition {
   readonly kind: 'table';
-  /** Empty where the table has none. */
+  /** Names of the columns; empty where the table has none. */
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Number of the first of `rows` as a person counts them (in a sheet: as the spreadsheet shows it). */
+  /** Number of the first of `rows` as a person counts them (in a sheet: the spreadsheet's own number). */
   readonly firstRow: number;
 }
 
 export type Block = TextBlock | TableBlock;
 
-/** A page whose text may be recognised from its picture; only for those who ask for pictures, in the place of the page's text. */
+/** A page whose text may be recognised from its picture. It replaces the page's text for callers that ask for pictures. */
 export interface PagePicture extends BlockPosition {
   readonly kind: 'picture';
   readonly page: number;
   readonly reason: UnreadPage['reason'];
   /** A PNG in Base64, in shades of grey. */
   readonly png: string;
-  /** How many pictures the document has. */
+  /** Number of pictures in the document. */
   readonly total: number;
 }
 
@@ -76,8 +76,8 @@ export type ParsedBlock = Block | PagePicture;
 /** The facts of a whole document, after its blocks. */
 export interface ParsedDocument {
   readonly title?: string;
-  /** For files with pages. */
+  /** Number of pages, in files that have them. */
   readonly pages?: number;
-  /** What was left out or looks wrong, for a person: `page 3 has no text`. */
+  /** Parts that were left out or look wrong, for a person: `page 3 has no text`. */
   readonly warnings: readonly string[];
 }

@@ -9,17 +9,17 @@ export interface FileContent {
   /** All of the file, if it is small, else its beginning. */
   readonly head: readonly Uint8Array[];
   readonly isWhole: boolean;
-  /** Of the file, so far. */
+  /** Size of the file as far as it was read. */
   readonly bytes: number;
-  /** What follows the head; may be read once. */
+  /** Yields the bytes behind the head; may be read once. */
   rest(): AsyncGenerator<Uint8Array>;
-  /** Lets go of the source. */
+  /** Closes the source. */
   close(): void;
 }
 
 /**
- * Reads a small file as a whole and a large one's beginning, so that a process that reads never waits for the storage of a small one.
- * @throws IngestionError `too_large`; the signal's reason when it aborts; what the source throws
+ * Reads all of a small file and a large one's beginning, so that a process that reads never waits for the storage of a small one.
+ * @throws IngestionError `too_large`; the signal's reason when it aborts; the source's error
  */
 export async function openContent(
   content: AsyncIterable<Uint8Array> | { readonly path: string },
@@ -37,7 +37,7 @@ export async function openContent(
       throw new IngestionError('too_large', `The file is larger than ${mostBytes / 1e6} MB. Split it into several files.`);
     return part.value;
   };
-  // A source that hangs is left behind: its own end comes late or never.
+  // A source that hangs is not awaited: its own end comes late or never.
   const close = (): void => void parts.return?.().catch(() => undefined);
   try {
     const head: Uint8Array[] = [];

@@ -31,7 +31,7 @@ it('gives files as they were written, however the pipe cuts them', () => {
           const file = reader.file();
           expect(file?.first.equals(first)).toBe(true);
           expect(file?.content.equals(Buffer.concat(parts))).toBe(true);
-          // A file's memory is its own.
+          // A file has memory of its own.
           expect(file?.content.buffer.byteLength).toBe(file?.content.length);
         }
         expect(reader.file()).toBeUndefined();

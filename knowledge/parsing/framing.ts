@@ -1,11 +1,14 @@
-/** Frames in which a parser process gets its files: the length in four bytes, then the bytes. A frame without bytes ends a file. */
+/**
+ * Writes and reads the frames in which a parser process gets its files: the length in four bytes, then the bytes. A frame without bytes
+ * ends a file.
+ */
 
 const LENGTH_BYTES = 4;
 const NOTHING = Buffer.alloc(0);
 
 export const END_OF_FILE: Uint8Array = NOTHING;
 
-/** All frames as one buffer, to be written at once. */
+/** Returns all frames as one buffer, to be written at once. */
 export function framed(parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {
@@ -16,7 +19,7 @@ export function framed(parts: readonly Uint8Array[]): Buffer {
   );
 }
 
-/** Reads into `buffer` from `at` on, and waits for at least one byte. @returns how many; 0 at the end of the stream */
+/** Reads into `buffer` from `at` on, and waits for at least one byte. @returns the number of bytes; 0 at the end of the stream */
 export type ReadInto = (buffer: Buffer, at: number, length: number) => number;
 
 /** Reads frames synchronously: nothing else runs in a parser that waits for its next file. */
@@ -30,7 +33,7 @@ export class FrameReader {
     this.#read = read;
   }
 
-  /** A file's first frame and the bytes of the others, in memory of their own. @returns undefined at the end of the stream */
+  /** Returns a file's first frame and the bytes of the others, in memory of their own. @returns undefined at the end of the stream */
   file(): { readonly first: Buffer; readonly content: Buffer } | undefined {
     const first = this.#frame();
     if (first === undefined) return undefined;
@@ -46,7 +49,7 @@ export class FrameReader {
   }
 
   #bytes(length: number): Buffer | undefined {
-    // Never from the shared pool: what a parser does with a file's memory must not reach another's.
+    // The shared pool is never used: a parser's writes to a file's memory must not reach another's.
     const bytes = Buffer.alloc(length);
     let at = this.#ahead.copy(bytes, 0, this.#from, Math.min(this.#to, this.#from + length));
     this.#from += at;

@@ -1,6 +1,6 @@
-/** What a parser leaves out on purpose, in words for the owner of the file. Every such warning begins alike. */
+/** Warnings for the owner of a file about parts that a parser leaves out on purpose. All begin alike. */
 
-/** `left out: <what>`, and how to have it read where there is a way. */
+/** Writes `left out: <what>`, and how to have it read where there is a way. */
 export function leftOut(what: string, cure?: string): string {
   return cure === undefined ? `left out: ${what}` : `left out: ${what}; ${cure}`;
 }

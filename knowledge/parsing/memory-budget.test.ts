@@ -23,7 +23,7 @@ it('ends the last of those that take more than their share', () => {
   holds(2, 600);
   holds(3, 100);
   expect(endedOf(all)).toEqual([]);
-  // Not the one whose growth is noticed, and not the small one that came last.
+  // The victim is neither the one whose growth is noticed nor the small one that came last.
   holds(0, 450);
   expect(endedOf(all)).toEqual([2]);
   holds(1, 1_400);

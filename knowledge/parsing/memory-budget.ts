@@ -1,17 +1,17 @@
-/** What may share a budget of memory, and be ended for it. */
+/** A process that shares a budget of memory, and may be ended for it. */
 export interface Sharing {
-  /** Whether it reads a file now. */
+  /** True while it reads a file. */
   readonly isBusy: boolean;
   kill(why: 'crowd'): void;
 }
 
 /**
- * Keeps processes that run side by side below a sum. Where they exceed it, idle ones are ended, and then the one that came last of those that
- * take more than their share: what has been at work longer gets done, and the other one may be begun again.
+ * Keeps the memory of processes that run side by side below a sum. Where they exceed it, it ends idle ones, and then the latest of those
+ * that take more than their share: a process that has been at work longer gets done, and the other's file may be begun again.
  */
 export class MemoryBudget {
   readonly #bytes: number;
-  /** In the order of their coming. */
+  /** Bytes of each process, in the order of their coming. */
   readonly #held = new Map<Sharing, number>();
 
   readonly #expected = new WeakMap<Sharing, number>();
@@ -20,7 +20,7 @@ export class MemoryBudget {
     this.#bytes = bytes;
   }
 
-  /** @param bytes what it is expected to take at first */
+  /** @param bytes the memory that it is expected to take at first */
   join(one: Sharing, bytes = 0): void {
     this.#expected.set(one, bytes);
     this.#held.set(one, bytes);
@@ -30,7 +30,7 @@ export class MemoryBudget {
     this.#held.delete(one);
   }
 
-  /** Whether one more may take so much. One that takes less than was expected may have only begun to load. */
+  /** Tells whether one more process may take so much. One that takes less than was expected may have only begun to load. */
   hasRoomFor(bytes: number): boolean {
     return [...this.#held].reduce((total, [one, held]) => total + Math.max(held, this.#expected.get(one) ?? 0), bytes) <= this.#bytes;
   }

@@ -1,28 +1,28 @@
 /**
- * The messages between the parent and a parser process. To the process, for each file: frames with the task as JSON, with the file, and an
- * empty one. From it: JSON lines, of which a document or a failure is a file's last.
+ * The messages between the parent and a parser process. For each file, the process gets frames with the task as JSON, with the file, and an
+ * empty one. It answers JSON lines; a file's last line is a document or a failure.
  */
 import type { IngestionFailureCode } from '../ingestion-failure.ts';
 import type { ParsedBlock, ParsedDocument } from './block.ts';
 import type { ParserLimits } from './limits.ts';
 
-/** Descriptors of the process. Not standard input: to load a library may be enough to open that one, and it would no longer wait then. */
+/** Descriptors of the process. They avoid standard input: loading a library may already open it, and it would no longer wait then. */
 export const PARSER_OUTPUT = 3;
 export const PARSER_INPUT = 4;
 
-/** What the parsers understand: the extensions of uploaded files, and `html` for websites. Lower case, without the dot. */
+/** The extensions that parsers understand: those of uploaded files, and `html` for websites. Lower case, without the dot. */
 export const PARSED_EXTENSIONS = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls', 'html'] as const;
 
 export type ParsedExtension = (typeof PARSED_EXTENSIONS)[number];
 
-/** What a parser needs in addition to the bytes. */
+/** The parser's task besides the bytes. */
 export interface ParserTask {
   readonly extension: ParsedExtension;
-  /** Of the response that a web page came in; names its charset. */
+  /** Content type of a web page's response; names its charset. */
   readonly contentType?: string | undefined;
   /** Address of a web page, kept as the place of its blocks. */
   readonly url?: string | undefined;
-  /** How many pages without readable text are wanted as pictures; none where absent. */
+  /** Number of pages without readable text that are wanted as pictures; none where absent. */
   readonly pictures?: number | undefined;
   readonly limits: ParserLimits;
 }
@@ -39,17 +39,17 @@ export function kindOf(extension: ParsedExtension): ParserKind {
 }
 
 export interface ParseProgress {
-  /** Pages, sheets or bytes, as the kind of file goes. */
+  /** Progress in pages, sheets or bytes, by the kind of file. */
   readonly done: number;
   readonly total: number;
 }
 
-/** How a process is after a file. Its own word: what must hold is watched from outside. */
+/** A process's own report after a file. The parent watches all hard limits. */
 export interface ProcessReport {
   readonly residentBytes: number;
-  /** Since its start. */
+  /** Processor time since its start. */
   readonly processorMs: number;
-  /** What the file left behind: work that goes on, or changed objects of the language. */
+  /** Remains of the file: work that goes on, or changed objects of the language. */
   readonly remains?: string;
 }
 
@@ -62,7 +62,7 @@ export type ChildMessage =
       readonly code: IngestionFailureCode;
       readonly message: string;
       readonly detail?: string;
-      /** Came as an error of a library, not by a check of Parley's. */
+      /** True if a library threw it, and no check of Parley's. */
       readonly isUnexpected: boolean;
       /** Absent when the process ends with the failure. */
       readonly process?: ProcessReport;

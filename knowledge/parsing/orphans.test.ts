@@ -9,7 +9,7 @@ import { eventually } from '../../test/support/eventually.ts';
 
 function isRunning(pid: number): boolean {
   try {
-    // A zombie has ended: it only waits for somebody to take notice.
+    // A zombie has ended: it only waits for its parent to take notice.
     return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;

@@ -25,10 +25,10 @@ function aPool(limits: Partial<ParserLimits> = {}, options: Partial<ParserPoolOp
 
 afterEach(() => Promise.all(open.splice(0).map((pool) => pool.close())));
 
-/** Its parsers never come to the end of the text `hold`. */
+/** The parsers of this entry never come to the end of the text `hold`. */
 const entry = fileURLToPath(new URL('testing/leaky-parsers.ts', import.meta.url));
 
-/** Takes the parser an age, and little memory. */
+/** A text that takes the parser an age, and little memory. */
 const slow = `${'[^a]'.repeat(100)}\n`.repeat(450);
 
 describe('a pool of parsers', () => {
@@ -97,7 +97,7 @@ describe('a pool of parsers', () => {
     const looks = setInterval(() => clock.tick(100), 100);
     expect(await failureCode(pool, { content: slow, extension: 'md' })).toBe('parse_timeout');
     clearInterval(looks);
-    // How much the start of a process takes is the machine's affair: it is not looked at any more.
+    // The machine decides how much the start of a process takes, so it is not looked at any more.
     expect((await read(pool, { content: 'quick', extension: 'md' })).blocks).toHaveLength(1);
   });
 

@@ -17,19 +17,19 @@ import { ParserProcesses, type ProcessLease } from './parser-processes.ts';
 import { RECYCLE_LIMITS, type RecycleLimits } from './recycling.ts';
 
 export interface ParserPoolOptions {
-  /** Processes of each kind (plain and binary) at most; files beyond wait, and those of an owner of whom fewer are being read go first. */
+  /** Most processes of each kind (plain and binary). Files beyond wait, and an owner of whom fewer are being read goes first. */
   readonly size: number;
   readonly logger?: Logger;
-  /** Receives `parley_parse_seconds`, `parley_parsers_running` and `parley_parser_processes_*`. */
+  /** Registry of `parley_parse_seconds`, `parley_parsers_running` and `parley_parser_processes_*`. */
   readonly registry?: Registry;
   readonly clock?: Clock;
-  /** Each has a default: see limits.ts. */
+  /** Limits for a file; each has a default: see limits.ts. */
   readonly limits?: Partial<ParserLimits>;
   /** Memory of all processes together, in bytes; 2 GB by default. No file gets more, whatever its limit. */
   readonly sharedBytes?: number;
   /** How long a process waits for files before it ends, in milliseconds; a minute by default. */
   readonly idleMs?: number;
-  /** When processes that behave are replaced; see recycling.ts. */
+  /** Limits after which healthy processes are replaced; see recycling.ts. */
   readonly recycle?: Partial<RecycleLimits>;
   /** Processes of each kind that work through a queue of files side by side; by default one for each processor but one, at least one. */
   readonly forBacklog?: number;
@@ -38,34 +38,37 @@ export interface ParserPoolOptions {
 }
 
 export interface ParseRequest {
-  /** The file as a stream of its bytes, or the path of one on this machine. Read once; of a large file only the first MB before a process is free. */
+  /**
+   * The file as a stream of its bytes, or the path of one on this machine. It is read once; of a large file only the first MB before a
+   * process is free.
+   */
   readonly content: AsyncIterable<Uint8Array> | { readonly path: string };
   /** The organisation whose file it is: no owner keeps the others waiting. */
   readonly owner?: string | undefined;
-  /** Which parser reads it. The content must fit: nothing is guessed. */
+  /** Selects the parser. The content must fit: nothing is guessed. */
   readonly extension: ParsedExtension;
-  /** Web pages: the response's header, for its charset. */
+  /** Content-Type of a web page's response, for its charset. */
   readonly contentType?: string | undefined;
-  /** Web pages: their address, which the blocks get as their place. */
+  /** Address of a web page, which becomes the place of its blocks. */
   readonly url?: string | undefined;
-  /** How many pages of a PDF without readable text come as pictures among the blocks; none by default. */
+  /** Number of pages of a PDF without readable text that come as pictures among the blocks; none by default. */
   readonly pictures?: number | undefined;
-  /** Kills the process that reads the file. */
+  /** Kills the process that reads the file when it aborts. */
   readonly signal?: AbortSignal;
-  /** Pages, sheets or bytes done; at least at the start and the end of each. */
+  /** Receives the pages, sheets or bytes that are done; at least at the start and the end of each. */
   readonly onProgress?: (progress: ParseProgress) => void;
 }
 
 /** One file being read. Nothing happens before {@link Parsing.blocks} is iterated. */
 export interface Parsing {
   /**
-   * The blocks in the order of the document, in batches of about 64 KB. May be iterated once. The process waits while nothing reads,
+   * Yields the blocks in the order of the document, in batches of about 64 KB. May be iterated once. The process waits while nothing reads,
    * and that time does not count; a small document is finished by then. Leaving the loop before the end ends the process.
    * @throws IngestionError when the document is at fault: another attempt would end the same
-   * @throws the signal's reason when it aborts; any other Error (a process that could not be started, a stream that broke) may be tried again
+   * @throws the signal's reason when it aborts; any other Error (a process that could not be started, a stream that broke) may be retried
    */
   blocks(): AsyncIterable<readonly ParsedBlock[]>;
-  /** Resolves when the blocks have been read to their end; rejects with what {@link Parsing.blocks} throws. */
+  /** Resolves when the blocks have been read to their end; rejects with the error of {@link Parsing.blocks}. */
   readonly document: Promise<ParsedDocument>;
 }
 
@@ -131,7 +134,7 @@ export class ParserPool {
     return { blocks: () => this.#settled(request, resolve, reject), document: promise };
   }
 
-  /** Kills what runs; what was being read ends with an Error that may be tried again. */
+  /** Kills running processes; their files end with an Error that may be retried. */
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#processes).map((processes) => processes.close()));
   }
@@ -227,7 +230,7 @@ export class ParserPool {
           letGo();
           if (message.process === undefined) lease.end('crashed');
           else lease.finished(isUnexpected ? 'failed' : 'refused', message.process);
-          // Memory and depth are the file's own; whatever else a library says could come from a file before.
+          // Memory and depth are the file's own doing; any other error of a library could come from a file before.
           if (((code === 'corrupt_file' && isUnexpected) || message.process === undefined) && !isNew && content.isWhole) return undefined;
           this.#logger?.info({ code, detail, extension }, 'failed to read a file');
           throw new IngestionError(code, message.message);
@@ -259,7 +262,7 @@ export class ParserPool {
     return process.write(framed([END_OF_FILE]));
   }
 
-  /** @returns counts the file with its outcome; the first one holds */
+  /** @returns a function that counts the file with its outcome; the first one holds */
   #measure(extension: ParsedExtension): (outcome: string) => void {
     const startedAt = this.#clock.monotonic();
     let isDone = false;

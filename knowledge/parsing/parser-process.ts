@@ -10,13 +10,13 @@ import { spawnParser } from './spawn-parser.ts';
 
 const POLL_MS = 100;
 
-/** How a process came to its end. */
+/** The end of a process. */
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why the parent ended it, if it did. */
+  /** The parent's reason, if it ended the process. */
   readonly endedFor?: 'memory' | 'crowd' | 'time' | 'no_more_use';
-  /** V8 found its heap full. */
+  /** True if V8 found its heap full. */
   readonly heapFull: boolean;
 }
 
@@ -26,18 +26,18 @@ export interface TimeLimit {
   extend(moreMs: number): void;
 }
 
-/** What a process may take for the file that it reads. */
+/** The limits of a process for the file that it reads. */
 export interface Watch {
   readonly residentBytes: number;
-  /** Processor time for this file; only on Linux. */
+  /** Returns the limit of processor time for this file; only on Linux. */
   readonly processorMs: () => number;
   /** Receives the resident memory at each look. */
   readonly onLook?: (bytes: number) => void;
 }
 
 /**
- * One process that reads files: an empty environment, no files but its own code, no child processes, no threads, no network, a bounded heap.
- * What it may not limit itself (memory outside the heap, time) is watched from here, and ends with SIGKILL.
+ * One process that reads files: an empty environment, no files but its own code, no child processes, no threads, no network, a bounded
+ * heap. Limits that it can't set itself (memory outside the heap, time) are watched from here, and end it with SIGKILL.
  */
 export class ParserProcess {
   readonly ended: Promise<ChildEnd>;
@@ -64,11 +64,11 @@ export class ParserProcess {
           ...(this.#endedFor === undefined ? {} : { endedFor: this.#endedFor }),
         });
       this.#child.once('error', () => end(null, null));
-      // Not 'close': unread data in the process's other pipes would hold it back for ever.
+      // 'close' won't do: unread data in the process's other pipes would hold it back for ever.
       this.#child.once('exit', (code, signal) => finished(this.#child.stderr as Readable, () => end(code, signal)));
     });
     this.#child.stderr?.on('data', (part: Buffer) => (this.#errorOutput = (this.#errorOutput + part.toString()).slice(-4000)));
-    // A process that ended has closed its side; how it ended is said by `ended`.
+    // A process that ended has closed its side; `ended` tells how.
     this.#input.on('error', () => undefined);
     this.#messages = jsonLines(this.#output)[Symbol.asyncIterator]() as AsyncIterator<ChildMessage>;
     this.holdParent(false);
@@ -79,7 +79,7 @@ export class ParserProcess {
     return this.#child.pid;
   }
 
-  /** Has ended, or is about to. */
+  /** True once it has ended, or is about to. */
   get isOver(): boolean {
     return (
       this.#child.exitCode !== null || this.#child.signalCode !== null || this.#endedFor !== undefined || this.#child.pid === undefined
@@ -93,13 +93,16 @@ export class ParserProcess {
     if (!input.write(bytes)) await Promise.race([new Promise((resolve) => input.once('drain', resolve)), this.ended]);
   }
 
-  /** The next message, or undefined at the end; the process waits until this is called. */
+  /** Returns the next message, or undefined at the end; the process waits until this is called. */
   async next(): Promise<ChildMessage | undefined> {
     const next = await this.#messages.next();
     return next.done === true ? undefined : next.value;
   }
 
-  /** Ends the process as soon as it takes more than this; a file that is read before the first look costs nothing. @returns ends the watch */
+  /**
+   * Ends the process as soon as it takes more than this; a file that is read before the first look costs nothing. @returns a function that
+   * ends the watch
+   */
   watch({ residentBytes: mostBytes, processorMs: mostMs, onLook }: Watch): () => void {
     const { pid } = this.#child;
     let before: number | undefined;
@@ -122,7 +125,7 @@ export class ParserProcess {
     };
   }
 
-  /** A limit that counts only while it runs, and may grow meanwhile. */
+  /** Starts a time limit that counts only while it runs, and may grow meanwhile. */
   timeLimit(ms: number): TimeLimit {
     let left = ms;
     let since: number | undefined;
@@ -145,7 +148,7 @@ export class ParserProcess {
     return { run, pause, extend };
   }
 
-  /** Ends the process and drops what it still had to say. */
+  /** Ends the process and drops its remaining output. */
   kill(why: NonNullable<ChildEnd['endedFor']>): void {
     if (this.isOver) return;
     this.#endedFor = why;
@@ -160,7 +163,7 @@ export class ParserProcess {
     this.#output.destroy();
   }
 
-  /** Whether the parent stays alive for this process's sake. One that only waits must not keep it. */
+  /** Decides whether the parent stays alive for this process. One that only waits must not keep it. */
   holdParent(hold: boolean): void {
     const parts = [this.#child, this.#child.stderr, this.#input, this.#output] as readonly { ref?(): void; unref?(): void }[];
     for (const part of parts)
@@ -170,8 +173,8 @@ export class ParserProcess {
 }
 
 /**
- * What it means that a process ended without a word. Time, memory and a crash are the document's doing; a process that was asked to stop or
- * never started is not, and the file may be tried again.
+ * Returns the failure for a process that ended without a message. The document causes the end by time, memory or a crash, but not that of a
+ * process that was asked to stop or never started: then the file may be retried.
  */
 export function failureOf(end: ChildEnd): Error {
   if (end.endedFor === 'crowd')
@@ -193,7 +196,7 @@ export function failureOf(end: ChildEnd): Error {
   return new Error(`a parser ended before it had read its file (code ${end.code}, signal ${end.signal}); it may be tried again`);
 }
 
-/** Whether the end could be the doing of a file before: what was over a limit during this file is not. */
+/** Tells whether an earlier file could have caused the end: it can't cause a limit that was passed during this file. */
 export function isInconclusive(end: ChildEnd): boolean {
   return end.endedFor === undefined && !end.heapFull && end.signal !== 'SIGXCPU';
 }

@@ -11,7 +11,7 @@ export interface ParserProcessesOptions {
   readonly kind: ParserKind;
   /** Most processes at a time. */
   readonly most: number;
-  /** Processes that may be at work because many files wait; beyond, others are started only when all of these are slow. */
+  /** Most processes that work side by side because many files wait; others are started only when all of these are slow. */
   readonly forBacklog: number;
   readonly start: () => ParserProcess;
   readonly recycle: RecycleLimits;
@@ -22,20 +22,20 @@ export interface ParserProcessesOptions {
   readonly clock: Clock;
 }
 
-/** A process that reads one file for whoever holds this. */
+/** A process that reads one file for the holder of this lease. */
 export interface ProcessLease {
   readonly process: ParserProcess;
-  /** It has read no file before. */
+  /** True if it has read no file before. */
   readonly isNew: boolean;
   holds(bytes: number): void;
-  /** The file has been read, or refused. The process takes the next one if it may. */
+  /** Returns the process once the file has been read, or refused. It takes the next file if it may. */
   finished(outcome: AfterFile['outcome'], report: ProcessReport): void;
   /** Ends the process; does nothing once it has been given back. */
   end(reason: ProcessEndReason): void;
 }
 
 interface ProcessRequest {
-  /** Whose file it is; undefined where there is only one owner. */
+  /** The file's owner; undefined where there is only one. */
   readonly owner: string | undefined;
   readonly needsNew: boolean;
   readonly signal: AbortSignal | undefined;
@@ -50,15 +50,16 @@ interface Waiting {
 }
 
 /**
- * Processes of one kind, which read files one after the other: those of an owner in the order in which they came, and first those of owners
- * of whom the fewest are being read. Few processes: on a machine with few processors a flood of small files goes through one, and a slow
- * file, which would hold up the queue, has another one started. The last that may be started is for an owner of whom none is being read.
+ * Processes of one kind, which read files one after the other: an owner's files in the order in which they came, and first those of owners
+ * of whom the fewest are being read. There are few processes: on a machine with few processors a flood of small files goes through one, and
+ * a slow file, which would hold up the queue, has another one started. The last that may be started is for an owner of whom none is being
+ * read.
  */
 export class ParserProcesses {
   readonly #options: ParserProcessesOptions;
   readonly #members = new Set<Member>();
   readonly #waiting: Waiting[] = [];
-  /** When a file last left the queue. */
+  /** Time at which a file last left the queue. */
   #movedAt = -Infinity;
   #timer: Timer | undefined;
   #isClosed = false;
@@ -91,7 +92,7 @@ export class ParserProcesses {
     return this.#lease(member);
   }
 
-  /** Kills all; files that wait are refused in a way that may be tried again. */
+  /** Kills all; waiting files are refused with an error that may be retried. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -116,7 +117,7 @@ export class ParserProcesses {
       this.#timer = this.#options.clock.after(START_ANOTHER_MS, () => this.#serve());
   }
 
-  /** Undefined where none waits, or what is left is kept for other owners. */
+  /** Returns the file whose turn it is; undefined where none waits, or the last process is kept for other owners. */
   #next(): Waiting | undefined {
     const busy = [...this.#members].filter(({ isBusy }) => isBusy);
     const readOf = (owner: string): number => busy.filter((member) => member.owner === owner).length;
@@ -148,7 +149,7 @@ export class ParserProcesses {
     this.#members.add(member);
     memory.join(member, NEW_PROCESS_BYTES);
     metrics.started(kind);
-    // How one that reads a file came to its end, the file's lease says.
+    // The lease of a busy process reports its end.
     void member.process.ended.then(() => member.isBusy || this.#forget(member, 'crashed'));
     return member;
   }
@@ -160,7 +161,7 @@ export class ParserProcesses {
     member.process.holdParent(true);
   }
 
-  /** Waits for the next file, for a while. */
+  /** Ends the process unless the next file comes within a while. */
   #rest(member: Member): void {
     const { clock, idleMs } = this.#options;
     member.process.holdParent(false);
@@ -201,7 +202,7 @@ export class ParserProcesses {
   #end(member: Member, reason: ProcessEndReason): void {
     this.#forget(member, reason);
     member.process.kill(reason === 'memory_budget' ? 'crowd' : 'no_more_use');
-    // Whoever waits for a message of it learns from the end of its stream.
+    // A reader that waits for its message learns from the end of its stream.
     if (!member.isBusy) member.process.dispose();
   }
 
@@ -214,13 +215,13 @@ export class ParserProcesses {
   }
 }
 
-/** A process, and how it is used. */
+/** A process, and its use. */
 class Member implements Sharing {
   readonly process: ParserProcess;
   readonly startedAt: number;
   readonly kill: () => void;
   isBusy = false;
-  /** Whose file it reads, or has read. */
+  /** Owner of the file that it reads, or has read. */
   owner: string | undefined;
   documents = 0;
   idle: Timer | undefined;

@@ -1,8 +1,8 @@
 import type { ParserKind, ProcessReport } from './messages.ts';
 
-/** When a process that behaves is replaced nevertheless. */
+/** Limits after which a healthy process is replaced nevertheless. */
 export interface RecycleLimits {
-  /** Files that one process reads. */
+  /** Number of files that one process reads. */
   readonly documents: number;
   /** Resident memory after a file. */
   readonly residentBytes: number;
@@ -15,13 +15,13 @@ export const RECYCLE_LIMITS: Readonly<Record<ParserKind, RecycleLimits>> = {
   binary: { documents: 50, residentBytes: 300_000_000, processorMs: 60_000, ageMs: 600_000 },
 };
 
-/** Why a process ended: the label of a metric, so the list is closed. */
+/** The reason why a process ended: the label of a metric, so the list is closed. */
 export type ProcessEndReason = RecycleReason | 'limit' | 'crashed' | 'cancelled' | 'idle' | 'large_file' | 'memory_budget' | 'closed';
 type RecycleReason = 'documents' | 'memory' | 'age' | 'failure' | 'remains';
 
 export interface AfterFile {
   readonly kind: ParserKind;
-  /** Files that the process has read, with this one. */
+  /** Number of files that the process has read, with this one. */
   readonly documents: number;
   readonly ageMs: number;
   readonly report: ProcessReport;
@@ -29,7 +29,7 @@ export interface AfterFile {
   readonly outcome: 'read' | 'refused' | 'failed';
 }
 
-/** @returns why the process must not read another file; undefined if it may */
+/** @returns the reason why the process must not read another file; undefined if it may */
 export function recycleReason({ kind, documents, ageMs, report, outcome }: AfterFile, limits: RecycleLimits): RecycleReason | undefined {
   if (outcome === 'failed' || (outcome === 'refused' && kind === 'binary')) return 'failure';
   if (report.remains !== undefined) return 'remains';

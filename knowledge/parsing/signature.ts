@@ -4,7 +4,7 @@ import type { ParsedExtension } from './messages.ts';
 interface Signature {
   readonly what: string;
   readonly bytes: string;
-  /** Where the bytes stand; 0 by default. */
+  /** Place of the bytes; 0 by default. */
   readonly at?: number;
 }
 
@@ -14,12 +14,12 @@ const CFB = 'an Office file of the old kind';
 const HTML = 'an HTML page';
 const TEXT = 'a text file';
 const XML = 'an XML file';
-/** Of Excel 2002 and 2003, and of what many programs still export. */
+/** Namespace of Excel 2002 and 2003, which many programs still export. */
 const XML_SPREADSHEET = 'urn:schemas-microsoft-com:office:spreadsheet';
-/** Comma, semicolon, tab. */
+/** Comma, semicolon and tab. */
 const SEPARATORS = new Set([0x2c, 0x3b, 0x09]);
 
-/** Kinds of files that are recognised by their first bytes (hexadecimal), to say what a renamed file really is. */
+/** Kinds of files by their first bytes (hexadecimal), to name the real kind of a renamed file. */
 const SIGNATURES: readonly Signature[] = [
   { what: 'a PDF', bytes: '255044462d' },
   { what: ZIP, bytes: '504b0304' },
@@ -47,14 +47,14 @@ const SIGNATURES: readonly Signature[] = [
   { what: 'an Ogg file', bytes: '4f676753' },
 ];
 
-/** What a file of each extension is and must look like. The kinds of text are recognised by their decoding instead. */
+/** The kind of file that each extension promises. The kinds of text are recognised by their decoding instead. */
 const expected: Readonly<Partial<Record<ParsedExtension, string>>> = { pdf: 'a PDF', docx: ZIP, xlsx: ZIP, xls: CFB };
 
-/** A PDF may have some bytes before its header. @see ISO 32000-2, annex "implementation notes" of readers */
+/** Bytes in which a PDF's header has to begin: some may come before it. @see ISO 32000-2, annex "implementation notes" of readers */
 const PDF_HEADER_WITHIN = 1024;
 
 /**
- * Compares the first bytes with what the extension promises. A zip archive says no more here than that it is one.
+ * Compares the first bytes with the extension's kind. A zip archive proves no more here than that it is one.
  * @throws IngestionError `empty_document`, `password_protected` or `unsupported_content`
  */
 export function checkSignature(content: Buffer, extension: ParsedExtension): void {
@@ -79,7 +79,10 @@ function signatureOf(content: Buffer): string | undefined {
   return SIGNATURES.find(({ bytes, at = 0 }) => content.subarray(at, at + bytes.length / 2).equals(Buffer.from(bytes, 'hex')))?.what;
 }
 
-/** What a file named .xls is that spreadsheet programs open, though it is no workbook of the old kind; undefined for anything else. */
+/**
+ * Returns the kind of a file named .xls that spreadsheet programs open, though it is no workbook of the old kind; undefined for anything
+ * else.
+ */
 export function exportKind(content: Buffer): 'package' | 'html' | 'xml' | 'text' | undefined {
   const found = signatureOf(content);
   if (found !== undefined) return found === ZIP ? 'package' : undefined;
@@ -88,13 +91,13 @@ export function exportKind(content: Buffer): 'package' | 'html' | 'xml' | 'text'
   return really === HTML ? 'html' : really === TEXT && content.subarray(0, 4096).some((byte) => SEPARATORS.has(byte)) ? 'text' : undefined;
 }
 
-/** An encrypted docx or xlsx is a container of the old kind with a stream of this name. @see MS-OFFCRYPTO 2.3.4.4 */
+/** Refuses an encrypted docx or xlsx: a container of the old kind with a stream of this name. @see MS-OFFCRYPTO 2.3.4.4 */
 function refuseEncryptedPackage(content: Buffer): void {
   if (content.includes(Buffer.from('EncryptedPackage', 'utf16le')))
     throw new IngestionError('password_protected', 'The file is protected with a password. Remove the password, and upload it again.');
 }
 
-/** Spreadsheet programs accept these under the name .xls; so do people. */
+/** Recognises files that spreadsheet programs accept under the name .xls, and so do people. */
 function looksLike(content: Buffer): string | undefined {
   const start = content
     .toString('latin1', 0, 512)

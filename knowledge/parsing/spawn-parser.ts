@@ -8,10 +8,10 @@ import { assetFolders } from './assets.ts';
 import { HEAP_MEGABYTES, PROCESSOR_SECONDS } from './limits.ts';
 import type { ParserKind } from './messages.ts';
 
-/** Next to the code in `dist/`, where the build puts the child's entry. */
+/** The build puts the child's entry next to the code in `dist/`. */
 export const PARSER_ENTRY = 'parser-process.mjs';
 
-/** A small new generation keeps text's garbage small, and costs nothing: see ADR 0055. */
+/** Flags of Node. A small new generation keeps text's garbage small, and costs nothing: see ADR 0055. */
 const FLAGS: Readonly<Record<ParserKind, readonly string[]>> = { plain: ['--max-semi-space-size=4'], binary: [] };
 
 /** Starts a process with an empty environment, and no rights but to read its own code. */
@@ -29,8 +29,8 @@ export function spawnParser(kind: ParserKind, otherEntry?: string): ChildProcess
     '--disable-warning=SecurityWarning',
     entry,
   ];
-  // A shell, where there is one, to set what the kernel itself enforces: processor time, no dumps of memory, no files. And, where util-linux
-  // is there, an end with the parent's: a busy child does not notice that its parent is gone.
+  // A shell, where there is one, sets the kernel's own limits: processor time, no dumps of memory, no files. Where util-linux is there, the
+  // child ends with the parent: a busy child does not notice that its parent is gone.
   const limits = `ulimit -t ${PROCESSOR_SECONDS}; ulimit -c 0; ulimit -f 0
     setpriv --pdeathsig KILL true 2>&- && exec setpriv --pdeathsig KILL "$0" "$@"
     exec "$0" "$@"`;
@@ -38,7 +38,7 @@ export function spawnParser(kind: ParserKind, otherEntry?: string): ChildProcess
   return spawn(file, args, { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
 }
 
-/** The child's own code, and what the libraries read next to theirs. */
+/** Returns the child's own code, and the files that the libraries read next to theirs. */
 function readable(entry: string): readonly string[] {
   if (basename(entry) === PARSER_ENTRY) return [dirname(entry)];
   const sources = fileURLToPath(new URL('../../', import.meta.url));

@@ -13,7 +13,7 @@ export interface UnreadPage {
   readonly reason: 'empty' | 'illegible' | 'sparse';
 }
 
-/** What each reason means for the owner of the file. */
+/** Explains each reason to the owner of the file. */
 export function unreadWarnings(pages: readonly UnreadPage[]): readonly string[] {
   const having = (reason: UnreadPage['reason']): readonly number[] =>
     pages.filter((page) => page.reason === reason).map(({ page }) => page);
@@ -32,7 +32,7 @@ export function unreadWarnings(pages: readonly UnreadPage[]): readonly string[] 
   ];
 }
 
-/** Why nothing could be read of a document that has only such pages. @param recognition what came of recognising their text */
+/** Explains why a document that has only such pages has no text. @param recognition the outcome of recognising their text */
 export function noTextFailure(pages: readonly UnreadPage[], recognition?: string): IngestionError {
   const reason = pages.some(({ reason: why }) => why === 'illegible')
     ? 'The fonts of this PDF do not say which characters they show, so its text can be seen but not read. Export it again with another program, or have its text recognised (OCR), and upload the result.'
@@ -40,11 +40,11 @@ export function noTextFailure(pages: readonly UnreadPage[], recognition?: string
   return new IngestionError('no_text_layer', recognition === undefined ? reason : `${reason} Here, ${recognition}.`);
 }
 
-/** Letters and digits of a stamp, and the share of a page that a scan covers at least. */
+/** Most letters and digits of a stamp, and the least share of a page that a scan covers. */
 const MOST_LETTERS = 40;
 const LEAST_PICTURE = 0.5;
 
-/** @param texts what the page says besides its headers and footers */
+/** @param texts the page's texts besides its headers and footers */
 export function isSparse(texts: readonly string[], pictureShare: number): boolean {
   return pictureShare >= LEAST_PICTURE && (texts.join(' ').match(/[\p{L}\p{N}]/gu)?.length ?? 0) < MOST_LETTERS;
 }

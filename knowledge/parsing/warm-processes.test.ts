@@ -1,4 +1,4 @@
-/** What one file may do to the next one in the same process: nothing. */
+/** Tests that one file can do nothing to the next one in the same process. */
 import { fileURLToPath } from 'node:url';
 
 import { Registry } from 'prom-client';
@@ -108,7 +108,10 @@ describe('a process that reads several files', () => {
   });
 });
 
-/** Reads so many at once, each of which takes 100 ms by the pool's clock, however busy the machine is. @returns the processes that were started */
+/**
+ * Reads so many at once, each of which takes 100 ms by the pool's clock, however busy the machine is. @returns the processes that were
+ * started
+ */
 async function flood(files: number, forBacklog: number): Promise<Readonly<Record<string, number>>> {
   let done = 0;
   const { pool, started } = aPool({ size: 4, entry: leaky, forBacklog, clock: { ...systemClock, monotonic: () => done * 100 } });
@@ -130,7 +133,7 @@ describe('processes of a pool', () => {
     const { pool, started } = aPool({ size: 4, entry: leaky, forBacklog: 1 });
     const over = new AbortController();
     const slow = expect(read(pool, { content: 'hold', extension: 'txt', signal: over.signal })).rejects.toThrow('over');
-    // One without a signal would be there first.
+    // A request without a signal would be there first.
     const { blocks } = await read(pool, { content: 'behind it', extension: 'txt', signal: new AbortController().signal });
     expect(texts(blocks)).toEqual(['behind it']);
     expect(await started()).toEqual({ plain: 2 });
@@ -144,7 +147,7 @@ describe('processes of a pool', () => {
     const hold = () => read(pool, { content: 'hold', extension: 'txt', owner: 'large', signal: over.signal }).catch(() => undefined);
     const slow = Array.from({ length: 10 }, hold);
     await eventually(async () => expect(await started()).toEqual({ plain: 2 }));
-    // The third is for others, however many of the first owner have waited for it before.
+    // The third process is for others, however many files of the first owner have waited for it before.
     for (const owner of ['small', 'other'])
       expect(texts((await read(pool, { content: `of ${owner}`, extension: 'txt', owner })).blocks)).toEqual([`of ${owner}`]);
     over.abort(new Error('over'));

@@ -10,7 +10,10 @@ import { rerankBodyOf, rerankedOf, rerankUrlOf, type RerankAnswer, type RerankQu
 import { RerankError, type Reranked, type RerankOutcome, type RerankProfile } from './reranker.ts';
 
 export interface Reranking {
-  /** How many of the first hits of a collection with this profile are reranked; 0 without a profile, or with one that is not configured. */
+  /**
+   * Returns the number of first hits of a collection with this profile that are reranked; 0 without a profile, or with one that is not
+   * configured.
+   */
   candidates(profile: string | undefined): number;
   /** @returns undefined where no answer came in time, which is logged; then the order stays. @throws the signal's reason */
   rerank(profile: string, question: RerankQuestion, options?: RerankOptions): Promise<readonly Reranked[] | undefined>;
@@ -24,15 +27,15 @@ export interface RerankOptions {
 export interface RerankingOptions {
   readonly profiles: readonly RerankProfile[];
   readonly egress: Pick<Egress, 'request'>;
-  /** Where a profile's `apiKeyEnv` is looked up. */
+  /** Variables in which a profile's `apiKeyEnv` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
   readonly registry?: Registry;
 }
 
-/** 200 results, written out generously: a server that repeats the passages sends more. */
+/** Most bytes of an answer: 200 results, written out generously; a server that repeats the passages sends more. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Of one passage that is sent, in characters: models read no more, and a chunk may be long. */
+/** Most characters of a passage that are sent: models read no more, and a chunk may be long. */
 const LONGEST_PASSAGE = 8_000;
 
 export function createReranking({ profiles, egress, env, logger, registry }: RerankingOptions): Reranking {
@@ -54,7 +57,7 @@ export function createReranking({ profiles, egress, env, logger, registry }: Rer
         use(reported);
         return order;
       } catch (error) {
-        // What was given up, the server computes all the same.
+        // The server also computes answers that were given up.
         if (signal?.aborted === true) use({});
         signal?.throwIfAborted();
         const failure = failureOf(error, profile);
@@ -90,7 +93,7 @@ async function ask(
     body: rerankBodyOf(profile, { query, documents: passages }),
     timeoutMs: profile.timeoutMs,
     maxBodyBytes: MOST_BYTES,
-    // It changes nothing there, and a kept connection may have been closed.
+    // The request changes nothing there, and a kept connection may have been closed.
     repeatable: true,
     ...(signal && { signal }),
   });

@@ -1,4 +1,4 @@
-/** How each provider is asked, and what it answers. Pure. */
+/** Builds the requests for each provider, and reads their answers. Pure. */
 import { z } from 'zod';
 
 import { reportedUseOf, type ReportedUse } from '../model-use.ts';
@@ -20,7 +20,7 @@ const scored = z
   .array(z.object({ index, relevance_score: z.number() }))
   .transform((results) => results.map((each) => ({ index: each.index, score: each.relevance_score })));
 
-/** Cohere's form, which Jina and most servers took over: all documents are asked for, because what is left out would have no place. */
+/** Cohere's form, which Jina and most servers took over. It asks for all documents, because one that is left out would have no place. */
 const asCohere: Omit<RerankProtocol, 'baseURL'> = {
   body: ({ query, documents }, model) => ({ model, query, documents, top_n: documents.length }),
   read: (answer) => z.object({ results: scored }).parse(answer).results,
@@ -56,7 +56,7 @@ export function rerankBodyOf({ provider, model }: Pick<RerankProfile, 'provider'
 }
 
 export interface RerankAnswer {
-  /** Best first, each passage once. */
+  /** Passages, the best first, each once. */
   readonly order: readonly Reranked[];
   readonly reported: ReportedUse;
 }

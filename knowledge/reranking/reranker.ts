@@ -1,17 +1,19 @@
-/** Reranking: a model reads question and passages together and says how well they fit. Optional, and never what a search fails of. */
+/**
+ * Reranking: a model reads question and passages together and scores how well they fit. It is optional, and no search fails because of it.
+ */
 import type { Config } from '../../platform/config/config.ts';
 
 /** A model that reranks; see PARLEY_RERANK_PROFILES. */
 export type RerankProfile = Config['PARLEY_RERANK_PROFILES'][number];
 
 export interface Reranked {
-  /** Of the passage, as it was given. */
+  /** Index of the passage in the request. */
   readonly index: number;
-  /** 0 … 1. */
+  /** Score from 0 to 1. */
   readonly score: number;
 }
 
-/** How one request ended: a label of `parley_rerank_request_seconds`. */
+/** The outcome of one request: a label of `parley_rerank_request_seconds`. */
 export type RerankOutcome =
   | 'answered'
   | 'timeout'

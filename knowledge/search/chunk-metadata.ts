@@ -1,4 +1,4 @@
-/** What a hit's `metadata` shows of where its chunk stands, and what of it a search can filter by. Pure. */
+/** Builds a hit's `metadata` with the place of its chunk, and the fields by which a search can filter. Pure. */
 import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
 import { LONGEST_FILTER_VALUE } from '../search-filter.ts';
 import { MOST_FIELDS } from '../vector-stores/check-arguments.ts';
@@ -9,7 +9,7 @@ export const DOCUMENT_ID = 'document_id';
 
 type Place = Pick<StoredChunk, 'headingPath' | 'page' | 'sheet' | 'firstRow' | 'lastRow' | 'url'>;
 
-/** @param title of the document, or of the page of a website */
+/** @param title title of the document, or of the page of a website */
 export function placeOf(chunk: Place, title: string | null): Readonly<Record<string, Scalar | readonly string[]>> {
   return {
     ...(title !== null && { title }),
@@ -23,8 +23,8 @@ export function placeOf(chunk: Place, title: string | null): Readonly<Record<str
 }
 
 /**
- * The owner's own words win over ours, as they do in what is shown, but for the document's id: a filter by it means this document. What no
- * filter can be long enough for is left out.
+ * Returns the fields that a search can filter by. The owner's own values win over ours, as in hits, except for the document's id: a filter
+ * by it means this document. Values longer than any filter are left out.
  */
 export function filterableBy(
   document: Pick<DocumentRecord, 'id' | 'filename' | 'kind' | 'title' | 'pageOutcomes' | 'metadata'>,

@@ -1,4 +1,4 @@
-/** How a search runs: Postgres says how rare the terms are, the vector store ranks, Postgres decides what may be shown. */
+/** Runs searches: Postgres knows how rare the terms are, the vector store ranks, Postgres decides which hits may be shown. */
 import { LruMap } from '../../platform/lru.ts';
 import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
 import { capturesContent, inSpan, type SpanStart } from '../../platform/telemetry/tracing.ts';
@@ -20,13 +20,13 @@ export interface SearchDependencies {
   readonly vectors: VectorStore;
   /** @returns undefined for a profile without dense vectors */
   readonly embedderOf: (collection: Pick<Collection, 'org' | 'profile' | 'model' | 'dimension'>) => Embedder | undefined;
-  /** Nothing is reranked without. */
+  /** Nothing is reranked without it. */
   readonly reranking?: Reranking;
 }
 
 /** Most hits that are asked for when some of the first ones may not be shown. */
 const DEEPEST = 1_000;
-/** How often a search starts when documents change while it runs; more than a refresh takes. */
+/** Most starts of a search when documents change while it runs; more than a refresh takes. */
 const ATTEMPTS = 4;
 
 export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model' | 'dimension'>): CollectionRef {
@@ -35,7 +35,9 @@ export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model
 
 export function createSearch(dependencies: SearchDependencies): Search {
   const { collections } = dependencies.knowledge;
-  /** How to analyse a question before Postgres is queried: language and model of the collection at its last search, by `org/name`. */
+  /**
+   * Collections at their last search, by `org/name`: their language and model decide how to analyse a question before Postgres is queried.
+   */
   const known = new LruMap<string, Collection>(10_000);
   return {
     search: (request) => inSpan(spanOf(request), () => available(() => found(request))),
@@ -73,33 +75,33 @@ type Asked =
   | { readonly outcome: 'changed'; readonly collection: Collection }
   | { readonly outcome: 'gone' };
 
-/** @param before decides how to read the question; everything else is read when it is asked */
+/** @param before decides how to read the question; everything else is read during the search */
 async function ask(before: Collection, request: SearchRequest, dependencies: SearchDependencies): Promise<Asked> {
   const { lookup } = dependencies.knowledge;
   const { org } = request;
   const question = readQuestion(request.query, before.language);
   const prepare = () => lookup.prepare({ org, name: before.name, terms: dimensionsOf(termsInQuestion(question)) });
   const embedding = embedQuery(() => dependencies.embedderOf(before), request);
-  // Whether it was of any use is known only when Postgres has answered.
+  // Only the answer of Postgres tells whether the embedding is needed.
   embedding.catch(() => undefined);
   let prepared = await prepare();
   for (let attempt = 1; ; attempt += 1) {
     if (prepared === undefined) return { outcome: 'gone' };
     if (!readsAlike(prepared.collection, before)) return { outcome: 'changed', collection: prepared.collection };
     const { hits, dropped } = await rank({ request, question, dense: await embedding, prepared }, dependencies);
-    // A document replaced another one after the search had begun: neither of the two was found.
+    // One document may have replaced another after the search had begun, so that it found neither of the two.
     const missed = (dropped && prepared.allHidden) || (await lookup.arrived({ org, ids: prepared.arriving }));
     if (!missed || attempt === ATTEMPTS) return { outcome: 'answered', hits };
     prepared = await prepare();
   }
 }
 
-/** Whether a question has the same terms and the same vector in both. */
+/** Tells whether a question has the same terms and the same vector in both. */
 function readsAlike(one: Collection, other: Collection): boolean {
   return one.language === other.language && one.profile === other.profile && one.model === other.model && one.dimension === other.dimension;
 }
 
-/** @returns with `dropped` whether hits were left out that could be found when the search began */
+/** @returns with `dropped` whether hits were left out that searches could find when this one began */
 async function rank(
   {
     request,
@@ -143,7 +145,7 @@ async function rank(
       const chunk = visible.get(hit.chunkId);
       return chunk === undefined ? [] : [{ hit: toHit(hit.chunkId, chunk, scoreOf(hit)), chunk }];
     });
-    // Something was hidden while the store ranked: what comes behind it moves up.
+    // Some hits were hidden while the store ranked: those behind them move up.
     const exhausted = found.length < topK || topK === DEEPEST;
     if (hits.length < wanted && !exhausted) continue;
     const best = await reranked(hits, { request, profile: collection.rerankProfile, reranking });
@@ -163,7 +165,7 @@ interface Found {
   readonly chunk: FoundChunk;
 }
 
-/** The first hits in the order of the collection's rerank profile, if it has one that answers in time. */
+/** Returns the first hits in the order of the collection's rerank profile, if it has one that answers in time. */
 async function reranked(
   hits: readonly Found[],
   {
@@ -181,7 +183,7 @@ async function reranked(
     const found = candidates[index];
     return found === undefined ? [] : [scored(found, score)];
   });
-  // Scores of two kinds: what was not reranked stays below what was.
+  // The scores are of two kinds: hits that were not reranked stay below the others.
   const least = first.at(-1)?.hit.score ?? 1;
   return [...first, ...hits.slice(first.length).map((found) => scored(found, found.hit.score * least))];
 }
@@ -204,7 +206,7 @@ function toHit(chunkId: string, chunk: FoundChunk, score: number): SearchHit {
     content: chunk.text,
     score,
     chunkIndex: chunk.ordinal,
-    // The owner's own words win over ours.
+    // The owner's own values win over ours.
     metadata: { ...placeOf(chunk, chunk.title), ...chunk.metadata },
   };
 }
@@ -213,7 +215,7 @@ async function available<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // A profile that was taken out of the configuration is the operator's to put back: until then nothing can be searched.
+    // An operator has to put back a profile that was taken out of the configuration: until then nothing can be searched.
     if (error instanceof EmbeddingError)
       throw new SearchUnavailableError(`the question could not be embedded: ${error.message}`, { cause: error });
     if (error instanceof StoreError && error.retryable)

@@ -1,40 +1,43 @@
-/** Searching a knowledge base. */
+/** The search in a knowledge base. */
 import type { OnModelUse } from '../model-use.ts';
 import type { EqualityFilter } from '../vector-stores/vector-store.ts';
 
 export interface SearchRequest {
   readonly org: string;
-  /** Of the KnowledgeBase resource. */
+  /** Name of the KnowledgeBase resource. */
   readonly knowledgeBase: string;
-  /** 1 to 2,000 characters. */
+  /** The question: 1 to 2,000 characters. */
   readonly query: string;
-  /** 1 to 100. */
+  /** Most hits: 1 to 100. */
   readonly topK: number;
   readonly filter?: EqualityFilter;
-  /** Longest {@link SearchHit.snippet} of each hit, in characters; the last one holds for all further hits. Without it there are none. */
+  /**
+   * Longest {@link SearchHit.snippet} of each hit, in characters; the last one holds for all further hits. Without them there are no
+   * snippets.
+   */
   readonly snippetLengths?: readonly number[];
   readonly signal?: AbortSignal;
-  /** Called for each request to a model that it makes. */
+  /** Called for each request to a model that the search makes. */
   readonly onUse?: OnModelUse;
 }
 
 export interface SearchHit {
-  /** `<documentId>:<ordinal>`. */
+  /** Id of the chunk: `<documentId>:<ordinal>`. */
   readonly chunkId: string;
   readonly documentId: string;
   readonly filename: string;
   readonly content: string;
-  /** What of `content` says most about the question: whole sentences or rows, one after the other. Where it was asked for. */
+  /** The part of `content` that says most about the question: whole sentences or rows, one after the other. Set where it was asked for. */
   readonly snippet?: string;
-  /** 0 to 1, falling from hit to hit. */
+  /** Score from 0 to 1, falling from hit to hit. */
   readonly score: number;
-  /** From 0, in the order of the document. */
+  /** The chunk's number in the order of the document, from 0. */
   readonly chunkIndex: number;
   /** The document's own metadata, with the place of the chunk: page, sheet, rows, heading_path, url where they are known. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Names the cause: an unavailable store is an error and never an empty list. */
+/** The message names the cause: an unavailable store is an error and never an empty list. */
 export class SearchUnavailableError extends Error {
   override readonly name = 'SearchUnavailableError';
 }

@@ -98,7 +98,7 @@ describe('a snippet', () => {
           if (text.includes('…')) return;
           expect(text).toContain(body);
           const start = text.indexOf(body);
-          // Where it stands more than once, any of these places may be meant.
+          // If the text has it more than once, any of these places may be meant.
           if (text.indexOf(body, start + 1) < 0 && body !== '')
             for (const edge of [start, start + body.length])
               if (edge < text.length) expect(graphemes.segment(text).containing(edge)?.index).toBe(edge);

@@ -1,4 +1,4 @@
-/** The part of a hit that answers the question: whole sentences, or rows of a table, around what the question asks for. Pure. */
+/** Finds the part of a hit that answers the question: whole sentences, or rows of a table, around the question's terms. Pure. */
 import { graphemesOf, trim } from '../chunking/graphemes.ts';
 import { sentencesOf, wordSegmentsOf } from '../chunking/segments.ts';
 import { CELL_SEPARATOR } from '../chunking/table-text.ts';
@@ -8,36 +8,36 @@ import type { SparseVector } from '../lexical/vectors.ts';
 
 export interface SnippetOptions {
   readonly text: string;
-  /** The question: how much each of its terms says. */
+  /** The question as the weight of each of its terms. */
   readonly query: SparseVector;
-  /** BCP 47, of the knowledge base. */
+  /** BCP 47 tag of the knowledge base. */
   readonly language: string;
-  /** Of a sheet: each line is a row, and the first one says of what. */
+  /** True for a sheet: each line is a row, and the first one names the sheet. */
   readonly isSheet: boolean;
-  /** In {@link lengthOf characters}. */
+  /** Longest snippet in {@link lengthOf characters}. */
   readonly maxLength: number;
 }
 
-/** What is not cut. */
+/** A part of the text that is not cut. */
 interface Unit {
   readonly text: string;
   readonly length: number;
-  /** Repeated before it: the header of its table. */
+  /** The header of its table, which is repeated before it. */
   readonly header: string;
-  /** Part of a sentence that is longer than a snippet. */
+  /** True if it is part of a sentence that is longer than a snippet. */
   readonly isPart: boolean;
 }
 
-/** What another occurrence of a term adds to the first one's weight: sentences about it stay together. */
+/** Share of a term's weight that another occurrence adds to the first one's: sentences about it stay together. */
 const REPETITION = 0.5;
-/** Of the greatest weight of a term: those below say nothing of where the answer stands. */
+/** Share of the greatest weight of a term: those below don't show where the answer is. */
 const LEAST_SHARE = 0.35;
 const ELLIPSIS = '…';
-/** One of these says about as much as three letters. */
+/** Characters of which one says about as much as three letters. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const MAY_BE_DENSE = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
 
-/** Characters (UTF-16 units), of which those of Chinese, Japanese and Korean count threefold. */
+/** Counts characters (UTF-16 units); those of Chinese, Japanese and Korean count threefold. */
 function lengthOf(text: string): number {
   return MAY_BE_DENSE.test(text) ? text.length + 2 * (text.match(DENSE)?.length ?? 0) : text.length;
 }
@@ -53,11 +53,14 @@ export function snippetOf(options: SnippetOptions): string {
 
 interface Window {
   readonly from: number;
-  /** Of the first unit behind it. */
+  /** Index of the first unit behind the window. */
   readonly to: number;
 }
 
-/** Of the longest stretches that fit the one that says most; of equals the one that has it in its middle: what is asked for often stands next to it. */
+/**
+ * Returns the stretch that scores best among the longest that fit; among equals the one that has the found terms in its middle: the answer
+ * often stands next to them.
+ */
 function bestWindow(units: readonly Unit[], { query, language, maxLength }: SnippetOptions): Window {
   const weights = weightsOf(query);
   const found = units.map(({ text }) =>
@@ -79,13 +82,13 @@ function bestWindow(units: readonly Unit[], { query, language, maxLength }: Snip
   return best;
 }
 
-/** Of the terms that say something: function words are in every sentence. */
+/** Returns the weights of meaningful terms: function words are in every sentence. */
 function weightsOf({ indices, values }: SparseVector): ReadonlyMap<number, number> {
   const least = LEAST_SHARE * Math.max(0, ...values);
   return new Map(indices.map((dimension, position) => [dimension, values[position] ?? 0] as const).filter(([, weight]) => weight >= least));
 }
 
-/** Each term once in full, and a little for each further sentence that has it. */
+/** Counts each term once in full, and a little for each further sentence that has it. */
 function scoreOf(found: readonly (readonly number[])[], { from, to }: Window, weights: ReadonlyMap<number, number>): number {
   const counts = new Map<number, number>();
   for (const dimension of found.slice(from, to).flat()) counts.set(dimension, (counts.get(dimension) ?? 0) + 1);
@@ -94,7 +97,9 @@ function scoreOf(found: readonly (readonly number[])[], { from, to }: Window, we
   return score;
 }
 
-/** How far what was found is from the middle of a window, in units. Where nothing was found the beginning is as good as anything. */
+/**
+ * Returns how far the found terms are from the middle of a window, in units. Where nothing was found the beginning is as good as anything.
+ */
 function offsetOf(found: readonly (readonly number[])[], { from, to }: Window): number {
   const within = found.slice(from, to);
   const first = within.findIndex((terms) => terms.length > 0);
@@ -120,13 +125,13 @@ function unitsOf(text: string, { language, isSheet, maxLength }: SnippetOptions)
     for (const piece of isRow ? [line] : sentencesOf(line, language))
       for (const part of partsOf(piece, room))
         units.push({ text: part.text, isPart: part.isPart, length: lengthOf(part.text), header: header ?? '' });
-    // One that takes too much of the room is shown only where it stands.
+    // A header that takes too much of the room is shown only in its own place.
     if (isRow) header ??= lengthOf(line) <= maxLength / 3 ? line : '';
   }
   return units;
 }
 
-/** A sentence, or its words in runs where it is longer than a snippet. */
+/** Returns a sentence, or its words in runs where it is longer than a snippet. */
 function partsOf(sentence: string, room: number): readonly Pick<Unit, 'text' | 'isPart'>[] {
   if (lengthOf(trim(sentence)) <= room) return [{ text: sentence, isPart: false }];
   const longest = Math.max(1, Math.floor(room / 5));

@@ -1,4 +1,6 @@
-/** Which of two equal scores comes first: decided by what a document is, and not by its id, which is another one each time it is added. */
+/**
+ * Decides which of two equal scores comes first by the document's content, and not by its id, which is another one each time it is added.
+ */
 import { createHash } from 'node:crypto';
 
 import type { DocumentRecord } from '../../store/index.ts';

@@ -1,4 +1,4 @@
-/** Files in a directory, which every process that uses it has to share. */
+/** Stores files in a directory, which every process that uses it has to share. */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { retry } from '../../platform/retry.ts';
 import { checkKey, checkPrefix, type FileStorage, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
 import { Meter } from './meter.ts';
 
-/** No key begins with a dot. */
+/** Folder of temporary files. No key begins with a dot. */
 const INCOMING = '.incoming';
 
 /** A temporary file of this age, in milliseconds, belongs to a process that is gone. */
@@ -21,7 +21,7 @@ export class DirectoryStorage implements FileStorage {
   readonly #root: string;
   #swept: Promise<void> | undefined;
 
-  /** @param root absolute; it is created when something is first put */
+  /** @param root absolute path; it is created with the first file */
   constructor(root: string) {
     this.#root = root;
   }
@@ -34,11 +34,11 @@ export class DirectoryStorage implements FileStorage {
       this.#swept ??= this.#sweep();
       await this.#swept;
       temporary = join(this.#root, INCOMING, randomUUID());
-      // Flushed before it gets its name, so that no name ever has half a file, even after a power cut.
+      // The file is flushed before it gets its name, so that no name ever has half a file, even after a power cut.
       const file = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true });
       const closed = new Promise<void>((resolve) => file.once('close', () => resolve()));
       await pipeline(meter.chunks(), file).catch(async (error: unknown) => {
-        // It may be about to be opened: removed before that, it would be there afterwards.
+        // The file may be about to be opened: removed before that, it would be there afterwards.
         await closed;
         throw error;
       });
@@ -47,7 +47,7 @@ export class DirectoryStorage implements FileStorage {
     } catch (error) {
       content.destroy();
       if (temporary !== undefined) await rm(temporary, { force: true }).catch(() => undefined);
-      // The folder was removed: it is created again for the next file.
+      // If the folder was removed, it is created again for the next file.
       if (isOneOf(error, ['ENOENT', 'ENOTDIR'])) this.#swept = undefined;
       options.signal?.throwIfAborted();
       throw meter.failure === undefined ? this.#failure(error, key) : meter.failure.reason;
@@ -57,7 +57,7 @@ export class DirectoryStorage implements FileStorage {
   async read(key: string, { signal, range }: ReadOptions = {}): Promise<Readable> {
     checkKey(key);
     try {
-      // What was put here is a plain file; a link leads elsewhere.
+      // Parley stores plain files only; a link leads elsewhere.
       const handle = await open(join(this.#root, key), constants.O_RDONLY | constants.O_NOFOLLOW);
       if (!(await handle.stat()).isFile()) {
         await handle.close();
@@ -77,7 +77,7 @@ export class DirectoryStorage implements FileStorage {
       if (!isOneOf(error, ['ENOTDIR', 'ERR_FS_EISDIR'])) throw this.#failure(error, key);
       return;
     }
-    // Folders exist only for what is in them; one that another file has just come into stays.
+    // Folders exist only for their files; one that another file has just come into stays.
     for (let folder = dirname(key); folder !== '.'; folder = dirname(folder)) {
       try {
         await rmdir(join(this.#root, folder));
@@ -119,7 +119,7 @@ export class DirectoryStorage implements FileStorage {
       folder = await open(dirname(target), constants.O_RDONLY);
       await folder.sync();
     } catch (error) {
-      // Deleted by now, or a file system that can't flush folders.
+      // The folder is deleted by now, or the file system can't flush folders.
       if (!isOneOf(error, ['ENOENT', 'EINVAL', 'EPERM', 'EISDIR'])) throw error;
     } finally {
       await folder?.close();
@@ -142,13 +142,13 @@ export class DirectoryStorage implements FileStorage {
     }
   }
 
-  /** Keys in the order of their bytes, without entering folders that can hold none of those that are asked for. */
+  /** Yields keys in the order of their bytes, without entering folders that can hold none of the wanted ones. */
   async *#walk(folder: string, prefix: string, after: string): AsyncGenerator<string> {
     const entries = await readdir(join(this.#root, folder), { withFileTypes: true }).catch((error: unknown) => {
       if (isOneOf(error, ['ENOENT', 'ENOTDIR'])) return [];
       throw this.#failure(error, folder);
     });
-    // With its slash a folder stands where its keys stand: `a-b` comes before `a/b`.
+    // A folder, with its slash, sorts where its keys do: `a-b` comes before `a/b`.
     const names = entries
       .filter(({ name }) => !name.startsWith('.'))
       .map((entry) => ({

@@ -1,4 +1,4 @@
-/** Where uploaded files live: a directory or a bucket. Keys are ours (`<org>/<document id>`), never a client's file name. */
+/** Stores uploaded files: in a directory or a bucket. Keys are ours (`<org>/<document id>`), never a client's file name. */
 import type { Readable } from 'node:stream';
 
 type StorageErrorKind =
@@ -6,14 +6,14 @@ type StorageErrorKind =
   | 'unavailable'
   | 'not_found'
   | 'too_large'
-  /** It answered, and won't: wrong credentials, no such bucket, a read-only folder, a bad key. Trying again changes nothing. */
+  /** The storage answered and refuses: wrong credentials, no such bucket, a read-only folder, a bad key. Trying again changes nothing. */
   | 'refused';
 
 export class StorageError extends Error {
   override readonly name = 'StorageError';
   readonly kind: StorageErrorKind;
 
-  /** @param message names the storage or the key, and what to do */
+  /** @param message names the storage or the key, and the cure */
   constructor(kind: StorageErrorKind, message: string, options?: ErrorOptions) {
     super(message, options);
     this.kind = kind;
@@ -26,7 +26,7 @@ export class StorageError extends Error {
 
 export interface StoredFile {
   readonly bytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 of the content, lower-case hex. */
   readonly sha256: string;
 }
 
@@ -38,15 +38,15 @@ export interface ReadOptions {
 /** @throws StorageError from every method: `unavailable` (try again), `not_found`, `too_large` or `refused` */
 export interface FileStorage {
   /**
-   * Streams while hashing; never holds the whole file. What fails in the middle leaves nothing behind.
+   * Streams while hashing; never holds the whole file. A failure in the middle leaves nothing behind.
    * @param maxBytes more than this is `too_large`
    */
   put(key: string, content: Readable, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<StoredFile>;
-  /** @param options.range bytes of it, both ends included; they have to exist */
+  /** @param options.range bytes to read, both ends included; they have to exist */
   read(key: string, options?: ReadOptions): Promise<Readable>;
-  /** Nothing there is fine. */
+  /** Deletes a file; one that isn't there is fine. */
   delete(key: string): Promise<void>;
-  /** Keys with this prefix, ascending, behind `after`. */
+  /** Lists keys with this prefix, ascending, behind `after`. */
   list(prefix: string, page: { readonly after?: string | undefined; readonly limit: number }): Promise<readonly string[]>;
   health(): Promise<void>;
 }
@@ -54,8 +54,8 @@ export interface FileStorage {
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /**
- * Keys are made by Parley, of ids: letters, digits, `.`, `_`, `-`, and `/` between segments, none of which begins with a
- * dot. So a key can't leave its folder, meet a temporary file or need quoting anywhere, even if an id came from outside.
+ * Checks a key. Parley makes keys of ids: letters, digits, `.`, `_`, `-`, and `/` between segments, none of which begins with a dot. So a
+ * key can't leave its folder, meet a temporary file or need quoting anywhere, even if an id came from outside.
  *
  * @throws StorageError `refused`
  */
@@ -64,7 +64,7 @@ export function checkKey(key: string): void {
   throw new StorageError('refused', `${JSON.stringify(key.slice(0, 100))} is no storage key`);
 }
 
-/** The beginning of a key, which may end in the middle of a segment or with a slash; `''` is all. @throws StorageError `refused` */
+/** Checks the beginning of a key, which may end in the middle of a segment or with a slash; `''` is all. @throws StorageError `refused` */
 export function checkPrefix(prefix: string): void {
   if (prefix !== '') checkKey(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
 }

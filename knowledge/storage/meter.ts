@@ -3,25 +3,25 @@ import { addAbortSignal, type Readable } from 'node:stream';
 
 import { StorageError, type StoredFile } from './file-storage.ts';
 
-/** Content on its way into the storage: counted, hashed and bounded as it flows. */
+/** Counts, hashes and bounds content as it flows into the storage. */
 export class Meter {
   readonly #content: Readable;
   readonly #maxBytes: number;
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  /** What went wrong with the content itself, not with the storage. */
+  /** The failure of the content itself, not of the storage. */
   failure: { readonly reason: unknown } | undefined;
 
   /** @param options.signal ends the content at once */
   constructor(content: Readable, options: { readonly maxBytes: number; readonly signal?: AbortSignal }) {
     this.#content = content;
     this.#maxBytes = options.maxBytes;
-    // It may break before it is read; the reader gets the error then.
+    // The content may break before it is read; the reader gets the error then.
     content.on('error', () => undefined);
     if (options.signal !== undefined) addAbortSignal(options.signal, content);
   }
 
-  /** @throws StorageError `too_large`, or whatever the content ends with */
+  /** @throws StorageError `too_large`, or the content's own error */
   async *chunks(): AsyncGenerator<Buffer> {
     const content: AsyncIterable<Uint8Array | string> = this.#content;
     // While this is true an error comes from the consumer of the chunks.
@@ -42,7 +42,7 @@ export class Meter {
     }
   }
 
-  /** Of what has flowed; once. */
+  /** Returns the facts of the content that has flowed; may be called once. */
   result(): StoredFile {
     return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
   }

@@ -5,18 +5,18 @@ import { DirectoryStorage } from './directory-storage.ts';
 import type { FileStorage } from './file-storage.ts';
 
 export interface OpenedFileStorage extends FileStorage {
-  /** Ends the connections that are kept. */
+  /** Closes the kept connections. */
   close(): void;
 }
 
 /**
- * Opens the storage that `STORAGE_URL` names; nothing is asked of it yet.
+ * Opens the storage that `STORAGE_URL` names, and sends it nothing yet.
  *
  * - `file:///folder`
  * - `s3://bucket/prefix?endpoint=https://…&region=…&forcePathStyle=true`, all parameters optional. Credentials, and the
  *   region where absent, come from AWS's own variables, profiles or the pod's identity.
  *
- * @param options.credentials instead of those
+ * @param options.credentials replace these
  * @throws RangeError for an address that can't be read
  */
 export function openFileStorage(options: {
@@ -40,7 +40,7 @@ export function openFileStorage(options: {
   return openedWhenUsed(async () => new (await import('./s3-storage.ts')).S3Storage(s3));
 }
 
-/** Loaded at first use: the client of S3 is a fifth of what a role would load at its start. */
+/** Loads the storage at first use: the client of S3 is a fifth of what a role would load at its start. */
 function openedWhenUsed(open: () => Promise<OpenedFileStorage>): OpenedFileStorage {
   const storage = lazily(open);
   return {

@@ -1,4 +1,4 @@
-/** Files in a bucket of S3, or of a server that speaks its protocol. */
+/** Stores files in a bucket of S3, or of a server that speaks its protocol. */
 import { Readable } from 'node:stream';
 
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
@@ -8,16 +8,16 @@ import { checkKey, checkPrefix, type ReadOptions, StorageError, type StoredFile 
 import { Meter } from './meter.ts';
 import type { OpenedFileStorage } from './open-file-storage.ts';
 
-/** What is in memory of one file: at most three parts. */
+/** Size of a part: at most three parts of a file are in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 
-/** The most that one listing answers, by the protocol. */
+/** Most keys that the protocol returns in one listing. */
 const LISTING_PAGE = 1000;
 
 interface S3StorageOptions {
   readonly bucket: string;
-  /** Empty, or with a slash at its end. */
+  /** Prefix of all keys: empty, or with a slash at its end. */
   readonly prefix: string;
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
@@ -30,7 +30,7 @@ export class S3Storage implements OpenedFileStorage {
   readonly #bucket: string;
   readonly #prefix: string;
 
-  /** With connections of its own; nothing is asked of the bucket yet. */
+  /** Opens connections of its own, and sends the bucket nothing yet. */
   constructor({ bucket, prefix, endpoint, region, forcePathStyle = false, credentials }: S3StorageOptions) {
     this.#client = new S3Client({
       ...(endpoint === undefined ? {} : { endpoint }),
@@ -38,7 +38,7 @@ export class S3Storage implements OpenedFileStorage {
       ...(credentials === undefined ? {} : { credentials }),
       forcePathStyle,
       maxAttempts: 3,
-      // In milliseconds: until connected, until the head of the answer, without a byte.
+      // These are milliseconds: until connected, until the head of the answer, without a byte.
       requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000, throwOnRequestTimeout: true, socketTimeout: 60_000 },
       // Not every server that speaks the protocol knows the checksums that the client would add by itself.
       requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -62,7 +62,7 @@ export class S3Storage implements OpenedFileStorage {
         partSize: PART_BYTES,
         queueSize: PARTS_AT_ONCE,
       });
-      // Ended through its content, never by `abort()`: that returns before the parts are removed.
+      // The upload is ended through its content, never by `abort()`: that returns before the parts are removed.
       await upload.done();
       return meter.result();
     } catch (error) {
@@ -136,7 +136,7 @@ export class S3Storage implements OpenedFileStorage {
     }
   }
 
-  /** A connection that breaks in the middle of a file is the storage's failure, not the reader's. */
+  /** Turns a connection that breaks in the middle of a file into the storage's failure, not the reader's. */
   async *#chunks(body: Readable, key: string): AsyncGenerator<Uint8Array> {
     try {
       yield* body as AsyncIterable<Uint8Array>;
@@ -152,7 +152,7 @@ export class S3Storage implements OpenedFileStorage {
   }
 }
 
-/** What S3 and the client for it throw, as far as it is looked at. */
+/** The fields that are read of errors of S3 and its client. */
 interface S3Complaint {
   readonly name?: string;
   readonly message?: string;
@@ -160,7 +160,7 @@ interface S3Complaint {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-/** Answers with a status below 500 that nevertheless pass. */
+/** Status codes below 500 that nevertheless pass. */
 const PASSING = new Set([
   'RequestTimeout',
   'SlowDown',
@@ -171,7 +171,7 @@ const PASSING = new Set([
   'InternalError',
 ]);
 
-/** Puts a failure of the S3 client into the vocabulary of {@link StorageError}. */
+/** Maps a failure of the S3 client to a {@link StorageError}. */
 function s3Failure(error: unknown, at: { readonly bucket: string; readonly key: string }): unknown {
   if (error instanceof StorageError || !(error instanceof Error)) return error;
   const complaint = error as S3Complaint;

@@ -1,15 +1,15 @@
-/** What every store refuses alike, so that what one takes the other takes too. */
+/** Refuses arguments alike for every store, so that each takes what another takes. */
 import { type CollectionRef, type EqualityFilter, type VectorQuery, type VectorRecord, VectorStoreError } from './vector-store.ts';
 
-/** Dimensions of a dense vector at most. */
+/** Most dimensions of a dense vector. */
 export const MOST_DIMENSIONS = 16_000;
 const MOST_EXCLUDED = 1_000;
-/** Of metadata: what an owner may give a document, and with its id. */
+/** Most fields of metadata that an owner may give a document; the document's id comes on top. */
 export const MOST_OWN_FIELDS = 256;
 export const MOST_FIELDS = MOST_OWN_FIELDS + 1;
 
 const ORGANIZATION = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** Printable and without anything that an expression could take for syntax. */
+/** Matches printable names without anything that an expression could take for syntax. */
 const IDENTIFIER = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
 /** @throws VectorStoreError `invalid` */
@@ -64,7 +64,7 @@ export function checkQuery(query: VectorQuery, dimension: number): void {
   checkScalars(query.filter ?? {}, 'a filter');
 }
 
-/** U+0000 and halves of surrogate pairs are what Postgres can't keep; other stores then don't either. */
+/** Refuses U+0000 and halves of surrogate pairs: Postgres can't store them, so no store does. */
 function checkScalars(fields: EqualityFilter, what: string): void {
   for (const [key, value] of Object.entries(fields)) {
     const fine =

@@ -1,6 +1,6 @@
 /**
- * Vectors as small integers. An inner product of them that stays below 2^24 comes out the same in single precision, whatever the
- * order in which a store adds it up and however it vectorises: so that all stores rank alike to the last tie.
+ * Writes vectors as small integers. An inner product of them that stays below 2^24 comes out the same in single precision, whatever the
+ * order in which a store adds it up and however it vectorises: so all stores rank alike to the last tie.
  */
 import type { SparseVector } from '../lexical/vectors.ts';
 import { VectorStoreError } from './vector-store.ts';
@@ -11,15 +11,15 @@ export interface SparseUnits {
   readonly units: readonly number[];
 }
 
-/** Units that make a passage's weight of 1. */
+/** Units for a weight of 1 in a passage. */
 export const PASSAGE_UNIT = 1024;
 
 const MOST = 65_535;
-/** Times the units that a term can have in a passage, 2.8 · 1,024, it stays below 2^24. */
+/** Most units of a query: multiplied by the most units of a term in a passage, 2.8 · 1,024, it stays below 2^24. */
 const QUERY_TOTAL = 4096;
 const LAST_INDEX = 999_999_999;
 
-/** What is stored of a passage: its weights in 1,024ths, one at least. Off by 0.0005 at most, of weights around 1. */
+/** Returns a passage's weights in 1,024ths, one at least. They are off by 0.0005 at most, for weights around 1. */
 export function passageUnits(vector: SparseVector): SparseUnits {
   checkSparse(vector);
   return {
@@ -32,12 +32,12 @@ export function passageUnits(vector: SparseVector): SparseUnits {
   };
 }
 
-/** `step` is what one unit is worth, a power of two: weights that add up to 50 are off by 1/128 at most. */
+/** `step` is the value of one unit, a power of two: weights that add up to 50 are off by 1/128 at most. */
 export interface QueryUnits extends SparseUnits {
   readonly step: number;
 }
 
-/** A query's weights in units of a size of its own. */
+/** Returns a query's weights in units of a size of its own. */
 export function queryUnits(vector: SparseVector): QueryUnits {
   checkSparse(vector);
   const total = vector.values.reduce((sum, value) => sum + value, 0);
@@ -64,8 +64,8 @@ function checkSparse({ indices, values }: SparseVector): void {
 export const DENSE_LENGTH = 2048;
 
 /**
- * The direction of a dense vector: 2,048 units long, in whole units. The inner product of two is their cosine times 2,048²,
- * off by 0.0002 (one standard deviation), which is far below the differences between passages.
+ * Returns the direction of a dense vector: 2,048 units long, in whole units. The inner product of two is their cosine times 2,048², off by
+ * 0.0002 (one standard deviation), which is far below the differences between passages.
  */
 export function denseUnits(vector: Float32Array, dimension: number): Float32Array {
   if (vector.length !== dimension) {

@@ -3,15 +3,15 @@ import type { VectorHit } from './vector-store.ts';
 /** Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, which also found the constant. */
 const RECIPROCAL_RANK_CONSTANT = 60;
 
-/** What is first in both of two rankings. */
+/** The score of a hit that is first in both of two rankings. */
 export const bestReciprocalRank = 2 / (RECIPROCAL_RANK_CONSTANT + 1);
 
-/** How many hits of each ranking are fused into `topK`. */
+/** Returns the number of hits of each ranking that are fused into `topK`. */
 export function candidatesFor(topK: number): number {
   return Math.max(50, 4 * topK);
 }
 
-/** Higher scores first; where they are equal the document's content decides, then the order in the document. */
+/** Sorts by score, the highest first; where scores are equal by the document's content, then by the order in the document. */
 export function byRank(left: VectorHit, right: VectorHit): number {
   return (
     right.score - left.score ||
@@ -20,7 +20,7 @@ export function byRank(left: VectorHit, right: VectorHit): number {
   );
 }
 
-/** Reciprocal rank fusion: each ranking gives its hits `1 / (60 + rank)`, and a hit's score is the sum. */
+/** Fuses rankings by their reciprocal ranks: each gives its hits `1 / (60 + rank)`, and a hit's score is the sum. */
 export function fuseRankings(rankings: readonly (readonly VectorHit[])[], topK: number): readonly VectorHit[] {
   const fused = new Map<string, VectorHit>();
   for (const ranking of rankings) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createVectorStore } from './index.ts';
 import type { PgvectorDatabase } from './pgvector/pgvector-store.ts';
 
-/** Answers nothing: whatever is asked fails. */
+/** Fails every query. */
 const database: PgvectorDatabase = {
   asOrganization: () => Promise.reject(new Error('not here')),
   query: () => Promise.reject(new Error('not here')),

@@ -1,4 +1,4 @@
-/** The vector store that the configuration names. */
+/** Creates the vector store that the configuration names. */
 import { Histogram, type Registry } from 'prom-client';
 
 import type { Logger } from '../../platform/logging.ts';
@@ -7,18 +7,21 @@ import { type VectorStore, VectorStoreError } from './vector-store.ts';
 import { lazily } from '../../platform/lazily.ts';
 
 export interface VectorStoreOptions {
-  /** `pgvector:` (also when absent), `milvus://host:port` or `milvus+tls://user:password@host:port`, with `/database` behind it for another than the default one. */
+  /**
+   * Address of the store: `pgvector:` (also when absent), `milvus://host:port` or `milvus+tls://user:password@host:port`, with `/database`
+   * behind it for another than the default one.
+   */
   readonly url?: string | undefined;
-  /** For pgvector; stays open when the store is closed. */
+  /** Database for pgvector; stays open when the store is closed. */
   readonly database: PgvectorDatabase;
   readonly logger?: Logger | undefined;
   readonly registry?: Registry | undefined;
 }
 
 /**
- * Connects when it is first used: making one never fails for want of a server.
+ * Connects when it is first used: creating a store never fails for want of a server.
  *
- * @throws VectorStoreError `refused` when the address names no store that there is
+ * @throws VectorStoreError `refused` when the address names no kind of store
  */
 export function createVectorStore(options: VectorStoreOptions): VectorStore {
   const store = openStore(options);
@@ -44,7 +47,7 @@ function openStore({ url = 'pgvector:', database }: VectorStoreOptions): VectorS
 
 const schemes = { 'milvus:': true, 'milvus+tls:': true };
 
-/** A store whose code is loaded by the first one who uses it: the client of Milvus is a fifth of what each process of a call would load. */
+/** Loads a store's code at its first use: the client of Milvus is a fifth of what each process of a call would load. */
 function storeOpenedWhenUsed(name: VectorStore['name'], open: () => Promise<VectorStore>): VectorStore {
   const store = lazily(open);
   return {

@@ -1,14 +1,14 @@
-/** Where vectors live. Postgres remains the source of truth: every store can be rebuilt from it. */
+/** The interface of vector stores. Postgres remains the source of truth: every store can be rebuilt from it. */
 import type { SparseVector } from '../lexical/vectors.ts';
 
 /**
- * - `unavailable`: no answer from the store, or none in time; the same call may succeed later.
+ * - `unavailable`: the store didn't answer, or not in time; the same call may succeed later.
  * - `refused`: the store turned the call away; a person has to correct the configuration.
  * - `invalid`: about the arguments of the call.
  */
 type VectorStoreErrorKind = 'unavailable' | 'refused' | 'invalid';
 
-/** Everything that can go wrong in a vector store. Messages carry neither text nor vectors. */
+/** Every failure of a vector store. Messages carry neither text nor vectors. */
 export class VectorStoreError extends Error {
   override readonly name = 'VectorStoreError';
   readonly kind: VectorStoreErrorKind;
@@ -18,13 +18,13 @@ export class VectorStoreError extends Error {
     this.kind = kind;
   }
 
-  /** The same call may succeed later, unchanged. */
+  /** True if the same call may succeed later, unchanged. */
   get retryable(): boolean {
     return this.kind === 'unavailable';
   }
 }
 
-/** What distinguishes the collections of one installation: vectors of two models are never compared. */
+/** The model and dimension that separate an installation's collections: vectors of two models are never compared. */
 export interface VectorSpace {
   readonly model: string;
   /** 0 for a profile without dense vectors. */
@@ -37,11 +37,11 @@ export type Scalar = string | number | boolean;
 export type EqualityFilter = Readonly<Record<string, Scalar>>;
 
 export interface VectorRecord {
-  /** `<documentId>:<ordinal>`: writing it again replaces it. */
+  /** Id of the chunk, `<documentId>:<ordinal>`: writing it again replaces it. */
   readonly chunkId: string;
   readonly documentId: string;
   readonly ordinal: number;
-  /** Whole, 0 … 2^53 − 1: the document whose number is lower comes first where scores are equal. */
+  /** A whole number, 0 … 2^53 − 1: the document whose number is lower comes first where scores are equal. */
   readonly tieBreaker: number;
   readonly dense?: Float32Array;
   readonly sparse: SparseVector;
@@ -52,13 +52,13 @@ export interface VectorQuery {
   readonly dense?: Float32Array;
   readonly sparse: SparseVector;
   readonly filter?: EqualityFilter;
-  /** Documents that are not to be among the hits (being ingested or removed), 1,000 at most. */
+  /** Documents that must not be among the hits (being ingested or removed), 1,000 at most. */
   readonly exclude?: readonly string[];
-  /** Hits of this document only: asks whether it can be found. */
+  /** Restricts hits to this document, to find out whether searches find it. */
   readonly document?: string;
-  /** About how many the collection has: a store may choose its way by it. */
+  /** About how many chunks the collection has: a store may choose its way by it. */
   readonly chunks?: number;
-  /** 1 … 1000. */
+  /** Most hits: 1 … 1000. */
   readonly topK: number;
 }
 
@@ -66,16 +66,16 @@ export interface VectorHit {
   readonly chunkId: string;
   readonly documentId: string;
   readonly ordinal: number;
-  /** As it was written; 0 where it was written by a release without it. */
+  /** The record's tie breaker; 0 where a version without it wrote the record. */
   readonly tieBreaker: number;
-  /** Of the ranking that found it, higher is better: inner product, or the sum of reciprocal ranks where two were fused. */
+  /** Score of the ranking that found it, higher is better: inner product, or the sum of reciprocal ranks where two were fused. */
   readonly score: number;
 }
 
 /** Identifies a knowledge base's vectors: the organisation's name and the collection's id. */
 export interface CollectionRef {
   readonly org: string;
-  /** Never reused. */
+  /** Id of the collection, never reused. */
   readonly collectionId: string;
   readonly space: VectorSpace;
 }
@@ -90,11 +90,11 @@ export interface VectorStore {
   readonly name: 'pgvector' | 'milvus';
   upsert(collection: CollectionRef, records: readonly VectorRecord[], signal?: AbortSignal): Promise<void>;
   search(collection: CollectionRef, query: VectorQuery, signal?: AbortSignal): Promise<readonly VectorHit[]>;
-  /** Chunks that are there, of one document or of all. */
+  /** Counts the stored chunks of one document or of all. */
   count(collection: CollectionRef, documentId?: string): Promise<number>;
   deleteDocument(collection: CollectionRef, documentId: string): Promise<void>;
   deleteCollection(collection: CollectionRef): Promise<void>;
-  /** Ids of the documents that have vectors, ascending, behind `after`: for the sweep of orphans. */
+  /** Returns ids of the documents that have vectors, ascending, behind `after`: for the sweep of orphans. */
   documentIds(collection: CollectionRef, page: { readonly after?: string | undefined; readonly limit: number }): Promise<readonly string[]>;
   health(): Promise<void>;
   close(): Promise<void>;

@@ -9,12 +9,12 @@ import { retryAfterMs } from '../../platform/retry-after.ts';
 import { type RobotsCache, USER_AGENT } from './robots-cache.ts';
 
 export interface PageLimits {
-  /** As sent and once inflated. */
+  /** Most bytes, both as sent and once inflated. */
   readonly maxBytes: number;
-  /** Of all requests and waits for one page, without those for its turn, in milliseconds. */
+  /** Time limit for all requests and waits of one page, without those for its turn, in milliseconds. */
   readonly timeoutMs: number;
   readonly maxRedirects: number;
-  /** The longest pause between two pages of a site that is kept, in milliseconds. */
+  /** The longest pause between two pages of a site that is respected, in milliseconds. */
   readonly maxCrawlDelayMs: number;
 }
 
@@ -28,12 +28,12 @@ export interface PageFetching {
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** The server can't now, and says or may be thought to be able soon. */
+/** Status codes of a server that can't answer now, and may be able to soon. */
 const PASSING = new Set([429, 502, 503, 504]);
-/** Waited before the second attempt where the server names no time, in milliseconds. */
+/** Milliseconds before the second attempt where the server names no time. */
 const DEFAULT_RETRY_MS = 1000;
 
-/** @throws only what `signal` was aborted with: everything else is an outcome */
+/** @throws only the reason with which `signal` was aborted: everything else is an outcome */
 export async function fetchPage(page: { readonly index: number; readonly url: string }, fetching: PageFetching): Promise<PageResult> {
   const visit = new Visit(page.url, fetching);
   try {
@@ -46,7 +46,7 @@ export async function fetchPage(page: { readonly index: number; readonly url: st
 }
 
 class Visit {
-  /** Where the redirects have led. */
+  /** The address that the redirects have led to. */
   at: string;
   readonly #fetching: PageFetching;
   #leftMs: number;
@@ -74,7 +74,7 @@ class Visit {
       const next = URL.parse(location, url.href);
       if (next === null)
         throw new PageError('redirect', `${url.host} redirects to something that is no address: give the page's own address`);
-      // The part behind # is for browsers, and the page it is in is the same.
+      // The part behind # is for browsers; the page is the same.
       next.hash = '';
       this.at = next.href;
     }
@@ -88,7 +88,7 @@ class Visit {
     const { robots, turns, limits, signal } = this.#fetching;
     const rules = await robots.of(url.origin, signal);
     if ('unavailable' in rules) {
-      // The page could be had no more than this: then that is the reason.
+      // The page could be had no more than its robots.txt: then that is the reason.
       if (rules.error?.host === url.host) throw rules.error;
       throw new PageError('robots', `Whether ${url.host} allows it can't be found out, so it is not read: ${rules.unavailable}`);
     }
@@ -101,7 +101,7 @@ class Visit {
     await turns.pause(url.host, Math.min(rules.crawlDelayMs, limits.maxCrawlDelayMs), signal);
   }
 
-  /** At most two attempts, both within the page's time. */
+  /** Makes at most two attempts, both within the page's time. */
   async #get(url: URL): Promise<EgressResponse> {
     const first = await this.#attempt(url);
     if (first instanceof EgressError || PASSING.has(first.status)) {
@@ -119,7 +119,7 @@ class Visit {
     return first;
   }
 
-  /** The errors that a second attempt may not meet again are answered, the others thrown. */
+  /** Returns the errors that a second attempt may not meet again, and throws the others. */
   async #attempt(url: URL): Promise<EgressResponse | EgressError> {
     const { egress, clock, turns, limits, signal } = this.#fetching;
     const startedAt = clock.monotonic();
@@ -134,7 +134,7 @@ class Visit {
       });
     } catch (error) {
       if (error instanceof EgressError && error.kind === 'timeout') {
-        // Some of the page's time may have gone to what came before this request.
+        // Some of the page's time may have gone before this request.
         const message = `${url.host} took longer than ${limits.timeoutMs / 1000} s for it: try again when it is faster`;
         throw new PageError('timeout', message, { cause: error });
       }
@@ -147,7 +147,7 @@ class Visit {
   }
 }
 
-/** Where the response leads: by its status, or by a page that sends browsers on at once. */
+/** Returns the target of a redirect: by the response's status, or by a page that sends browsers on at once. */
 function redirectOf({ status, headers, body }: EgressResponse, url: URL): string | undefined {
   const { location } = headers;
   if (REDIRECTS.has(status) && typeof location === 'string') return location;

@@ -1,4 +1,4 @@
-/** Fetches the pages that a user listed. A list, not a crawl: nothing that they link to is followed. */
+/** Fetches the pages that a user listed. It is a list, not a crawl: links in them are not followed. */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { fetchPage, type PageFetching, type PageLimits } from './fetch-page.ts';
@@ -18,17 +18,17 @@ export interface FetchPagesOptions {
   readonly egress: Egress;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  /** Default {@link DEFAULT_PAGE_LIMITS}; `hosts`: how many are asked at the same time. */
+  /** Limits, by default {@link DEFAULT_PAGE_LIMITS}; `hosts`: how many are asked at the same time. */
   readonly limits?: Partial<typeof DEFAULT_PAGE_LIMITS>;
 }
 
 /**
- * Yields the outcome of each address as soon as it is known, so not in their order; an address that is listed twice has
- * one outcome, that of its first place; of several that lead to the same page, one is read and the others are `duplicate`.
- * One request at a time to a host, several hosts side by side. While the caller
- * works on an outcome, at most one more page of each of these hosts is fetched and waits in memory.
+ * Yields the outcome of each address as soon as it is known, so not in their order. An address that is listed twice has one outcome, that
+ * of its first place; of several that lead to the same page, one is read and the others are `duplicate`. There is one request at a time to
+ * a host, and several hosts side by side. While the caller works on an outcome, at most one more page of each of these hosts is fetched and
+ * waits in memory.
  *
- * @throws nothing but what `signal` was aborted with
+ * @throws only the reason with which `signal` was aborted
  */
 export async function* fetchPages(urls: readonly string[], options: FetchPagesOptions): AsyncGenerator<PageResult, void, undefined> {
   const clock = options.clock ?? systemClock;
@@ -48,7 +48,7 @@ export async function* fetchPages(urls: readonly string[], options: FetchPagesOp
   const running = new Map<Source, Promise<Step>>();
   const step = (source: Source): void => {
     const next = source.next().then((result) => ({ source, result }));
-    // It may fail while the caller works on another page, before anybody waits for it.
+    // The page may fail while the caller works on another one, before anybody waits for it.
     next.catch(() => undefined);
     running.set(source, next);
   };
@@ -74,7 +74,7 @@ export async function* fetchPages(urls: readonly string[], options: FetchPagesOp
   }
 }
 
-/** A page that two addresses lead to is read once; ten that all lead to a login page are seen for what they are. */
+/** Reads a page that two addresses lead to once; ten that all lead to a login page are recognised, too. */
 function once(result: PageResult, led: Map<string, string>): PageResult {
   if (result.status === 'failed') return result;
   const { index, url, finalUrl } = result;
@@ -88,7 +88,7 @@ function once(result: PageResult, led: Map<string, string>): PageResult {
   return { status: 'failed', index, url, finalUrl, code: 'duplicate', reason };
 }
 
-/** What makes two addresses the same: the part behind # is for browsers. */
+/** Returns an address for comparison, without the part behind #, which is for browsers. */
 export function addressOf(text: string): string {
   const url = URL.parse(text);
   if (url === null) return text;
@@ -101,7 +101,7 @@ interface Page {
   readonly url: string;
 }
 
-/** In the order of the list, each address once. */
+/** Groups addresses by host, in the order of the list, each address once. */
 function byHost(urls: readonly string[]): Page[][] {
   const hosts = new Map<string, Page[]>();
   const seen = new Set<string>();

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../platform/clock.ts';
 
-/** One request at a time to each host, with the pause between them that the host asks for. */
+/** Allows one request at a time to each host, with the pause between them that the host asks for. */
 export class HostTurns {
   readonly #clock: Clock;
   readonly #last = new Map<string, Promise<unknown>>();
@@ -10,11 +10,11 @@ export class HostTurns {
     this.#clock = clock;
   }
 
-  /** Runs `task` when all that came before it for this host is over, however it ended. */
+  /** Runs `task` when all earlier tasks of this host are over, however they ended. */
   async take<T>(host: string, task: () => Promise<T>): Promise<T> {
     const before = this.#last.get(host) ?? Promise.resolve();
     const turn = before.then(task);
-    // Settles with the task, and never rejects: it is only waited for.
+    // This settles with the task and never rejects: the next task only waits for it.
     const settled = turn.then(
       () => undefined,
       () => undefined,

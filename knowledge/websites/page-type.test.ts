@@ -21,6 +21,6 @@ it.each([
 });
 
 it('reads each comment before a page in one way only', () => {
-  // Each more would double the time.
+  // Each further comment would double the time.
   expect(typeOf('<!---->'.repeat(140))).toBe('unsupported');
 });

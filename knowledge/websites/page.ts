@@ -1,10 +1,10 @@
-/** What comes of one address of a website. */
+/** Outcomes of one address of a website. */
 
-/** Why a page was not read. */
+/** The reason why a page was not read. */
 export type PageFailureCode =
   /** The address itself is forbidden: spelling, scheme, port, or not on the public internet. */
   | 'forbidden_address'
-  /** The site's robots.txt asks not to read it, or can't be had. */
+  /** The site's robots.txt forbids to read it, or can't be had. */
   | 'robots'
   /** The server can't be reached, or its answer can't be read. */
   | 'unreachable'
@@ -15,22 +15,22 @@ export type PageFailureCode =
   | 'too_large'
   | 'unsupported_content'
   | 'empty'
-  /** It redirects to where another address of the list has led already. */
+  /** The address redirects to a page that another address of the list has led to already. */
   | 'duplicate';
 
 export interface FetchedPage {
   readonly status: 'fetched';
-  /** Of the list that was asked for. */
+  /** Index in the requested list. */
   readonly index: number;
-  /** As it was asked for. */
+  /** The requested address. */
   readonly url: string;
-  /** After redirects. */
+  /** The address after redirects. */
   readonly finalUrl: string;
-  /** As the server has it; absent where it doesn't say. */
+  /** The server's content type; absent where it names none. */
   readonly contentType?: string;
-  /** Lower case, from the content type. */
+  /** Charset of the content type, in lower case. */
   readonly charset?: string;
-  /** Which parser reads it. */
+  /** Extension of the parser that reads it. */
   readonly extension: 'html' | 'pdf' | 'txt';
   readonly body: Buffer;
 }
@@ -41,7 +41,7 @@ export interface FailedPage {
   readonly url: string;
   readonly finalUrl: string;
   readonly code: PageFailureCode;
-  /** For a person: what happened, to which address, what to do. */
+  /** The message for a person: what happened, to which address, and what to do. */
   readonly reason: string;
 }
 

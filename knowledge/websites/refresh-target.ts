@@ -1,8 +1,8 @@
-/** Pages that send a browser on to another one instead of redirecting it. */
+/** Finds the target of pages that send a browser on to another one instead of redirecting it. */
 
-/** The element stands at the beginning of a page. */
+/** Bytes at the beginning of a page in which the element stands. */
 const HEAD_BYTES = 8192;
-/** A page that is left later is meant to be read, in seconds. */
+/** Most seconds of delay: a page that is left later is meant to be read. */
 const LONGEST_DELAY = 5;
 
 /** @returns the address in `<meta http-equiv="refresh" content="0; url=…">`; undefined for a page that stays, or shows itself again */

@@ -1,4 +1,4 @@
-/** The robots.txt of each site, asked for once in a run. */
+/** Fetches the robots.txt of each site once in a run. */
 import { type Clock, sleep } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
@@ -6,20 +6,20 @@ import { parseRobots, type Robots, ROBOTS_MAX_BYTES } from './robots.ts';
 
 /** A site whose robots.txt is unreachable is not crawled at all (RFC 9309, 2.3.1.4). */
 export interface NoRobots {
-  /** For a person. */
+  /** The reason why there is no robots.txt, for a person. */
   readonly unavailable: string;
-  /** Why no answer came. */
+  /** The error that kept an answer from coming. */
   readonly error?: EgressError;
 }
 
-/** Many servers answer nothing but a browser. */
+/** Header of requests, because many servers answer nothing but a browser. */
 export const USER_AGENT = 'Mozilla/5.0 (compatible; Parley/1.0)';
-/** What sites know the crawler by in their robots.txt. */
+/** The crawler's name in robots.txt. */
 const AGENT = 'Parley';
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 1000;
 
-/** As many as the RFC asks for; a site with more is taken to have none. */
+/** Redirects that are followed, as many as the RFC asks for; a site with more is taken to have none. */
 const MAX_REDIRECTS = 5;
 
 interface RobotsCacheOptions {
@@ -45,7 +45,7 @@ export class RobotsCache {
   async #fetch(origin: string, signal: AbortSignal): Promise<Robots | NoRobots> {
     const first = await this.#attempt(origin, signal);
     if (!('unavailable' in first)) return first;
-    // Once more: all pages of the site depend on it.
+    // This tries once more, because all pages of the site depend on it.
     await sleep(this.#options.clock, RETRY_MS, signal);
     return this.#attempt(origin, signal);
   }

@@ -36,7 +36,7 @@ describe('robots.txt', () => {
     expect(allows(text, '/a', 'Stranger')).toBe(false);
     expect(allows(lines('User-agent: Parley/1.0', 'Disallow: /'), '/')).toBe(false);
     expect(allows(lines('User-agent: ParleyBot', 'Disallow: /'), '/')).toBe(true);
-    // A group of its own without rules is one.
+    // A group of its own without rules counts.
     expect(allows(lines('User-agent: *', 'Disallow: /', 'User-agent: Parley'), '/')).toBe(true);
   });
 
@@ -56,7 +56,7 @@ describe('robots.txt', () => {
     expect(allows(text, '/b')).toBe(true);
     expect(parseRobots(text, 'Parley').crawlDelayMs).toBe(2000);
     expect(parseRobots(text, 'b').crawlDelayMs).toBe(0);
-    // Other lines end no list of names.
+    // Other lines don't end a list of names.
     expect(allows(lines('User-agent: Parley', 'Sitemap: https://x.example/s.xml', 'User-agent: b', 'Disallow: /'), '/')).toBe(false);
   });
 

@@ -1,24 +1,24 @@
 /**
- * robots.txt as RFC 9309 has it, for one crawler. Read line by line and matched in time that grows with the length of
- * the file and no faster, because its author may mean harm (docs/adr/0013-own-robots-txt.md).
+ * Reads robots.txt by RFC 9309, for one crawler. It is read line by line and matched in time that grows with the length of the file and no
+ * faster, because its author may mean harm (docs/adr/0013-own-robots-txt.md).
  */
 
 export interface Robots {
-  /** @param path path and query of an address, as `URL` writes them */
+  /** @param path path and query of an address, in the form that `URL` writes */
   allows(path: string): boolean;
-  /** In milliseconds; 0 where none is asked for. */
+  /** Milliseconds between two requests; 0 where none are asked for. */
   readonly crawlDelayMs: number;
 }
 
-/** How much of a robots.txt is read, in bytes: the least that the RFC asks for. */
+/** Bytes of a robots.txt that are read: the least that the RFC asks for. */
 export const ROBOTS_MAX_BYTES = 500 * 1024;
 
 interface Rule {
   readonly allow: boolean;
   readonly length: number;
-  /** The pattern between its `*`s. */
+  /** The texts of the pattern between its `*`s. */
   readonly parts: readonly string[];
-  /** It ends with `$`: nothing may follow. */
+  /** True if it ends with `$`: nothing may follow. */
   readonly whole: boolean;
 }
 
@@ -41,7 +41,7 @@ export function parseRobots(text: string, agent: string): Robots {
     const key = line.slice(0, colon).trim().toLowerCase();
     const value = line.slice(colon + 1, comment < 0 ? undefined : comment).trim();
     if (key === 'user-agent') {
-      // Several in a row begin one group together.
+      // Several names in a row begin one group together.
       if (!naming) current.clear();
       naming = true;
       const token = /^[a-z_-]+/i.exec(value)?.[0].toLowerCase();
@@ -70,7 +70,7 @@ function ruleOf(pattern: string, allow: boolean): Rule {
   return { allow, length: pattern.length, parts, whole };
 }
 
-/** The longest pattern decides; of two that are equally long, the one that allows. */
+/** Decides by the longest pattern; of two that are equally long, by the one that allows. */
 function allows(rules: readonly Rule[], path: string): boolean {
   const normal = literal(normalise(path));
   let best: Rule | undefined;
@@ -81,7 +81,7 @@ function allows(rules: readonly Rule[], path: string): boolean {
   return best?.allow ?? true;
 }
 
-/** Each part at the first place where it fits: if any places fit, these do. */
+/** Matches each part at the first place where it fits: if any places fit, these do. */
 function matches({ parts, whole }: Rule, path: string): boolean {
   const [first = '', ...rest] = parts;
   if (!path.startsWith(first)) return false;
@@ -96,12 +96,12 @@ function matches({ parts, whole }: Rule, path: string): boolean {
   return path.length - at >= last.length && path.endsWith(last);
 }
 
-/** A literal `*` or `$` is compared in its escaped form. */
+/** Escapes a literal `*` or `$`, the form in which they are compared. */
 const literal = (text: string): string => text.replaceAll('*', '%2A').replaceAll('$', '%24');
 
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 
-/** One spelling for each octet: what needs no percent sign has none, the others have upper-case digits. */
+/** Writes each octet one way: those that need no percent sign have none, the others have upper-case digits. */
 function normalise(path: string): string {
   return path
     .replaceAll(/%[0-9a-f]{2}/gi, (escape) => {

@@ -5,11 +5,11 @@ import { ARCHIVE_LIMITS } from '../limits.ts';
 import { nestedTooDeep, scanXml, type XmlCounts } from './scan-xml.ts';
 import { storedZip } from './stored-zip.ts';
 
-/** An Office file of the new kind, checked: only its XML parts are kept, so nothing else in it can do any harm. */
+/** A checked Office file of the new kind: only its XML parts are kept, so nothing else in it can do any harm. */
 export interface Archive {
   readonly parts: ReadonlyMap<string, Buffer>;
   readonly counts: ReadonlyMap<string, XmlCounts>;
-  /** The kept parts as an archive without compression, for the libraries: what they inflate has been counted. */
+  /** Returns the kept parts as an archive without compression, for the libraries: the bytes that they inflate have been counted. */
   repacked(): Buffer;
 }
 
@@ -74,7 +74,7 @@ function refuseBomb(inflated: number, packed: number): void {
     );
 }
 
-/** @throws IngestionError `too_large` when any of the parts that will be read is nested more than documents are */
+/** @throws IngestionError `too_large` when any of the parts that will be read is nested more deeply than documents are */
 export function checkNesting(archive: Archive): void {
   for (const counts of archive.counts.values()) nestedTooDeep(counts.depth);
 }

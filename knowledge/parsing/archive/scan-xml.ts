@@ -1,13 +1,13 @@
 import { IngestionError } from '../../ingestion-failure.ts';
 import { NESTING_LIMIT } from '../limits.ts';
 
-/** What an XML part will cost to read, counted without reading it. */
+/** The cost of reading an XML part, counted without reading it. */
 export interface XmlCounts {
-  /** Elements inside one another. */
+  /** Depth of elements inside one another. */
   readonly depth: number;
-  /** Tables inside one another. */
+  /** Depth of tables inside one another. */
   readonly tableDepth: number;
-  /** Elements by their local name: paragraphs `p`, cells of documents `tc`, cells of sheets `c`. */
+  /** Numbers of elements by their local name: paragraphs `p`, cells of documents `tc`, cells of sheets `c`. */
   readonly p: number;
   readonly tc: number;
   readonly c: number;
@@ -21,7 +21,7 @@ const QUOTE = 0x22;
 const APOSTROPHE = 0x27;
 
 /**
- * One pass over the bytes.
+ * Counts in one pass over the bytes.
  * @throws IngestionError `corrupt_file` for a document type declaration: Office files have none, and all it could do is harm
  */
 export function scanXml(part: Buffer): XmlCounts {
@@ -59,7 +59,7 @@ export function nestedTooDeep(depth: number, limit: number = NESTING_LIMIT, what
     );
 }
 
-/** Comments, CDATA, processing instructions. */
+/** Skips comments, CDATA and processing instructions. */
 function afterSpecial(part: Buffer, at: number): number {
   const opens = (text: string): boolean => part.toString('latin1', at, at + text.length) === text;
   if (opens('<!DOCTYPE'))
@@ -72,7 +72,7 @@ function afterSpecial(part: Buffer, at: number): number {
   return end < 0 ? part.length : end + close.length;
 }
 
-/** The local name, if it is short enough to be one that counts, and where the tag ends. A `>` inside quotes is no end. */
+/** Reads the local name, if it is short enough to be one that counts, and where the tag ends. A `>` inside quotes is no end. */
 function readTag(part: Buffer, from: number): { readonly end: number; readonly name: string } {
   let nameFrom = from;
   let at = from;

@@ -3,10 +3,10 @@ import { crc32 } from 'node:zlib';
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
 const END = 0x06054b50;
-/** Names are UTF-8. */
+/** Flag for names in UTF-8. */
 const UTF8_FLAG = 0x0800;
 
-/** A zip archive without compression. @see APPNOTE.TXT 4.3 */
+/** Builds a zip archive without compression. @see APPNOTE.TXT 4.3 */
 export function storedZip(parts: ReadonlyMap<string, Buffer>): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -4,13 +4,13 @@ import type { ParserLimits } from '../limits.ts';
 import type { ChildMessage } from '../messages.ts';
 import { cleanText, oneLine, tidyLines } from '../text/clean.ts';
 
-/** Bytes after which the blocks at hand are sent. */
+/** Bytes after which the collected blocks are sent. */
 const BATCH_BYTES = 64_000;
-/** Longer cells are cut: the formats allow 32,767 characters. */
+/** Longest cell; longer ones are cut. The formats allow 32,767 characters. */
 const CELL_CHARACTERS = 33_000;
 /** A longer paragraph comes as several blocks, so that no message is much longer than a batch. */
 const BLOCK_CHARACTERS = 32_000;
-/** Zero-width spaces alone, as editors leave them in empty paragraphs, are no text. */
+/** Matches visible characters. Zero-width spaces alone, which editors leave in empty paragraphs, are no text. */
 const VISIBLE = /[^\s\p{Cf}]/u;
 
 export class BlockSink implements Sink {
@@ -91,7 +91,7 @@ export class BlockSink implements Sink {
     if (this.#blocks > this.#limits.blocks)
       throw new IngestionError('too_large', `The file has more than ${this.#limits.blocks} paragraphs. Split it into several files.`);
     this.#batch.push(block);
-    // What surrounds the text travels too.
+    // The structure around the text travels too.
     this.#batchBytes += bytes + 120;
     if (this.#batchBytes >= BATCH_BYTES) this.flush();
   }
@@ -109,7 +109,7 @@ function cleaned(block: TextBlock): string {
   return block.kind === 'heading' ? oneLine(block.text) : tidyLines(block.text);
 }
 
-/** Titles stand on every block of their section: six, of no more than 200 characters each. */
+/** Shortens the titles that stand on every block of their section: six, of no more than 200 characters each. */
 function shortPath(path: readonly string[]): readonly string[] {
   return path
     .map(oneLine)
@@ -118,7 +118,7 @@ function shortPath(path: readonly string[]): readonly string[] {
     .map((title) => (title.length > 200 ? title.slice(0, cutPoint(title, 0, 200)).trim() : title));
 }
 
-/** At a line end or a space if there is one in the last third, else between two graphemes. */
+/** Returns the place of a line end or a space if there is one in the last third, else between two graphemes. */
 function cutPoint(text: string, from: number, most: number): number {
   const end = from + most;
   if (end >= text.length) return text.length;

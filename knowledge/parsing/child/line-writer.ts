@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 
 import type { ChildMessage } from '../messages.ts';
 
-/** Bytes, and milliseconds, after which what was said is sent. */
+/** Bytes, and milliseconds, after which collected lines are sent. */
 const SEND_BYTES = 64_000;
 const SEND_MS = 100;
 

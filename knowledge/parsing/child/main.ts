@@ -1,4 +1,4 @@
-/** A process that reads files. Started and watched by ParserProcess. */
+/** The entry of a process that reads files. ParserProcess starts and watches it. */
 import { loadParser } from './parse.ts';
 import { serveFiles } from './serve-files.ts';
 

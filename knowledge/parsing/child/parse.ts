@@ -17,7 +17,7 @@ const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   html: async () => (await import('../formats/html/html.ts')).parseHtml,
 };
 
-/** A format's module is loaded with its first file. */
+/** Loads a format's module with its first file. */
 export type LoadParser = (extension: ParsedExtension) => Promise<Parser>;
 
 export const loadParser: LoadParser = (extension) => parsers[extension]();

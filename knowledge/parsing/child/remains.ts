@@ -1,6 +1,6 @@
-/** What a file may leave behind in the process that read it: changed objects of the language, and work that goes on. */
+/** Detects what a file leaves behind in the process that read it: changed objects of the language, and work that goes on. */
 
-/** Prototypes and functions through which one file could reach the next. */
+/** Returns prototypes and functions through which one file could reach the next. */
 function languageObjects(): readonly object[] {
   const named = Object.getOwnPropertyNames(globalThis)
     .filter((name) => /^[A-Z]/u.test(name) || name === 'globalThis')
@@ -28,7 +28,7 @@ function describe(object: object): Described {
   return properties;
 }
 
-/** Remembers the language's objects and what runs. @returns says what differs now, if anything does */
+/** Remembers the language's objects and running work. @returns a function that names a difference, if there is one */
 export function rememberState(): () => string | undefined {
   const objects = languageObjects().map((object) => [object, describe(object)] as const);
   const running = process.getActiveResourcesInfo().length;

@@ -35,10 +35,10 @@ class FileServer {
   async read(task: ParserTask, content: Buffer): Promise<void> {
     this.#extension = task.extension;
     let isOpen = true;
-    // What a library still does after its file has ended must not reach the next one.
+    // Messages of a library after its file has ended must not reach the next one.
     const send = (message: ChildMessage): void => void (isOpen && this.#output.write(message));
     const end = async (): Promise<ProcessReport> => {
-      // Errors that no code waited for come up here, and belong to this file.
+      // Unhandled errors come up here, and belong to this file.
       await setImmediate();
       isOpen = false;
       const { user, system } = process.cpuUsage();
@@ -54,14 +54,17 @@ class FileServer {
     }
   }
 
-  /** No code waited for this error: a file before may have left it behind. */
+  /** Reports an unhandled error, which an earlier file may have left behind. */
   stray(error: unknown): never {
     this.#fail(error);
     // Timers and streams of a library must not keep a broken process.
     process.exit(0);
   }
 
-  /** Libraries may change what they want while they are loaded. What a file changes ends the process, so it is not there by then. */
+  /**
+   * Loads each parser once. Libraries may change objects of the language while they load. A change by a file ends the process, so it is not
+   * there by then.
+   */
   async #loadOnce(extension: ParserTask['extension']): ReturnType<LoadParser> {
     const parser = await this.#load(extension);
     if (!this.#loaded.has(extension)) this.#remains = rememberState();

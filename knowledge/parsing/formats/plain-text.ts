@@ -3,7 +3,7 @@ import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../text/legacy-bangl
 import { textParts } from './text-columns.ts';
 import type { Parser } from '../block.ts';
 
-/** Paragraphs are what stands between empty lines, and tables what stands in columns. Nothing else is read into plain text. */
+/** Reads the text between empty lines as paragraphs, and aligned columns as tables. Plain text has no other structure. */
 export const parsePlainText: Parser = (input, sink) => {
   const text = decodeText(input.content).replace(/\r\n?/gu, '\n');
   if (looksLikeLegacyBangla(text)) sink.warn(LEGACY_FONT_WARNING);

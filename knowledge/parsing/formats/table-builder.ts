@@ -4,27 +4,27 @@ import { headerNames, headerRows } from './table-header.ts';
 
 interface Cell {
   readonly text: string;
-  /** Belongs to the cell on the left, which spans columns. */
+  /** True if it belongs to the cell on the left, which spans columns. */
   readonly isRepeated: boolean;
 }
 
 interface Row {
   readonly cells: Cell[];
-  /** Every cell of it says that it is a header. */
+  /** True if each of its cells is marked as a header. */
   isHeader: boolean;
 }
 
-/** What a cell's markup says. */
+/** The markup of a cell. */
 export interface CellStart {
   readonly isHeader: boolean;
-  /** How many it spans. */
+  /** Number of columns that it spans; `rows` likewise. */
   readonly columns: number;
   readonly rows: number;
-  /** It goes on with the cell above it, as Word writes cells that span rows. */
+  /** True if it goes on with the cell above it, which is how Word writes cells that span rows. */
   readonly continuesAbove?: boolean;
 }
 
-/** Cells that one may span; more would be a way to make much of little. */
+/** Most columns that a cell may span: more would let a small file make a large one. */
 export const MOST_COLUMNS = 100;
 const MOST_ROWS = 1000;
 const ROWS_PER_BLOCK = 100;
@@ -34,7 +34,7 @@ const EMPTY: Cell = { text: '', isRepeated: false };
 /** Collects one table. A cell that spans rows or columns is repeated in each, so that every row can be read alone. */
 export class TableBuilder {
   readonly #rows: Row[] = [];
-  /** By column: what reaches down from rows above, and the number of the last row that it reaches. */
+  /** Cells by column that reach down from rows above, and the number of the last row that each reaches. */
   readonly #spanning = new Map<number, { readonly lastRow: number; readonly cell: Cell }>();
   #row: Row | undefined;
   #above: readonly Cell[] = [];
@@ -95,8 +95,8 @@ export class TableBuilder {
   }
 
   /**
-   * The caption first, as a paragraph. Tables of one column are layout: their cells come as paragraphs.
-   * @param resolve makes text of what was collected in a cell
+   * Yields the caption first, as a paragraph. Tables of one column are layout: their cells come as paragraphs.
+   * @param resolve makes text of a cell's collected parts
    */
   *blocks(headingPath: readonly string[], resolve: (text: string) => string = (text) => text): Generator<Block> {
     this.#endRow();
@@ -107,7 +107,7 @@ export class TableBuilder {
       for (const { cells } of rows) yield { kind: 'paragraph', text: shownCells(cells).join(' '), headingPath };
       return;
     }
-    // What stands above the header across the whole table is its title.
+    // Text above the header across the whole table is its title.
     const first = Math.max(
       0,
       rows.findIndex(({ cells }) => !isTitle(cells)),
@@ -120,7 +120,7 @@ export class TableBuilder {
       yield { kind: 'table', header, rows: body.slice(at, at + ROWS_PER_BLOCK), firstRow: at + 1, headingPath };
   }
 
-  /** Those that say something. Each text is resolved once, however many cells it is repeated in. */
+  /** Returns rows that show something. Each text is resolved once, however many cells repeat it. */
   #resolvedRows(resolve: (text: string) => string): readonly Row[] {
     const resolved = new Map<string, string>();
     const once = (text: string): string => {
@@ -133,11 +133,11 @@ export class TableBuilder {
       .filter(({ cells }) => cells.some(({ text }) => text !== ''));
   }
 
-  /** What reaches down to the right of a row's own cells belongs to it, too. */
+  /** Ends a row, which also gets the cells that reach down to the right of its own. */
   #endRow(): void {
     this.endCell();
     const cells = this.#row?.cells ?? [];
-    // It would only repeat the row above.
+    // The row would only repeat the one above.
     if (cells.length === 0) return;
     let width = cells.length;
     for (const [column, { lastRow }] of this.#spanning) {
@@ -163,12 +163,12 @@ function isTitle(cells: readonly Cell[]): boolean {
   return cells.length > 1 && cells.slice(1).every(({ isRepeated }) => isRepeated);
 }
 
-/** A cell that spans the whole row is a title, and comes once. */
+/** Returns a row's cells; one that spans the whole row is a title, and comes once. */
 function shownCells(cells: readonly Cell[]): readonly string[] {
   return isTitle(cells) ? [cells[0]?.text ?? ''] : cells.map(({ text }) => text);
 }
 
-/** Rows that say that they are headers, as long as others follow; else what looks like one at the top. */
+/** Counts the rows that are marked as headers, as long as others follow; else the rows that look like one at the top. */
 function headerLength(rows: readonly Row[]): number {
   const marked = rows.findIndex(({ isHeader }) => !isHeader);
   if (marked > 0) return marked;

@@ -1,9 +1,9 @@
 /** Features of a row in the search for the rows that name the columns. */
 export interface CandidateRow {
   readonly cells: readonly string[];
-  /** Whether a cell is text, not a number, date or truth value. By default a cell is text unless it looks like a number. */
+  /** Tells whether a cell is text, not a number, date or truth value. By default a cell is text unless it looks like a number. */
   readonly isText?: (column: number) => boolean;
-  /** Some cell of it spans columns. */
+  /** True if one of its cells spans columns. */
   readonly hasWide?: boolean;
 }
 
@@ -13,18 +13,18 @@ export interface HeaderRows {
   readonly length: number;
 }
 
-/** Rows looked at: titles and notes above a table are seldom more. */
+/** Rows that are looked at: titles and notes above a table are seldom more. */
 const LOOK_AHEAD = 20;
-/** Rows of one header. */
+/** Most rows of one header. */
 const MOST_HEADER_ROWS = 3;
 const LONGEST_NAME = 120;
-/** A label that stands above text, not above numbers, is shorter. */
+/** Most characters of a label above text; labels above numbers may be longer. */
 const LONGEST_LABEL = 40;
 const MOST_LABEL_WORDS = 5;
 
 /**
- * The rows that name the columns: as wide as the rows below them, filled with short texts that differ from one another and from what
- * stands below. Years may name columns too (`Region, 2023, 2024`), except the first. A row with cells that span columns takes the next one
+ * Finds the rows that name the columns: as wide as the rows below them, filled with short texts that differ from one another and from the
+ * values below. Years may name columns too (`Region, 2023, 2024`), except the first. A row with cells that span columns takes the next one
  * with it. Wrong names do more harm than none: a list of questions with answers, or of names with values, has no header.
  */
 export function headerRows(rows: readonly CandidateRow[]): HeaderRows | undefined {
@@ -42,7 +42,7 @@ export function headerRows(rows: readonly CandidateRow[]): HeaderRows | undefine
   return undefined;
 }
 
-/** One name for each column: what the rows of a header say above it, each text once (`2024 Q1`). */
+/** Returns one name for each column: the texts of a header's rows above it, each once (`2024 Q1`). */
 export function headerNames(rows: readonly (readonly string[])[]): readonly string[] {
   const width = Math.max(...rows.map((cells) => cells.length), 0);
   return Array.from({ length: width }, (_, column) => {
@@ -51,7 +51,7 @@ export function headerNames(rows: readonly (readonly string[])[]): readonly stri
   });
 }
 
-/** Of a row above another one of the header. Where the cells are not merged, a name reaches up to the next one. */
+/** Returns the name above a column in a header's upper row. Where the cells are not merged, a name reaches up to the next one. */
 function reachingName(cells: readonly string[], column: number): string {
   for (let at = Math.min(column, cells.length - 1); at > 0; at -= 1) if (cells[at]?.trim() !== '') return cells[at]?.trim() ?? '';
   return column === 0 ? (cells[0]?.trim() ?? '') : '';
@@ -91,7 +91,7 @@ function isAboveText(below: readonly CandidateRow[], columns: readonly number[])
   );
 }
 
-/** Of the rows that have anything in the column. */
+/** Returns the share of a column's filled rows for which `has` is true. */
 function share(rows: readonly CandidateRow[], column: number, has: (row: CandidateRow) => boolean): number {
   const filled = rows.filter((row) => isFilled(row, column));
   return filled.length === 0 ? 0 : filled.filter(has).length / filled.length;
@@ -109,7 +109,7 @@ function isFilled(row: CandidateRow, column: number): boolean {
   return textAt(row, column) !== '';
 }
 
-/** An empty cell is, too. */
+/** Tells whether a cell is text; an empty one is, too. */
 function isTextAt(row: CandidateRow, column: number): boolean {
   return !isFilled(row, column) || (row.isText?.(column) ?? !isNumber(textAt(row, column)));
 }
@@ -118,7 +118,7 @@ function isYear(row: CandidateRow, column: number): boolean {
   return /^(?:19|20)\d\d$/u.test(textAt(row, column));
 }
 
-/** Digits with what stands around amounts; no amount is longer. */
+/** Matches digits with the signs of amounts; no amount is longer. */
 export function isNumber(text: string): boolean {
   return text.length <= 60 && /^[\s(+-]*[$€£¥₹৳]?\s*[\d০-৯][\d০-৯.,\s]*[%)$€£¥₹৳]?$/u.test(text.trim());
 }

@@ -1,17 +1,17 @@
-/** Tables in plain text, whose columns stand below one another with spaces or tabs between them. */
+/** Finds tables in plain text, whose columns stand below one another with spaces or tabs between them. */
 import { headerNames, headerRows } from './table-header.ts';
 
 export type TextPart = { readonly text: string } | { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] };
 
-/** Fewer lines may stand so by chance. */
+/** Fewest rows of a table: fewer lines may be aligned by chance. */
 const FEWEST_ROWS = 3;
 const LONGEST_LINE = 2000;
 /** Share of the lines that have something in at least two columns. */
 const LEAST_FILLED = 0.7;
-/** Of the lines that separate rows. */
+/** Matches lines that separate rows. */
 const ONLY_RULE = /^[\s|+=_-]+$/u;
 
-/** The lines of a paragraph as text and tables, in their order. */
+/** Returns the lines of a paragraph as text and tables, in their order. */
 export function textParts(paragraph: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let text: string[] = [];
@@ -58,7 +58,7 @@ function tableOf(lines: readonly string[]): TextPart | undefined {
   return { header: headerNames(rows.slice(0, length)), rows: rows.slice(length) };
 }
 
-/** Names of columns may reach over the columns; then there is one for each. */
+/** Cuts below the names of columns, which may reach over the columns; then there is one for each. */
 function cutBelowNames(lines: readonly string[]): readonly (readonly string[])[] {
   const rows = cutAtGutters(lines);
   const names = (lines[0] ?? '').trim().split(/\s{2,}/u);
@@ -66,7 +66,7 @@ function cutBelowNames(lines: readonly string[]): readonly (readonly string[])[]
   return below[0]?.length === names.length && below !== rows ? [names, ...below] : rows;
 }
 
-/** At the places where every line has two spaces or more. */
+/** Cuts at the places where every line has two spaces or more. */
 function cutAtGutters(lines: readonly string[]): readonly (readonly string[])[] {
   const expanded = lines.map((line) => line.replaceAll('\t', '        '));
   const width = Math.max(...expanded.map((line) => line.length));

@@ -1,4 +1,4 @@
-/** Runs where a parser would: tries what none must be able to do, and reports the outcome. */
+/** Runs in place of a parser: tries actions that none must be able to do, and reports the outcome. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 

@@ -1,15 +1,15 @@
-/** Parsers whose files leave something behind in the process: what their first line says. They read everything as one paragraph. */
+/** Parsers whose files leave something behind in the process: their first line says what. They read everything as one paragraph. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { IngestionError } from '../../ingestion-failure.ts';
 import { serveFiles } from '../child/serve-files.ts';
 import type { Block } from '../block.ts';
 
-/** `hold` is read until somebody ends the process. */
+/** Delays by a file's text; `hold` is read until the process is ended. */
 const DELAYS_MS: Readonly<Record<string, number>> = { wait: 2_000, hold: 2 ** 31 - 1 };
 let files = 0;
 const block = (text: string): Block => ({ kind: 'paragraph', text, headingPath: [] });
-/** What a file left, which comes up while the next one is read. */
+/** Runs a file's remains while the next file is read. */
 let left = (): void => undefined;
 
 await serveFiles(async () => async ({ content }, sink) => {
@@ -32,7 +32,7 @@ await serveFiles(async () => async ({ content }, sink) => {
     };
   else if (first === 'draw and hold') {
     sink.addPicture({ kind: 'picture', page: 1, reason: 'empty', png: '', total: 1, headingPath: [] });
-    // What is said is sent after a while.
+    // Collected lines are sent after a while.
     setInterval(() => sink.progress(1, 1), 20);
     await new Promise(() => undefined);
   } else if (first === 'crash') process.abort();
@@ -40,7 +40,7 @@ await serveFiles(async () => async ({ content }, sink) => {
   else if (first === 'refused') throw new IngestionError('too_large', 'a check of its own');
   else if (first === 'hold unless new') {
     if (files === 1) return {};
-    // What is said is sent after a while.
+    // Collected lines are sent after a while.
     setInterval(() => sink.progress(1, 1), 20);
     await new Promise(() => undefined);
   } else await delay(DELAYS_MS[first ?? ''] ?? 30);

@@ -2,7 +2,7 @@ import { analyse } from 'chardet';
 
 import { IngestionError } from '../../ingestion-failure.ts';
 
-/** Bytes that the guess looks at; a page of text is enough, and the guess takes longer than reading. */
+/** Bytes from which the encoding is guessed; a page of text is enough, and the guess takes longer than reading. */
 const SAMPLE_BYTES = 64_000;
 /** Share of the characters beyond ASCII that may be broken in UTF-8; where the text is in another encoding, two thirds and more are. */
 const MOST_BROKEN = 0.25;
@@ -32,14 +32,14 @@ export function decodeText(content: Buffer, named?: string): string {
   return text;
 }
 
-/** UTF-32 first: its little-endian mark begins as that of UTF-16 does. */
+/** Reads byte order marks, UTF-32 first: its little-endian mark begins with that of UTF-16. */
 function byMark(content: Buffer): string | undefined {
   const starts = (...bytes: readonly number[]): boolean => bytes.every((byte, at) => content[at] === byte);
   if (starts(0xff, 0xfe, 0, 0)) return decodeUtf32(content.subarray(4), 'le');
   if (starts(0, 0, 0xfe, 0xff)) return decodeUtf32(content.subarray(4), 'be');
   if (starts(0xff, 0xfe)) return new TextDecoder('utf-16le').decode(content);
   if (starts(0xfe, 0xff)) return new TextDecoder('utf-16be').decode(content);
-  // A mark says UTF-8; a few broken characters in a long file don't make it something else.
+  // The mark proves UTF-8; a few broken characters in a long file don't make it something else.
   return starts(0xef, 0xbb, 0xbf) ? new TextDecoder('utf-8').decode(content) : undefined;
 }
 
@@ -51,19 +51,19 @@ function decoded(content: Buffer, encoding: string): string | undefined {
   }
 }
 
-/** Encodings with one byte for each character. What is written in them is hardly ever valid UTF-8 beyond ASCII. */
+/** Encodings with one byte for each character. Text in them is hardly ever valid UTF-8 beyond ASCII. */
 const SINGLE_BYTE = /^(?:iso-?8859|latin|l1$|windows-|cp125|x?-?mac|macintosh|koi8|us-ascii|ascii|tis-620|ibm866)/iu;
 
-/** What servers call Latin-1 by default and is UTF-8. */
+/** Decodes UTF-8 that a server calls Latin-1 by default. */
 function multibyteUtf8(content: Buffer, named: string): string | undefined {
   if (!SINGLE_BYTE.test(named)) return undefined;
   const text = decoded(content, 'utf-8');
   return text !== undefined && text.length < content.length ? text : undefined;
 }
 
-/** UTF-8 in which few of the characters beyond ASCII are broken. */
+/** Decodes UTF-8 in which few of the characters beyond ASCII are broken. */
 function brokenUtf8(content: Buffer): string | undefined {
-  // As of a stream: a character that the end cuts off is left out.
+  // The stream mode leaves out a character that the end cuts off.
   const text = new TextDecoder('utf-8').decode(content, { stream: true });
   let beyondAscii = 0;
   let broken = 0;
@@ -86,22 +86,22 @@ function guessed(content: Buffer): string | undefined {
   return best[0]?.text ?? decoded(content, 'windows-1252');
 }
 
-/** In what `TextDecoder` calls them; ISO-8859-1 is read as windows-1252 by every browser. */
+/** Returns the name that `TextDecoder` uses; every browser reads ISO-8859-1 as windows-1252. */
 function whatwgName(name: string): string {
   return name === 'ISO-2022-JP' ? 'iso-2022-jp' : name.toLowerCase();
 }
 
 /**
- * A sentence or two with a handful of accents looks much the same in all the Latin encodings, and the statistics of letters decide by chance
- * then: the encoding that most such files are in gets the benefit of the doubt.
+ * Returns the prior of an encoding. A sentence or two with a handful of accents looks much the same in all the Latin encodings, and the
+ * statistics of letters would decide by chance: the most usual encoding gets the benefit of the doubt.
  */
 function prior(name: string): number {
   return name === 'windows-1252' || name === 'ISO-8859-1' ? 1.4 : 1;
 }
 
 /**
- * Short texts fit several encodings: rare characters, controls, signs in the middle of a word and changes of script inside one speak against
- * an encoding.
+ * Scores a decoded text, because short texts fit several encodings: rare characters, controls, signs in the middle of a word and changes of
+ * script inside one speak against an encoding.
  */
 function plausibility(text: string): number {
   const characters = text.match(/[^\s\x20-\x7e]/gu) ?? [];
@@ -120,7 +120,7 @@ function controlShare(text: string): number {
   return sample.length === 0 ? 0 : (sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f]/gu)?.length ?? 0) / sample.length;
 }
 
-/** UTF-16 without a mark, if the bytes make sense as such in one of the two orders. */
+/** Decodes UTF-16 without a mark, if the bytes make sense as such in one of the two orders. */
 function decodeUtf16(content: Buffer): string | undefined {
   if (content.length < 4 || content.length % 2 !== 0) return undefined;
   const sample = content.subarray(0, 8192 - (content.length % 2));
@@ -130,8 +130,8 @@ function decodeUtf16(content: Buffer): string | undefined {
 }
 
 /**
- * The share of characters that text consists of, if they also keep together: text stays in one or two blocks of 256 characters, and has
- * spaces, digits or punctuation from the first of them.
+ * Returns the share of characters that text consists of, if they also keep together: text stays in one or two blocks of 256 characters, and
+ * has spaces, digits or punctuation from the first of them.
  */
 function likeness(sample: Buffer, encoding: string): number {
   const text = new TextDecoder(encoding).decode(sample);

@@ -1,6 +1,6 @@
 /**
- * Bijoy and its fonts (SutonnyMJ and others) write Bangla with Latin codes: `evsjv` is what the file says where the reader sees বাংলা.
- * Such text can be found only by the same codes, so the document gets a warning.
+ * Bijoy and its fonts (SutonnyMJ and others) write Bangla with Latin codes: the file has `evsjv` where the reader sees বাংলা. Only the same
+ * codes find such text, so the document gets a warning.
  */
 export const LEGACY_FONT_WARNING =
   'legacy_font_encoding: some text seems to be Bangla in an old font encoding (Bijoy, SutonnyMJ) and cannot be found by Bangla words; convert it to Unicode';

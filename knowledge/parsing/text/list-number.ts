@@ -1,4 +1,4 @@
-/** How the items of a list are counted. */
+/** Formats of the numbers of list items. */
 export type NumberFormat = 'decimal' | 'decimalZero' | 'lowerLetter' | 'upperLetter' | 'lowerRoman' | 'upperRoman';
 
 const ROMAN = [
@@ -17,7 +17,7 @@ const ROMAN = [
   [1, 'i'],
 ] as const;
 
-/** Larger numbers are written in digits. */
+/** Largest number in Roman digits; larger ones are written in Arabic digits. */
 const LARGEST_ROMAN = 3999;
 const LARGEST_LETTER = 26 * 26;
 
@@ -30,12 +30,12 @@ const WRITERS: Readonly<Record<NumberFormat, (value: number) => string>> = {
   upperRoman: (value) => roman(value).toUpperCase(),
 };
 
-/** `3`, `03`, `c`, `C`, `iii` or `III`. */
+/** Writes `3`, `03`, `c`, `C`, `iii` or `III`. */
 export function formatListNumber(value: number, format: NumberFormat): string {
   return WRITERS[format](value);
 }
 
-/** After z comes aa, then bb, as in Word. */
+/** Writes letters: after z comes aa, then bb, as in Word. */
 function letters(value: number): string {
   if (value < 1 || value > LARGEST_LETTER) return String(value);
   return String.fromCharCode(97 + ((value - 1) % 26)).repeat(Math.ceil(value / 26));

@@ -1,6 +1,6 @@
 /**
- * Marks that stand around raised and struck text while a parser collects a line. What is raised can be told apart from a number in front
- * of it only with what follows. They are noncharacters, which no text has, and cleaning removes those that are left.
+ * Marks that stand around raised and struck text while a parser collects a line. Only the text behind it can tell raised text apart from a
+ * number in front of it. They are noncharacters, which no text has, and cleaning removes those that are left.
  */
 import type { Sink } from '../block.ts';
 import { STRUCK_LEFT_OUT } from '../left-out.ts';
@@ -11,10 +11,10 @@ export const STRUCK = { open: '\ufffe', close: '\uffff' } as const;
 const RAISED_TEXT = /\ufff9([^\ufff9\ufffb]*)\ufffb/gu;
 const STRUCK_TEXT = /\ufffe([^\ufffe\uffff]*)\uffff/gu;
 
-/** Characters around raised text that say what it is. */
+/** Characters around raised text that decide its meaning. */
 const CONTEXT = 16;
 
-/** The line without what is struck through, of which the sink is warned, and with `m²`, `320¹` and `12.99 €` for what is raised. */
+/** Returns the line without struck-through text, of which the sink is warned, and with `m²`, `320¹` and `12.99 €` for raised text. */
 export function resolveMarks(line: string, sink: Pick<Sink, 'warn'>): string {
   const kept = line.replace(STRUCK_TEXT, (_, struck: string) => {
     if (/[\p{L}\p{N}]/u.test(struck)) sink.warn(STRUCK_LEFT_OUT);

@@ -1,4 +1,4 @@
-/** `1, 3-7, 12`, as a person writes numbers in ascending order; the first twenty runs. */
+/** Writes ascending numbers like a person: `1, 3-7, 12`; the first twenty runs. */
 export function numberRuns(numbers: readonly number[], write: (number: number) => string = String): string {
   const runs: { readonly first: number; last: number }[] = [];
   for (const number of numbers) {

@@ -7,7 +7,7 @@ interface Section {
 export class Outline {
   #open: readonly Section[] = [];
 
-  /** A heading: closes the sections of its level and below, and opens its own. @returns the path with the heading last */
+  /** Enters a heading: closes the sections of its level and below, and opens its own. @returns the path with the heading last */
   enter(level: number, title: string): readonly string[] {
     this.#open = [...this.#open.filter((section) => section.level < level), { level, title }];
     return this.path;
@@ -16,7 +16,7 @@ export class Outline {
   get path(): readonly string[] {
     return this.#open.map((section) => section.title);
   }
-  /** @returns what goes back to the sections that are open now */
+  /** @returns a function that goes back to the sections that are open now */
   mark(): () => void {
     const open = this.#open;
     return () => {

@@ -1,4 +1,4 @@
-/** How a check box reads in every format: the box itself, so that a list of choices keeps which of them are made. */
+/** Writes a check box the same way for every format: the box itself, so that a list of choices keeps which of them are made. */
 export function tick(isChecked: boolean): string {
   return isChecked ? '☑ ' : '☐ ';
 }

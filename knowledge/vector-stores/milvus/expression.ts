@@ -1,16 +1,16 @@
-/** Milvus' filter expressions. Values are written into the text, because Milvus Lite has no templates for them. */
+/** Writes Milvus' filter expressions. Values are written into the text, because Milvus Lite has no templates for them. */
 import { createHash } from 'node:crypto';
 
 import { type CollectionRef, type Scalar, type VectorQuery, VectorStoreError } from '../vector-store.ts';
 
-/** A collection's name within Milvus, where those of all organisations stand side by side. */
+/** Returns a collection's name within Milvus, where those of all organisations stand side by side. */
 export function scopeOf({ org, collectionId }: Pick<CollectionRef, 'org' | 'collectionId'>): string {
   return `${org}/${collectionId}`;
 }
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** A string as it is written in an expression. @throws VectorStoreError `invalid` for other control characters, which have no notation */
+/** Writes a string of an expression. @throws VectorStoreError `invalid` for other control characters, which have no notation */
 export function literal(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed()) {
@@ -20,8 +20,8 @@ export function literal(text: string): string {
 }
 
 /**
- * A field with its value as one word: equal when the field, the value's type and the value are. Being hexadecimal it can't be taken for
- * syntax, and it is as long for any value.
+ * Returns a field with its value as one word: equal when the field, the value's type and the value are. It is hexadecimal, so that it can't
+ * be taken for syntax, and has the same length for any value.
  */
 export function tagOf(field: string, value: Scalar): string {
   // JSON knows no -0, which equals 0.
@@ -31,7 +31,7 @@ export function tagOf(field: string, value: Scalar): string {
     .slice(0, 40);
 }
 
-/** The tenant's part in front, what the user asked for in parentheses behind it. */
+/** Puts the tenant's part in front, and the user's condition in parentheses behind it. */
 export function expressionOf(
   collection: Pick<CollectionRef, 'org' | 'collectionId'>,
   { filter, exclude, document }: Pick<VectorQuery, 'filter' | 'exclude' | 'document'> = {},

@@ -1,4 +1,4 @@
-/** Vectors in Milvus, where Postgres is too small for them. */
+/** Stores vectors in Milvus, for collections for which Postgres is too small. */
 import { ConsistencyLevelEnum, MilvusClient, type RowData } from '@zilliz/milvus2-sdk-node';
 
 import { awakeClock, withTimeout } from '../../../platform/clock.ts';
@@ -18,7 +18,7 @@ import { expressionOf, literal, scopeOf, tagOf } from './expression.ts';
 import { collectionName, collectionSchema, indexesOf, isLost, metric, type MilvusStatus, requireSuccess, toMilvusError } from './schema.ts';
 
 export interface MilvusOptions {
-  /** host:port. */
+  /** Address as host:port. */
   readonly address: string;
   readonly tls?: boolean | undefined;
   readonly username?: string | undefined;
@@ -26,16 +26,16 @@ export interface MilvusOptions {
   readonly databaseName?: string | undefined;
 }
 
-/** Longest search or other question. */
+/** Longest search or other query. */
 const QUESTION_TIMEOUT_MS = 10_000;
 /** Longest write or deletion. */
 const WRITE_TIMEOUT_MS = 60_000;
-/** One request at most; Milvus takes 64 MB, and a small one is done before its deadline. */
+/** Bounds of one request; Milvus takes 64 MB, and a small one is done before its deadline. */
 const ROWS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
-/** Milvus gives no more hits for one search. */
+/** Most hits that Milvus gives for one search. */
 const DEEPEST = 16_384;
-/** Below every character of an id. */
+/** Separator that sorts below every character of an id. */
 const SEPARATOR = '!';
 /** Passages without words need an entry all the same; no term has this index. */
 const wordless = { 0: 1 };
@@ -55,7 +55,7 @@ export class MilvusStore implements VectorStore {
     const { dimension } = collection.space;
     for (const record of records) checkRecord(record, dimension);
     const scope = scopeOf(collection);
-    // Of what is given twice the last counts, as if it had been written later.
+    // Duplicate ids in one call: the last record wins.
     const rows = [...new Map(records.map((record) => [record.chunkId, record])).values()].map((record) => toRow(record, scope, dimension));
     for (const slice of slices(rows)) {
       signal?.throwIfAborted();
@@ -112,7 +112,7 @@ export class MilvusStore implements VectorStore {
         filter: `${expressionOf(collection)} and document_id > ${literal(after)}`,
         output_fields: ['document_id'],
         limit: 1_000,
-        // Sorted by primary key, as only an iterator's pages are.
+        // Only an iterator's pages are sorted by primary key.
         params: { iterator: 'True' },
       });
       const ids = [...new Set(rows.map((row) => String(row['document_id'])))];
@@ -127,7 +127,7 @@ export class MilvusStore implements VectorStore {
   async health(): Promise<void> {
     const health = await this.#call('answer', QUESTION_TIMEOUT_MS, async (client) => {
       const { isHealthy, reasons, ...answer } = await client.checkHealth();
-      // Kept apart in the types, though the answer has both.
+      // The types keep both apart, though the answer has both.
       return { isHealthy, reasons, status: (answer as { readonly status?: MilvusStatus }).status ?? {} };
     });
     if (!health.isHealthy) throw new VectorStoreError('unavailable', `Milvus is not healthy: ${health.reasons.join(', ')}`);
@@ -147,7 +147,9 @@ export class MilvusStore implements VectorStore {
     return this.#rank(collection, query, 'words', vector, step / PASSAGE_UNIT, limit);
   }
 
-  /** The best `limit` hits. What scores as much as the last of them is asked for too, so that tie breakers decide which of those it is. */
+  /**
+   * Returns the best `limit` hits. It also asks for all that score as much as the last of them, so that tie breakers decide between those.
+   */
   async #rank(
     collection: CollectionRef,
     query: VectorQuery,
@@ -176,9 +178,9 @@ export class MilvusStore implements VectorStore {
       if (results.length === depth && depth < DEEPEST && results[limit - 1]?.score === last) continue;
       return results
         .flatMap((row) => {
-          // The expression sees to both; what is shown to a tenant is checked once more.
+          // The expression guarantees both; this checks once more what a tenant may see.
           if (row['scope'] !== scope || (field === 'words' && row.score <= 0)) return [];
-          // Chunks that an older release wrote have no tie breaker.
+          // Chunks that an older version wrote have no tie breaker.
           const [chunkId = '', tieBreaker = '0'] = String(row['chunk_id']).split(SEPARATOR);
           const hit: VectorHit = {
             chunkId,
@@ -271,7 +273,7 @@ export class MilvusStore implements VectorStore {
 
     if (await exists()) {
       const failure = await load().catch((error: unknown) => error);
-      // Without its indexes it can't be loaded: its creation was interrupted.
+      // A collection without its indexes can't be loaded: its creation was interrupted.
       if (!(failure instanceof VectorStoreError)) return;
     } else {
       try {
@@ -286,7 +288,7 @@ export class MilvusStore implements VectorStore {
     await load();
   }
 
-  /** Every call ends: the client's own deadlines begin only once it has a connection. */
+  /** Ends every call: the client's own deadlines begin only once it has a connection. */
   async #call<T extends { readonly status: MilvusStatus }>(
     operation: string,
     timeoutMs: number,
@@ -318,11 +320,11 @@ export class MilvusStore implements VectorStore {
       timeout: QUESTION_TIMEOUT_MS,
       maxRetries: 0,
       telemetry: { enabled: false },
-      // Its lines show what is asked for; ours say what went wrong.
+      // The client's log lines show the requests; ours report the failures.
       logLevel: 'emerg',
       channelOptions: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 },
     });
-    // It connects by itself. An unhandled failure of that would end the process, and the client keeps it for ever.
+    // The client connects by itself. An unhandled failure of that would end the process, and the client keeps it for ever.
     client.connectPromise.catch(async () => {
       if (this.#client === client) this.#client = undefined;
       await client.closeConnection().catch(() => undefined);
@@ -341,7 +343,7 @@ function toRow(record: VectorRecord, scope: string, dimension: number): SizedRow
   const row: RowData = {
     id: [scope, record.documentId, String(record.ordinal).padStart(10, '0')].join(SEPARATOR),
     scope,
-    // In one field with the id, because a collection that exists gets no further fields.
+    // The tie breaker shares a field with the id, because an existing collection gets no further fields.
     chunk_id: [record.chunkId, record.tieBreaker].join(SEPARATOR),
     document_id: record.documentId,
     ordinal: record.ordinal,

@@ -1,4 +1,4 @@
-/** How vectors of one space are laid out: one collection of Milvus for each model and dimension, for all organisations. */
+/** Lays out the vectors of one space: one collection of Milvus for each model and dimension, for all organisations. */
 import { createHash } from 'node:crypto';
 
 import { type CreateCollectionReq, type CreateIndexSimpleReq, DataType, IndexType, MetricType } from '@zilliz/milvus2-sdk-node';
@@ -7,7 +7,10 @@ import { errorMessageOf } from '../../../platform/caught.ts';
 import { MOST_FIELDS } from '../check-arguments.ts';
 import { type VectorSpace, VectorStoreError } from '../vector-store.ts';
 
-/** A readable beginning, and a hash that distinguishes what reads alike. Milvus takes letters, digits and underscores, 255 at most. */
+/**
+ * Returns a readable beginning, and a hash that tells names apart that read alike. Milvus takes letters, digits and underscores, 255 at
+ * most.
+ */
 export function collectionName({ model, dimension }: VectorSpace): string {
   const readable = model
     .replace(/[^A-Za-z0-9]+/g, '_')
@@ -32,7 +35,7 @@ export function collectionSchema(space: VectorSpace): CreateCollectionReq {
     num_partitions: 64,
     consistency_level: 'Strong',
     fields: [
-      // Scope, document and ordinal: in this order, so that sorted keys are sorted documents.
+      // The key is scope, document and ordinal in this order, so that sorted keys are sorted documents.
       { ...text('id', 512), is_primary_key: true },
       { ...text('scope', 256), is_partition_key: true },
       text('chunk_id', 256),
@@ -55,7 +58,7 @@ export function indexesOf(space: VectorSpace): readonly CreateIndexSimpleReq[] {
   ];
 }
 
-/** What Milvus puts into an answer; calls that fail don't throw. */
+/** The status in an answer of Milvus; calls that fail don't throw. */
 export interface MilvusStatus {
   readonly code?: number;
   readonly error_code?: string | number;
@@ -73,7 +76,7 @@ export function isLost(status: MilvusStatus): boolean {
 export function requireSuccess(operation: string, status: MilvusStatus): void {
   const code = status.code ?? 0;
   if (code === 0 && (status.error_code === undefined || status.error_code === 'Success' || status.error_code === 0)) return;
-  // 1100 to 1199 are about parameters, 1400 to 1499 about permissions. Whatever else goes wrong may go right later.
+  // Codes 1100 to 1199 are about parameters, 1400 to 1499 about permissions. All others may succeed later.
   const refused = (code >= 1100 && code < 1200) || (code >= 1400 && code < 1500);
   throw new VectorStoreError(
     refused ? 'refused' : 'unavailable',
@@ -84,10 +87,10 @@ export function requireSuccess(operation: string, status: MilvusStatus): void {
 /** Codes of gRPC that another attempt won't mend: INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const REFUSALS = new Set([3, 7, 12, 16]);
 
-/** Turns whatever the client threw into a {@link VectorStoreError}. */
+/** Turns any error of the client into a {@link VectorStoreError}. */
 export function toMilvusError(operation: string, error: unknown): VectorStoreError {
   if (error instanceof VectorStoreError) return error;
-  // The client throws answers, too, where one call of ours makes several of its own.
+  // The client also throws answers, where one call of ours makes several of its own.
   if (typeof error === 'object' && error !== null && 'status' in error) {
     try {
       requireSuccess(operation, error.status as MilvusStatus);

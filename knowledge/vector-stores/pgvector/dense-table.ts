@@ -1,19 +1,19 @@
-/** The dense vectors of one dimension: compared one by one in small collections, through a graph (HNSW) in large ones. */
+/** Stores the dense vectors of one dimension: compared one by one in small collections, through a graph (HNSW) in large ones. */
 import type { Transaction } from '../../../store/database.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
 import type { RankOptions } from './rank-words.ts';
 import { conditionOf, numbersOf, type Scope } from './scope.ts';
 
-/** An index takes no more dimensions: such collections are scanned whatever their size. */
+/** Most dimensions that an index takes: collections with more are scanned whatever their size. */
 const MOST_IN_GRAPH = 4_000;
 /** Vectors that move into the graph with each write of a collection that has just become large. */
 const MOVED_AT_ONCE = 250;
 
 export interface Sizes {
-  /** Chunks from which on a collection gets a graph of its own, and is not searched by comparing all of it. */
+  /** Number of chunks from which on a collection gets a graph of its own, and is no longer searched by comparing all of it. */
   readonly graphFrom: number;
-  /** Of a filter, chunks from which on their vectors are compared in two halves at the same time. */
+  /** Number of chunks that meet a filter from which on their vectors are compared in two halves at the same time. */
   readonly halvesFrom: number;
 }
 
@@ -23,14 +23,14 @@ export interface DenseTableOptions extends Sizes {
   readonly home: string;
 }
 
-/** Where the vectors of a large collection are, or are on their way to. */
+/** The table that has the vectors of a large collection, or will have them; null for none. */
 type Graph = string | null;
 
 interface GraphTable {
   readonly table: string;
-  /** Given out so far: no fewer than there are chunks. */
+  /** Count of numbers given out so far: no fewer than there are chunks. */
   readonly numbers: number;
-  /** It has all vectors of the collection. */
+  /** True if it has all vectors of the collection. */
   readonly isWhole: boolean;
 }
 
@@ -85,9 +85,9 @@ export class DenseTable {
   }
 
   /**
-   * Gives a collection its graph when it has become large, and moves some vectors into it. The caller holds the collection.
+   * Gives a collection its graph when it has become large, and moves some vectors into it. The caller locks the collection.
    *
-   * @param numbers given out so far: no fewer than there are chunks, which spares most counts
+   * @param numbers count of numbers given out so far: no fewer than there are chunks, which spares most counts
    */
   async grow(transaction: Transaction, { org, collectionId }: Scope, numbers: number, graph: Graph): Promise<Graph> {
     if (this.#dimension > MOST_IN_GRAPH || (graph === null && numbers < this.#sizes.graphFrom)) return graph;
@@ -114,7 +114,7 @@ export class DenseTable {
     return graph;
   }
 
-  /** The `limit` chunks nearest to the query's vector that meet its conditions. */
+  /** Returns the `limit` chunks nearest to the query's vector that meet its conditions. */
   async rank(
     transaction: Transaction,
     scope: Scope,
@@ -138,7 +138,8 @@ export class DenseTable {
     const own = 'dense.org = $1 AND dense.collection_id = $2';
     const unscanned = graph === undefined || graph.numbers < this.#sizes.graphFrom || !graph.isWhole;
     if (!unscanned && !isCheaperCompared({ limit, numbers: graph.numbers, meeting: wanted?.length })) {
-      // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Sorting is what a scan of the table would need.
+      // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Without sorting, the planner can't choose a scan of the
+      // table.
       const settings = `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${candidatesInGraph(limit, graph.numbers)}; SET LOCAL enable_sort = off`;
       const condition = conditionOf(query, 5);
       const hits = toHits(
@@ -158,10 +159,11 @@ export class DenseTable {
       if (hits.length === limit) return hits;
     }
     const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
-    // Few are looked up in the order of their numbers, in a plan that need not know how many there are.
+    // A few chunks are looked up in the order of their numbers, in a plan that need not know how many there are.
     const settings = wanted === undefined ? undefined : 'SET LOCAL enable_seqscan = off';
     const among = wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])';
-    // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep all.
+    // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep
+    // all.
     const prepared = graph === undefined && (wanted !== undefined || unwanted.length === 0);
     const tables = [
       { table: this.#flat, type: this.#type },
@@ -170,9 +172,9 @@ export class DenseTable {
     const distances = tables.map(
       ({ table, type }) => `SELECT dense.number, ${distance(type)} AS distance FROM ${table} AS dense WHERE ${own} AND ${among}`,
     );
-    // A sum is nothing that an index is sorted by.
+    // No index is sorted by a sum.
     const source = `SELECT dense.number, dense.distance FROM (${distances.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
-    // Those that meet a filter are known by hashes of it, which others may share.
+    // Chunks that meet a filter are found by its hashes, which others may share.
     const condition = wanted === undefined ? { sql: '', values: [] } : conditionOf(query, 6);
     const nearest = (side: Transaction, numbers: readonly number[] | string): Promise<readonly HitRow[]> =>
       withTies(limit, (fetched, rows) =>
@@ -194,8 +196,8 @@ export class DenseTable {
 }
 
 /**
- * Whether comparing the vectors that a filter leaves takes fewer pages than a scan of the graph, which meets one that the filter
- * leaves as rarely as they are and reads eight for each: ADR 64.
+ * Tells whether comparing the vectors that a filter leaves takes fewer pages than a scan of the graph. The scan meets such a vector as
+ * rarely as the filter leaves one, and reads eight pages for each: ADR 64.
  */
 function isCheaperCompared({
   limit,
@@ -209,7 +211,7 @@ function isCheaperCompared({
   return meeting !== undefined && meeting * meeting < 8 * limit * numbers;
 }
 
-/** Vectors that a scan of the graph keeps in view, 1,000 at most: more where there are more, for the same recall (ADR 64). */
+/** Returns how many vectors a scan of the graph keeps in view, 1,000 at most: more where there are more, for the same recall (ADR 64). */
 function candidatesInGraph(limit: number, numbers: number): number {
   return Math.min(1_000, Math.max(100, 2 * limit, Math.round(numbers / 1_000)));
 }
@@ -226,7 +228,7 @@ async function graphOf(transaction: Transaction, { org, collectionId }: Scope, f
   return row && { ...row, table: tableOf(row.graph) };
 }
 
-/** Hits of a statement that is sent right behind its settings, whose answer need not be waited for. */
+/** Returns hits of a statement that is sent right behind its settings, without waiting for their answer. */
 async function hitsWith(
   transaction: Transaction,
   settings: string | undefined,
@@ -239,22 +241,22 @@ async function hitsWith(
   return rows;
 }
 
-/** What a hit shows of the chunk that `near` has the number of, if it meets a condition: one look-up by the whole key. */
+/** Selects the fields of a hit for the chunk whose number `near` has, if it meets a condition: one look-up by the whole key. */
 function chunkNear(condition: string): string {
   return `SELECT chunk_id, document_id, ordinal, tie_breaker::float8 AS tie_breaker FROM parley.vector_chunks AS chunk
     WHERE org = $1 AND collection_id = $2 AND number = near.number${condition} OFFSET 0`;
 }
 
-/** The `limit` best rows, and those that score as much as the last of them: their tie breakers decide. */
+/** Returns the `limit` best rows, and those that score as much as the last of them: their tie breakers decide. */
 async function withTies(limit: number, nearest: (fetched: string, rows: number) => Promise<readonly HitRow[]>): Promise<readonly HitRow[]> {
   const best = async (fetched: string, rows: number): Promise<readonly HitRow[]> =>
     (await nearest(fetched, rows)).toSorted((one, other) => other.score - one.score);
   const rows = await best('FETCH FIRST ($4::int) ROWS ONLY', limit + 1);
-  // Only then, for Postgres sorts everything that it is to return ties of, and only the best of the rest.
+  // Ties are fetched only then, because Postgres sorts all rows to return ties, and only the best of them otherwise.
   return rows.length > limit && rows[limit]?.score === rows[limit - 1]?.score ? best('FETCH FIRST ($4::int) ROWS WITH TIES', limit) : rows;
 }
 
-/** Made of fixed characters: the column it comes from takes nothing else. */
+/** The name has fixed characters: the column that it comes from takes nothing else. */
 function tableOf(graph: string): string {
   return `parley.${graph}`;
 }

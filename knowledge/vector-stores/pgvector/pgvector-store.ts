@@ -1,4 +1,4 @@
-/** Vectors in the same Postgres as everything else: words in an inverted index, dense vectors in pgvector's types. */
+/** Stores vectors in the same Postgres as everything else: words in an inverted index, dense vectors in pgvector's types. */
 import type { Database, Transaction, TransactionOptions } from '../../../store/database.ts';
 import { StoreError } from '../../../store/error.ts';
 import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
@@ -21,7 +21,7 @@ import { documentIs, numbersThatMeet } from './scope.ts';
 const WRITTEN_AT_ONCE = 250;
 /** Rows deleted in one transaction, so that none takes long. */
 const DELETED_AT_ONCE = 5_000;
-/** Of the chunks that go, those after which the inverted index is looked at. */
+/** Number of deleted chunks after which the inverted index is checked. */
 const COUNTED_EVERY = 64;
 
 export type PgvectorDatabase = Pick<Database, 'asOrganization' | 'query'>;
@@ -40,7 +40,7 @@ export class PgvectorStore implements VectorStore {
   async upsert(collection: CollectionRef, records: readonly VectorRecord[], signal?: AbortSignal): Promise<void> {
     checkCollection(collection);
     for (const record of records) checkRecord(record, collection.space.dimension);
-    // Of what is given twice the last counts, as if it had been written later.
+    // Duplicate ids in one call: the last record wins.
     const distinct = [...new Map(records.map((record) => [record.chunkId, record])).values()].map((record) => ({
       record,
       sparse: passageUnits(record.sparse),
@@ -96,8 +96,8 @@ export class PgvectorStore implements VectorStore {
     signal?.throwIfAborted();
     const units = query.dense && denseUnits(query.dense, collection.space.dimension);
     const dense = units && (await this.#dense(collection));
-    // What was scored and what is looked up afterwards have to be of one moment: a chunk may be replaced in between.
-    // Whether a graph is worth a scan depends on the values; the look-ups of words don't.
+    // One snapshot covers scoring and the look-ups after it, because a chunk may be replaced in between. The values decide whether a graph
+    // is worth a scan; look-ups of words don't depend on them.
     const oneMoment = { snapshot: true, quick: true, samePlans: dense === undefined };
     return this.#run(
       collection,
@@ -114,7 +114,7 @@ export class PgvectorStore implements VectorStore {
             (first) => rankWords(first, collection, query, { limit, meeting }),
             (second) => dense.rank(second, collection, units, query, { limit, meeting }),
           ],
-          // Few are ranked sooner than another connection has begun.
+          // A few chunks are ranked sooner than another connection has begun.
           { pipelined: !isLarge(query) },
         );
         return fuseRankings(rankings, query.topK);
@@ -177,7 +177,7 @@ export class PgvectorStore implements VectorStore {
       await this.#deletePostings(collection);
       left = await this.#run(collection, async (transaction) => {
         const scope = [collection.org, collection.collectionId];
-        // Waits for a write that was under way: numbers may start again from 0 only where nothing has one.
+        // This waits for a write that was under way: numbers may start again from 0 only where no chunk has one.
         await transaction.query('SELECT FROM parley.vector_collections WHERE org = $1 AND collection_id = $2 FOR UPDATE', scope);
         const { rows } = await transaction.query('SELECT FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 LIMIT 1', scope);
         if (rows.length > 0) return true;
@@ -194,7 +194,7 @@ export class PgvectorStore implements VectorStore {
   ): Promise<readonly string[]> {
     checkCollection(collection);
     return this.#run(collection, async (transaction) => {
-      // From each document to the next by the index: documents have many chunks.
+      // The index leads from each document to the next: documents have many chunks.
       const { rows } = await transaction.query<{ id: string }>(
         `WITH RECURSIVE document (id) AS (
            (SELECT document_id FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 AND document_id > $3 AND document_id <> '' ORDER BY document_id LIMIT 1)
@@ -215,10 +215,10 @@ export class PgvectorStore implements VectorStore {
     await translated(() => this.#database.query('SELECT FROM parley.vector_collections LIMIT 0'));
   }
 
-  /** The database is the caller's, and stays open. */
+  /** Does nothing: the caller owns the database, which stays open. */
   async close(): Promise<void> {}
 
-  /** Undefined for a collection without dense vectors. */
+  /** Returns undefined for a collection without dense vectors. */
   #dense({ space: { dimension } }: CollectionRef): Promise<DenseTable | undefined> {
     if (dimension === 0) return Promise.resolve(undefined);
     let table = this.#tables.get(dimension);
@@ -239,9 +239,9 @@ export class PgvectorStore implements VectorStore {
     return table;
   }
 
-  /** Tidies the inverted index behind chunks that are gone: where more of a segment's are gone than there are, and a block's worth. */
+  /** Compacts the inverted index of deleted chunks: where a segment has more of these than live ones, by a block's worth. */
   async #sweep(collection: CollectionRef, numbers: readonly number[]): Promise<void> {
-    // Counting takes as long as 65,536 chunks are many: one deletion in 64 does it.
+    // Counting takes as long as for 65,536 chunks, so one deletion in 64 does it.
     for (const segment of new Set(numbers.filter((number) => number % COUNTED_EVERY === 0).map(segmentOf))) {
       const count = await this.#run(collection, (transaction) => countSegment(transaction, collection, segment));
       if (count.indexed - count.live.size <= count.live.size + BLOCK_SIZE) continue;
@@ -270,7 +270,7 @@ export class PgvectorStore implements VectorStore {
   }
 }
 
-/** Reserves numbers up to `end`, and with them the collection, until the transaction ends. */
+/** Reserves numbers up to `end`, and locks the collection until the transaction ends. */
 async function takeNumbers(
   transaction: Transaction,
   { org, collectionId }: CollectionRef,
@@ -287,7 +287,7 @@ async function takeNumbers(
   return row;
 }
 
-/** @returns the numbers of what was deleted */
+/** @returns the numbers of the deleted chunks */
 async function deleteChunks(
   transaction: Transaction,
   { org, collectionId }: CollectionRef,

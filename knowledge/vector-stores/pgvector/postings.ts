@@ -1,5 +1,5 @@
 /**
- * The inverted index: which chunks have a term. A row has up to 1,024 entries, of chunks whose numbers ascend from its block on and
+ * The inverted index: it has the chunks of each term. A row has up to 1,024 entries, of chunks whose numbers ascend from its block on and
  * share all but their lower 16 bits: rare terms have one row for 65,536 chunks, frequent ones one for each thousand.
  */
 import type { Transaction } from '../../../store/database.ts';
@@ -7,13 +7,13 @@ import type { QueryUnits, SparseUnits } from '../exact-weights.ts';
 import type { Scope } from './scope.ts';
 
 const BLOCK_BITS = 10;
-/** A row has so many entries at most, so that those of its own block always fit. */
+/** Most entries of a row, so that those of its own block always fit. */
 export const BLOCK_SIZE = 1 << BLOCK_BITS;
 const SEGMENT_BITS = 16;
 export const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const BLOCKS_IN_SEGMENT = SEGMENT_SIZE / BLOCK_SIZE;
 const ENTRY_BYTES = 4;
-/** Every chunk has it: how many there are in the index. Terms of words are above, those that filters ask for below. */
+/** Term that every chunk has: it counts the chunks in the index. Terms of words are above, those of filters below. */
 const EVERY_CHUNK = 0;
 
 export function blockOf(number: number): number {
@@ -24,7 +24,7 @@ export function segmentOf(number: number): number {
   return number >>> SEGMENT_BITS;
 }
 
-/** First number of a segment. */
+/** Returns the first number of a segment. */
 export function startOf(segment: number): number {
   return segment * SEGMENT_SIZE;
 }
@@ -35,7 +35,7 @@ interface Row {
   readonly entries: Buffer;
 }
 
-/** A row as a search reads it: text that is decoded in place costs half of what the driver's buffers do, and less garbage. */
+/** A row as a search reads it: decoding text in place costs half as much as the driver's buffers, and makes less garbage. */
 interface ReadRow extends Omit<Row, 'entries'> {
   readonly base64: string;
 }
@@ -43,13 +43,13 @@ interface ReadRow extends Omit<Row, 'entries'> {
 export interface IndexedChunk {
   readonly number: number;
   readonly sparse: SparseUnits;
-  /** What filters can ask for. */
+  /** The terms by which filters find the chunk. */
   readonly filterTerms: readonly number[];
 }
 
-/** Adds the chunks' terms. The caller holds the collection, so that no other writer appends to its last rows. */
+/** Adds the chunks' terms. The caller locks the collection, so that no other writer appends to its last rows. */
 export async function addPostings(transaction: Transaction, { org, collectionId }: Scope, chunks: readonly IndexedChunk[]): Promise<void> {
-  // Block by block: two of one statement would append to the same row.
+  // This goes block by block: two blocks of one statement would append to the same row.
   for (const block of new Set(chunks.map(({ number }) => blockOf(number)))) {
     const terms = new Map<number, number[]>();
     const add = (term: number, number: number, units: number): void => {
@@ -74,7 +74,10 @@ export async function addPostings(transaction: Transaction, { org, collectionId 
   }
 }
 
-/** The last row of a segment that a term has, if there is room in it. Asked for in an order that one index alone has, whatever is known of the table. */
+/**
+ * Selects the last row of a segment that a term has, if there is room in it. The order is one that a single index has, whatever the
+ * statistics of the table.
+ */
 function lastRow(firstBlock: number): string {
   return `LEFT JOIN LATERAL (
     SELECT block, octet_length(entries) AS bytes FROM parley.vector_postings
@@ -82,17 +85,17 @@ function lastRow(firstBlock: number): string {
   ) AS last ON last.block >= ${firstBlock} AND last.bytes + octet_length(given.entries) <= ${BLOCK_SIZE * ENTRY_BYTES}`;
 }
 
-/** What some chunks score, in units; 0 for those that share no term with the query. */
+/** The scores of some chunks, in units; 0 for those that share no term with the query. */
 export interface ChunkScores {
   readonly scores: Uint32Array;
-  /** Behind the last one that has a score. */
+  /** Index behind the last chunk that has a score. */
   readonly end: number;
   readonly numberAt: (index: number) => number;
 }
 
-/** Inner products of a query, as far as its terms have been read, with every chunk that has one of these; also with some that are gone. */
+/** Inner products of a query, as far as its terms have been read, with every chunk that has one of these; also with some deleted ones. */
 export interface Scores {
-  /** @param numbers of these chunks alone; without it of all */
+  /** @param numbers returns the scores of these chunks alone; of all by default */
   chunks(numbers?: Int32Array): readonly ChunkScores[];
   readonly scoreOf: (number: number) => number;
   read(query: QueryUnits): Promise<void>;
@@ -117,7 +120,7 @@ export async function withScores<T>(
   );
 }
 
-/** Adds to the scores of some chunks what the terms of a query give them. Of terms that most chunks have, a few rows in place of all. */
+/** Adds a query's terms to the scores of some chunks. For terms that most chunks have, it reads a few rows in place of all. */
 export async function addScores(
   transaction: Transaction,
   { org, collectionId }: Scope,
@@ -149,7 +152,7 @@ function weightsOf(query: QueryUnits): (term: number) => number {
   return (term) => weights.get(term) ?? 0;
 }
 
-/** Numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
+/** Returns the numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
 export async function numbersFiltered(transaction: Transaction, { org, collectionId }: Scope, filter: string): Promise<Int32Array> {
   const { rows } = await transaction.query<ReadRow & { fields: number }>(
     postingsOf(
@@ -172,14 +175,20 @@ export async function numbersFiltered(transaction: Transaction, { org, collectio
 
 const BASE64 = "encode(entries, 'base64') AS base64";
 
-/** One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have. */
+/**
+ * Selects postings by one look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled
+ * doesn't have.
+ */
 function postingsOf(wanted: string, ...columns: readonly string[]): string {
   return `SELECT ${['posting.*', ...columns].join(', ')} FROM ${wanted} CROSS JOIN LATERAL (
     SELECT term, block, ${BASE64} FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
   ) AS posting`;
 }
 
-/** Of former searches: making new ones for each, 4 MB for a million chunks, takes the garbage collector longer than the rest of a search. */
+/**
+ * Arrays of former searches: making new ones for each, 4 MB for a million chunks, takes the garbage collector longer than the rest of a
+ * search.
+ */
 const spare: Uint32Array[] = [];
 const MAX_SPARE = 64;
 
@@ -190,10 +199,10 @@ interface Segment {
 
 class Sums {
   readonly #segments = new Map<number, Segment>();
-  /** Entries so far: no fewer than there are chunks with a score. */
+  /** Number of entries so far: no fewer than there are chunks with a score. */
   added = 0;
 
-  /** 0 for what was never added to. */
+  /** Returns 0 for chunks without a score. */
   readonly scoreOf = (number: number): number => this.#segments.get(segmentOf(number))?.scores[number % SEGMENT_SIZE] ?? 0;
 
   chunks(numbers?: Int32Array): readonly ChunkScores[] {
@@ -213,7 +222,7 @@ class Sums {
     }
   }
 
-  /** A look-up of the segment for each number would take longer than the scores. */
+  /** Reads the scores segment by segment: a look-up of the segment for each number would take longer. */
   #scoresOf(numbers: Int32Array): Uint32Array {
     const found = new Uint32Array(numbers.length);
     let segment: number | undefined;
@@ -226,7 +235,7 @@ class Sums {
     return found;
   }
 
-  /** It has no scores from then on. */
+  /** Gives the arrays back; there are no scores from then on. */
   close(): void {
     for (const { scores } of this.#segments.values()) if (spare.length < MAX_SPARE) spare.push(scores);
     this.#segments.clear();
@@ -258,18 +267,18 @@ function addTo(segment: Segment, { entries, weight }: { readonly entries: string
   return length / ENTRY_BYTES;
 }
 
-/** Of a segment, how many chunks are in the index, and which of them are there. */
+/** The number of a segment's chunks in the index, and its live chunks. */
 export interface SegmentCount {
   readonly indexed: number;
-  /** Numbers from here on may be being written. */
+  /** Chunks with numbers from here on may be under way. */
   readonly end: number;
   readonly live: ReadonlySet<number>;
 }
 
-/** The collection can't go, and its numbers begin again, before the transaction ends. */
+/** Counts a segment. Until the transaction ends, the collection can't be deleted, nor its numbers start again. */
 export async function countSegment(transaction: Transaction, { org, collectionId }: Scope, segment: number): Promise<SegmentCount> {
   const first = segment * BLOCKS_IN_SEGMENT;
-  // Before the chunks are: whatever has a number below the end by now is among them, unless it is gone.
+  // This runs before the chunks are read: each chunk with a number below the end by now is among them, unless it is deleted.
   const { rows: counts } = await transaction.query<{ indexed: number; end: number }>(
     `SELECT next_number AS end, (SELECT coalesce(sum(octet_length(entries)) / ${ENTRY_BYTES}, 0)::int FROM parley.vector_postings
        WHERE org = $1 AND collection_id = $2 AND term = ${EVERY_CHUNK} AND block BETWEEN $3 AND $4) AS indexed
@@ -283,13 +292,13 @@ export async function countSegment(transaction: Transaction, { org, collectionId
   return { indexed: counts[0]?.indexed ?? 0, end: counts[0]?.end ?? 0, live: new Set(rows.map(({ number }) => number)) };
 }
 
-/** The blocks of a segment that rows begin in. */
+/** Returns the blocks of a segment that rows begin in. */
 export function blocksOf(segment: number, { end }: SegmentCount): readonly number[] {
   const first = segment * BLOCKS_IN_SEGMENT;
   return Array.from({ length: Math.min(BLOCKS_IN_SEGMENT, blockOf(end - 1) - first + 1) }, (_, index) => first + index);
 }
 
-/** Drops what is left of chunks that are gone from the rows that begin in a block. */
+/** Removes the entries of deleted chunks from the rows that begin in a block. */
 export async function compactBlock(
   transaction: Transaction,
   { org, collectionId }: Scope,

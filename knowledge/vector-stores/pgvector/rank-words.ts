@@ -1,4 +1,4 @@
-/** The ranking by words: BM25 from the inverted index. */
+/** Ranks by words: BM25 from the inverted index. */
 import type { Transaction } from '../../../store/database.ts';
 import { TERM_WEIGHT_LIMIT } from '../../lexical/vectors.ts';
 import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
@@ -21,10 +21,10 @@ interface ChunkRow {
   readonly tie_breaker: number;
 }
 
-/** Units of a term in a passage are fewer. */
+/** Upper bound of a term's units in a passage. */
 const usualMost = TERM_WEIGHT_LIMIT * PASSAGE_UNIT;
 
-/** The best `limit` chunks that share a term with the query and meet its conditions. */
+/** Returns the best `limit` chunks that share a term with the query and meet its conditions. */
 export async function rankWords(
   transaction: Transaction,
   scope: Scope,
@@ -42,11 +42,11 @@ export async function rankWords(
   });
   const best = (hits: readonly VectorHit[]): readonly VectorHit[] => hits.toSorted(byRank).slice(0, limit);
 
-  // The best first: mostly enough of them are still there and wanted. A document's are few among all.
+  // The best chunks come first: mostly enough of them still exist and meet the conditions. A document's are few among all.
   const atFirst = 16 + 2 * limit;
 
   return withScores(transaction, scope, async (scores) => {
-    // Another look into the index costs more than it saves where there are few.
+    // Another look into the index costs more than it saves where there are few chunks.
     if (isLarge(query) && query.document === undefined) {
       const { likely, surely, unread } = await rareTermsFirst(scores, units, { wanted: limit + FEW_GONE, meeting });
       if (likely !== undefined) {
@@ -62,7 +62,7 @@ export async function rankWords(
     const found: VectorHit[] = [];
     let upper = Infinity;
     for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
-      // Down to a score and not to a number of chunks: all that share the last score are in.
+      // The limit is a score and not a number of chunks, so that all that share the last score are in.
       const about = counted.scoreOfRank(wanted);
       const batch = scoredBetween(chunks, about, upper);
       // Steps are coarse where a filter leaves none of the best.
@@ -70,7 +70,7 @@ export async function rankWords(
       for (const [number, score] of batch) if (score < lower) batch.delete(number);
       for (const row of await lookUp(transaction, scope, query, [...batch.keys()])) found.push(hit(row, batch.get(row.number) ?? 0));
       if (found.length >= limit || wanted >= counted.chunks) return best(found);
-      // Conditions that few meet: cheaper asked of every chunk than of one after another.
+      // Conditions that few chunks meet are cheaper to ask of every chunk than of one after another.
       if (wanted > atFirst && conditionOf(query, 3).sql !== '') break;
       upper = lower;
     }
@@ -80,12 +80,12 @@ export async function rankWords(
   });
 }
 
-/** Whether the collection may have more chunks than a segment. */
+/** Tells whether the collection may have more chunks than a segment. */
 export function isLarge({ chunks = Infinity }: VectorQuery): boolean {
   return chunks > SEGMENT_SIZE;
 }
 
-/** The chunks that score `lower` or more, something at all, and less than `upper`. */
+/** Returns the chunks that score `lower` or more, above 0, and less than `upper`. */
 function scoredBetween(chunks: readonly ChunkScores[], lower: number, upper: number): Map<number, number> {
   const found = new Map<number, number>();
   for (const { scores, end, numberAt } of chunks) {
@@ -97,18 +97,18 @@ function scoredBetween(chunks: readonly ChunkScores[], lower: number, upper: num
   return found;
 }
 
-/** Chunks that the index has and that are gone: more of the best ones mean that all is read. */
+/** Number of deleted chunks that the index may still have among the best; with more, everything is read. */
 const FEW_GONE = 4;
-/** What the terms that are read last can add: this share of what all can at first, and then of the least of the best scores so far. */
+/** Shares of the weight that the terms read last can add: of all terms' at first, and then of the least of the best scores so far. */
 const UNREAD_SHARES = [1 / 8, 1 / 4, 1 / 16];
-/** More candidates have nearly all rows of a frequent term. */
+/** Most candidates: more have nearly all rows of a frequent term. */
 const MAX_CANDIDATES = 256;
 
 /**
- * Reads the terms that few chunks have, until only some chunks can still be among the `wanted` best: of frequent terms, which have nearly
- * all rows of the index that a query has, only those of these chunks need to be read.
- * @returns `likely`: scores without the `unread` terms of the chunks that can be among the best, where these are few. All others have in the end
- * less than `surely`
+ * Reads the terms that few chunks have, until only some chunks can still be among the `wanted` best: frequent terms have nearly all rows of
+ * the index that a query needs, and only the rows of these chunks are read.
+ * @returns `likely`: scores without the `unread` terms of the chunks that can be among the best, where these are few. All others have in
+ * the end less than `surely`
  */
 async function rareTermsFirst(
   scores: Scores,
@@ -132,7 +132,10 @@ async function rareTermsFirst(
   return { likely: undefined, surely, unread };
 }
 
-/** The lightest terms, as many as have together no more than this weight, and the others, one at least. The lighter a term, the more chunks have it. */
+/**
+ * Splits terms into the lightest, as many as have together no more than this weight, and the others, one at least. The lighter a term, the
+ * more chunks have it.
+ */
 function split({ indices, units, step }: QueryUnits, weight: number): { readonly light: QueryUnits; readonly heavy: QueryUnits } {
   const byWeight = indices.map((term, position) => ({ term, weight: units[position] ?? 0 })).toSorted((a, b) => a.weight - b.weight);
   let left = weight;
@@ -158,13 +161,13 @@ interface Steps {
   scoreOfRank(rank: number): number;
 }
 
-/** Scores counted in steps between 0 and what they can hardly exceed, which is far quicker than sorting them. */
+/** Counts scores in steps between 0 and an upper bound, which is far quicker than sorting them. */
 function stepsOf(scored: readonly ChunkScores[], units: QueryUnits): Steps {
   const scale = STEPS / (total(units) * usualMost);
   const counts = new Uint32Array(STEPS + 1);
   let chunks = 0;
   for (const { scores, end } of scored) {
-    // By index: an iterator takes several times as long, and this is done for each chunk.
+    // This goes by index: an iterator takes several times as long, and this runs for each chunk.
     for (let index = 0; index < end; index += 1) {
       const score = scores[index] ?? 0;
       if (score === 0) continue;
@@ -175,19 +178,19 @@ function stepsOf(scored: readonly ChunkScores[], units: QueryUnits): Steps {
   }
   return {
     chunks,
-    /** How many score so much or more, and perhaps a few that score a little less. */
+    /** Counts the chunks that score so much or more, and perhaps a few that score a little less. */
     reaching(score) {
       let reached = 0;
       for (let step = STEPS; step >= Math.min(STEPS, (score * scale) | 0); step -= 1) reached += counts[step] ?? 0;
       return reached;
     },
-    /** A score that at least `rank` of them reach, and not many more. */
+    /** Returns a score that at least `rank` of them reach, and not many more. */
     scoreOfRank(rank) {
       if (rank >= chunks) return 0;
       let reached = 0;
       for (let step = STEPS; step > 0; step -= 1) {
         reached += counts[step] ?? 0;
-        // A hair lower, as far as rounding may have lifted a score into its step.
+        // The score is a hair lower, as far as rounding may have lifted a score into its step.
         if (reached >= rank) return (step / scale) * (1 - 1e-12);
       }
       return 0;
@@ -197,7 +200,7 @@ function stepsOf(scored: readonly ChunkScores[], units: QueryUnits): Steps {
 
 const COLUMNS = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal, chunk.tie_breaker::float8 AS tie_breaker';
 
-/** One look-up by the whole key for each number: a plan that needs no statistics. */
+/** Looks up each number by the whole key: a plan that needs no statistics. */
 async function lookUp(
   transaction: Transaction,
   { org, collectionId }: Scope,

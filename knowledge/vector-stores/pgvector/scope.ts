@@ -11,7 +11,7 @@ export interface SqlCondition {
   readonly values: readonly unknown[];
 }
 
-/** What a query demands of chunks. Its parameters are numbered from `from` on. */
+/** Writes a query's conditions on chunks. Its parameters are numbered from `from` on. */
 export function conditionOf({ filter, exclude, document }: VectorQuery, from: number): SqlCondition {
   const parts: string[] = [];
   const values: unknown[] = [];
@@ -26,12 +26,15 @@ export function conditionOf({ filter, exclude, document }: VectorQuery, from: nu
   return { sql: parts.join(''), values };
 }
 
-/** The second half is what the index by document asks for. */
+/** Writes the condition on a document. Its second half lets the planner use the index by document. */
 export function documentIs(place: string, table = ''): string {
   return `${table}document_id = ${place} AND ${table}document_id <> ''`;
 }
 
-/** Of the chunks that meet a query's filter, or are of its document, and of none that it excludes: hardly any others than these. */
+/**
+ * Returns numbers of the chunks that meet a query's filter, or are of its document, and of none that it excludes: hardly any others than
+ * these.
+ */
 export async function numbersThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<Int32Array> {
   if (query.document !== undefined) {
     const condition = conditionOf(query, 3);
@@ -47,7 +50,7 @@ export async function numbersThatMeet(transaction: Transaction, { org, collectio
   );
 }
 
-/** Of the chunks of some documents. */
+/** Returns numbers of the chunks of some documents. */
 export async function numbersOf(
   transaction: Transaction,
   { org, collectionId }: Scope,

@@ -1,4 +1,4 @@
-/** The body, notes, headers or footers of a Word document: paragraphs and tables in their order. */
+/** Reads the body, notes, headers or footers of a Word document: paragraphs and tables in their order. */
 import type { Sink } from '../../block.ts';
 import { HIDDEN_TEXT_LEFT_OUT, leftOut, PLACEHOLDERS_LEFT_OUT, WHITE_TEXT_LEFT_OUT } from '../../left-out.ts';
 import { tick } from '../../text/tick.ts';
@@ -15,13 +15,13 @@ export interface BodyContext {
   readonly styles: Styles;
   readonly numbering: Numbering;
   readonly sink: Pick<Sink, 'warn'>;
-  /** The page has a colour, or pictures stand behind its text: white text may be there to be read. */
+  /** True if the page has a colour, or pictures stand behind its text: then readers see white text. */
   readonly hasBackdrop: boolean;
-  /** Number of the note with this id, counted from its first mention. */
+  /** Returns the number of the note with this id, counted from its first mention. */
   readonly noteNumber: (kind: 'footnote' | 'endnote', id: string) => number;
 }
 
-/** Deleted, moved away, above the line, or how something looked before. */
+/** Elements that are not read: deleted, moved away, above the line, or a former look. */
 const UNREAD = new Set([
   'del',
   'moveFrom',
@@ -46,14 +46,14 @@ interface OpenParagraph {
   readonly numId: string | undefined;
   readonly level: number | undefined;
   readonly isShaded: boolean;
-  /** Text boxes that hang on it come after it. */
+  /** Text boxes that are anchored in the paragraph; they come after it. */
   readonly boxes: readonly BodyItem[];
 }
 
 interface OpenTable {
   readonly builder: TableBuilder;
   isHeaderRow: boolean;
-  /** All of it, or a part that its style colours. */
+  /** True if all of the table, or a part of it, has a colour by its style. */
   isShaded: boolean;
   cell: OpenCell | undefined;
 }
@@ -70,14 +70,14 @@ interface OpenField {
   checkBox: boolean | undefined;
 }
 
-/** @returns the items of a part; of each paragraph only what a reader sees */
+/** @returns the items of a part; of each paragraph only the visible text */
 export function readBody(part: Buffer | undefined, context: BodyContext): readonly BodyItem[] {
   const reader = new BodyReader(context);
   walkXml(part, reader);
   return reader.items;
 }
 
-/** @returns the items of each note by its id; `element` is that of a note */
+/** @returns the items of each note by its id; `element` is the name of a note's element */
 export function readNotes(
   part: Buffer | undefined,
   element: 'footnote' | 'endnote',
@@ -105,9 +105,9 @@ class BodyReader {
   readonly #paragraphs: OpenParagraph[] = [];
   readonly #tables: OpenTable[] = [];
   readonly #fields: OpenField[] = [];
-  /** Whether what programs that know more would show had any text: then the other form of it is left. */
+  /** Open choices, and whether the form for programs that know more had any text: then the other form is skipped. */
   readonly #choices: { hasText: boolean }[] = [];
-  /** Where the items of text boxes go: behind the paragraph around them. */
+  /** Lists for the items of text boxes, which go behind the paragraph around them. */
   readonly #boxes: { readonly items: BodyItem[]; readonly tables: number }[] = [];
   #run: RunFormat = {};
   #formBox: boolean | undefined;
@@ -232,7 +232,7 @@ class BodyReader {
       case 'endnoteReference':
         this.#sayPlain(`[${this.#context.noteNumber(name === 'footnoteReference' ? 'footnote' : 'endnote', attributes['id'] ?? '')}]`);
         return;
-      // A check box of an old form: `<w:checkBox><w:default/><w:checked/></w:checkBox>`.
+      // This is a check box of an old form: `<w:checkBox><w:default/><w:checked/></w:checkBox>`.
       case 'checkBox':
         this.#formBox = false;
         return;
@@ -265,7 +265,7 @@ class BodyReader {
     open.text.add(text, format);
   }
 
-  /** Of the run, the paragraph, a cell or table around it, or perhaps of a shape or page. */
+  /** Tells whether the run, the paragraph, a cell or table around it, or perhaps a shape or page has a colour. */
   #isOnColour(format: RunFormat, paragraph: OpenParagraph): boolean {
     return (
       format.isShaded === true ||
@@ -276,7 +276,7 @@ class BodyReader {
     );
   }
 
-  /** Instead of the sign that a check box shows, which is of any font. @returns whether it is one */
+  /** Writes a tick in place of the sign of a check box, which may be of any font. @returns whether it is a check box */
   #sayCheckBox(): boolean {
     const isChecked = this.#fields.at(-1)?.checkBox;
     if (isChecked === undefined || this.#paragraphs.length === 0) return false;
@@ -289,7 +289,7 @@ class BodyReader {
     this.#formBox = undefined;
   }
 
-  /** Whatever the run looks like. */
+  /** Adds text without the look of its run. */
   #sayPlain(text: string): void {
     const run = this.#run;
     const { isHidden = false, isWhite = false, isShaded = false } = run;
@@ -324,7 +324,7 @@ class BodyReader {
     const text = open.text.resolve(this.#context.sink);
     const item = text.trim() === '' ? undefined : this.#itemOf(open);
     const paragraph: Paragraph = { text, headingLevel: open.headingLevel, isBold: open.text.isBold, ...(item && { item }) };
-    // Tables of contents say again what the headings say.
+    // Tables of contents repeat the headings.
     if (!/^toc \d$/u.test(open.style.name)) this.#put(paragraph);
     for (const box of open.boxes) this.#put(box);
     this.#run = {};
@@ -338,14 +338,14 @@ class BodyReader {
     return { numId, level, label: numbering.next(numId, level) };
   }
 
-  /** Into the cell, the text box or the part that is open. */
+  /** Puts an item into the cell, the text box or the part that is open. */
   #put(item: BodyItem): void {
     const table = this.#isInBox() ? undefined : this.#tables.at(-1);
     if (table === undefined || item instanceof TableBuilder) this.#itemsAround().push(item);
     else table.builder.text(`${labelled(item)} `);
   }
 
-  /** A text box in a cell has its own paragraphs. */
+  /** Tells whether the paragraph is in a text box, which has its own paragraphs even in a cell. */
   #isInBox(): boolean {
     const box = this.#boxes.at(-1);
     return box !== undefined && box.tables === this.#tables.length;

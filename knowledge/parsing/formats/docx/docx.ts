@@ -14,13 +14,16 @@ import { walkXml } from './xml.ts';
 import type { Parser, Sink } from '../../block.ts';
 
 const MAIN = 'word/document.xml';
-/** Titles of clauses are below all headings that have a style. */
+/** Level of clauses' titles: below all headings that have a style. */
 const CLAUSE_LEVEL = 10;
 
-/** The page's colour, and pictures behind the text: letterheads, banners. */
+/** Marks of the page's colour, and of pictures behind the text: letterheads, banners. */
 const BACKDROPS = ['<w:background ', 'behindDoc="1"', 'behindDoc="true"'];
 
-/** Word documents: body, tables, lists and text boxes in their order, then notes, then what headers and footers say, each text once. */
+/**
+ * Reads Word documents: body, tables, lists and text boxes in their order, then notes, then the text of headers and footers, each text
+ * once.
+ */
 export const parseDocx: Parser = async (input, sink) => {
   const archive = await openArchive(input.content);
   const body = archive.parts.get(MAIN) ?? mainPart(archive);
@@ -69,7 +72,7 @@ function addItems(items: readonly BodyItem[], sink: Sink): string | undefined {
   return firstHeading;
 }
 
-/** Those that the text mentions, each with the number of its mark. */
+/** Adds the notes that the text mentions, each with the number of its mark. */
 function addNotes(archive: Archive, numbers: ReadonlyMap<string, number>, context: BodyContext, sink: Sink): void {
   const notes = {
     footnote: readNotes(archive.parts.get('word/footnotes.xml'), 'footnote', context),
@@ -83,7 +86,7 @@ function addNotes(archive: Archive, numbers: ReadonlyMap<string, number>, contex
   }
 }
 
-/** Some programs call the main part otherwise; its relationship says how. */
+/** Finds the main part by its relationship, because some programs give it another name. */
 function mainPart(archive: Archive): Buffer {
   const relations = archive.parts.get('_rels/.rels')?.toString() ?? '';
   const tag = (relations.match(/<Relationship\b[^<>]*>/gu) ?? []).find((relation) => /Type="[^"]*\/officeDocument"/u.test(relation));
@@ -128,7 +131,7 @@ function linksElsewhere(archive: Archive): boolean {
   return relations.some((relation) => /TargetMode="External"/u.test(relation) && !/Type="[^"]*\/hyperlink"/u.test(relation));
 }
 
-/** Sections repeat the same headers and footers; page numbers in them are fields. */
+/** Reads headers and footers once, because sections repeat them; page numbers in them are fields. */
 function runningTexts(archive: Archive, context: BodyContext): ReadonlySet<string> {
   const parts = [...archive.parts].filter(([name]) => /^word\/(?:header|footer)\d*\.xml$/u.test(name)).map(([, part]) => part);
   return new Set(parts.flatMap((part) => readBody(part, context).flatMap(linesOf)).filter((text) => /\p{L}{2}/u.test(text)));

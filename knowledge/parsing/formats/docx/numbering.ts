@@ -3,13 +3,13 @@ import { type Attributes, integer, isOn, walkXml } from './xml.ts';
 
 interface Level {
   readonly start: number;
-  /** Undefined for bullets and for levels that show no number. */
+  /** Format of the number; undefined for bullets and for levels that show none. */
   readonly format: NumberFormat | undefined;
-  /** `%1.%2` */
+  /** The text around the numbers, e.g. `%1.%2`. */
   readonly text: string;
-  /** All its numbers are written in digits. */
+  /** True if all its numbers are written in digits. */
   readonly isLegal: boolean;
-  /** It goes on when a list of an upper level begins anew. */
+  /** True if it goes on when a list of an upper level begins anew. */
   readonly goesOn: boolean;
   /** Id of the style whose paragraphs are on this level. */
   readonly style: string | undefined;
@@ -23,17 +23,17 @@ interface List {
 interface Instance {
   readonly numId: string;
   list: string;
-  /** By level. */
+  /** First numbers by level. */
   readonly starts: Map<number, number>;
 }
 
 const DEEPEST_LEVEL = 8;
-/** What stands in front of a paragraph is shorter; each paragraph repeats it. */
+/** Longest label in front of a paragraph, because each of its paragraphs repeats it. */
 const LONGEST_LABEL = 100;
 const NEW_LEVEL: Level = { start: 1, format: 'decimal', text: '', isLegal: false, goesOn: false, style: undefined };
 const FORMATS: ReadonlySet<string> = new Set<NumberFormat>(['decimalZero', 'lowerLetter', 'upperLetter', 'lowerRoman', 'upperRoman']);
 
-/** The lists of a document, counted as its paragraphs come. @see ECMA-376 part 1, 17.9 */
+/** Counts the lists of a document as its paragraphs come. @see ECMA-376 part 1, 17.9 */
 export class Numbering {
   readonly #lists = new Map<string, List>();
   readonly #instances = new Map<string, Instance>();
@@ -63,13 +63,13 @@ export class Numbering {
     });
   }
 
-  /** The level that a list keeps for a style, where the style names none. */
+  /** Returns the level that a list keeps for a style, where the style names none. */
   levelOf(numId: string, style: string | undefined): number {
     const levels = this.#lists.get(this.#instances.get(numId)?.list ?? '')?.levels ?? new Map<number, Level>();
     return [...levels].find(([, level]) => style !== undefined && level.style === style)?.[0] ?? 0;
   }
 
-  /** Counts a paragraph. @returns what stands in front of it: `§ 4`, `4.2`, `(a)`, or nothing for a bullet */
+  /** Counts a paragraph. @returns its label: `§ 4`, `4.2`, `(a)`, or nothing for a bullet */
   next(numId: string, level: number): string {
     const instance = this.#instances.get(numId);
     const list = this.#lists.get(instance?.list ?? '');

@@ -2,12 +2,12 @@ import type { Sink } from '../../block.ts';
 import { RAISED, resolveMarks, STRUCK } from '../../text/marked-text.ts';
 import type { RunFormat } from './styles.ts';
 
-/** A paragraph as it stands in the document. */
+/** A paragraph of the document. */
 export interface Paragraph {
   readonly text: string;
-  /** Undefined for what is no heading by its style. */
+  /** Level of the heading; undefined unless its style makes it one. */
   readonly headingLevel: number | undefined;
-  /** All of its text. */
+  /** True if all of its text is bold. */
   readonly isBold: boolean;
   /** Absent where it belongs to no list. */
   readonly item?: ListItem;
@@ -15,13 +15,13 @@ export interface Paragraph {
 
 export interface ListItem {
   readonly numId: string;
-  /** From 0. */
+  /** Level of the list, from 0. */
   readonly level: number;
-  /** `4.2`; empty for bullets. */
+  /** The number in front, e.g. `4.2`; empty for bullets. */
   readonly label: string;
 }
 
-/** A clause's title is shorter. */
+/** Most characters of a clause's title. */
 const LONGEST_TITLE = 100;
 const TYPED_NUMBER =
   /^(?:§{1,2}\s*\d|(?:article|artikel|artículo|articolo|artigo|section|clause|art\.)\s*\d|\d{1,3}(?:\.\d{1,3})*\.?\s|[IVX]{1,5}\.\s)/iu;
@@ -45,7 +45,7 @@ export class ParagraphText {
     return this.#hasText && this.#isBold;
   }
 
-  /** Runs that look alike are one: programs cut them anywhere. */
+  /** Joins runs that look alike: programs cut them anywhere. */
   resolve(sink: Pick<Sink, 'warn'>): string {
     const marked = this.#parts
       .join('')
@@ -55,14 +55,14 @@ export class ParagraphText {
   }
 }
 
-/** With its number, once. */
+/** Writes a paragraph with its number, once. */
 export function labelled({ text, item }: Paragraph): string {
   return item === undefined || item.label === '' || text.trim() === '' ? text : `${item.label} ${text.trimStart()}`;
 }
 
 /**
- * Levels of lists whose items are titles of clauses: short, without a full stop, and hardly ever one directly behind the other. Of the item
- * that is alone on its level nobody can tell.
+ * Returns the levels of lists whose items are titles of clauses: short, without a full stop, and hardly ever one directly behind the other.
+ * An item that is alone on its level is undecidable.
  * @param paragraphs undefined for a table
  */
 export function clauseLevels(paragraphs: readonly (Paragraph | undefined)[]): ReadonlySet<string> {
@@ -81,8 +81,8 @@ export function clauseLevels(paragraphs: readonly (Paragraph | undefined)[]): Re
 }
 
 /**
- * Whether a paragraph without a heading's style is the title of a clause: short, with a number, without a full stop, and either bold, or
- * one of a level of titles.
+ * Tells whether a paragraph without a heading's style is the title of a clause: short, with a number, without a full stop, and either bold,
+ * or one of a level of titles.
  * @param after undefined for a table or the end
  */
 export function isClauseTitle(paragraph: Paragraph, after: Paragraph | undefined, levels: ReadonlySet<string>): boolean {
@@ -96,7 +96,7 @@ function isTitle({ text }: Paragraph): boolean {
   return line.length <= LONGEST_TITLE && /\p{L}{2}/u.test(line) && !/[.,;:!?…]$/u.test(line);
 }
 
-/** Of paragraphs with numbers that have no heading's style. */
+/** Names the list level of a numbered paragraph that has no heading's style. */
 function levelOf(paragraph: Paragraph | undefined): string | undefined {
   const item = paragraph?.headingLevel === undefined ? paragraph?.item : undefined;
   return item === undefined || item.label === '' ? undefined : `${item.numId} ${item.level}`;

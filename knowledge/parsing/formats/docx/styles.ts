@@ -1,20 +1,20 @@
 import { type Attributes, integer, isOn, walkXml } from './xml.ts';
 
-/** How the characters of a run look, as far as it changes what they say. */
+/** The look of a run's characters, as far as it changes their meaning. */
 export interface RunFormat {
   readonly isBold?: boolean;
   readonly isStruck?: boolean;
   readonly isHidden?: boolean;
   readonly isRaised?: boolean;
   readonly isWhite?: boolean;
-  /** On a colour of its own. */
+  /** True if it stands on a colour of its own. */
   readonly isShaded?: boolean;
 }
 
-/** What a style says of its paragraphs or runs, with what it has of those that it is based on. */
+/** The properties of a style's paragraphs or runs, with those of the styles that it is based on. */
 export interface Style extends RunFormat {
   readonly name: string;
-  /** From 1. */
+  /** Level of the heading, from 1. */
   readonly headingLevel?: number | undefined;
   readonly list?: { readonly numId: string; readonly level?: number };
 }
@@ -45,7 +45,7 @@ export class Styles {
     });
   }
 
-  /** Names of built-in styles are English in every language. */
+  /** Finds a style by its id. Names of built-in styles are English in every language. */
   get(id: string | undefined): Style {
     const chain: OpenStyle[] = [];
     for (let at = id; at !== undefined && chain.length < LONGEST_CHAIN; at = chain.at(-1)?.basedOn)
@@ -77,13 +77,13 @@ function headingLevelOf(name: string): Partial<Style> {
   return level === undefined ? {} : { headingLevel: Number(level) };
 }
 
-/** Level 9 is that of the text itself. */
+/** Reads an outline level; 9 is that of the text itself. */
 export function outlineLevel({ val }: Attributes): { readonly headingLevel: number | undefined } {
   const level = integer(val, 9);
   return { headingLevel: level < 9 ? level + 1 : undefined };
 }
 
-/** What one property of `rPr` says. */
+/** Reads one property of `rPr`. */
 export function runProperty(name: string, attributes: Attributes): RunFormat {
   switch (name) {
     case 'b':
@@ -107,12 +107,12 @@ export function runProperty(name: string, attributes: Attributes): RunFormat {
   }
 }
 
-/** `FFFFFF`, and what no eye can tell from it. */
+/** Matches `FFFFFF` and colours that no eye can tell from it. */
 function isWhite(colour: string | undefined): boolean {
   return /^(?:f[a-f]){3}$/iu.test(colour ?? '');
 }
 
-/** Whether a `shd` colours anything: a pattern, or a fill that isn't the paper's. */
+/** Tells whether a `shd` colours anything: a pattern, or a fill that isn't the paper's. */
 export function isShading({ val, fill }: Attributes): boolean {
   const isFilled = fill !== undefined && fill !== 'auto' && !isWhite(fill);
   return isFilled || !/^(?:clear|nil)$/u.test(val ?? 'clear');

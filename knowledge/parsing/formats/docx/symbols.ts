@@ -1,4 +1,4 @@
-/** Characters of fonts that hold pictures, by their code in the private area, where they say yes or no or point somewhere. */
+/** Characters of picture fonts that say yes or no or point somewhere, by their code in the private area. */
 const WINGDINGS: Readonly<Record<string, string>> = {
   a7: '•',
   '6f': '☐ ',
@@ -28,7 +28,7 @@ const SYMBOL: Readonly<Record<string, string>> = {
   a5: '∞',
 };
 
-/** What `w:sym` shows; nothing for other pictures. @see ECMA-376 part 1, 17.3.3.30 */
+/** Returns the text for `w:sym`; nothing for other pictures. @see ECMA-376 part 1, 17.3.3.30 */
 export function symbol(font = '', char = ''): string {
   const code = Number.parseInt(char, 16);
   if (Number.isNaN(code)) return '';

@@ -22,12 +22,12 @@ export function walkXml(part: Buffer | undefined, handler: XmlHandler): void {
   parser.end(part?.toString() ?? '');
 }
 
-/** Properties such as `<w:b/>` hold unless they say that they don't. */
+/** Properties such as `<w:b/>` hold unless their value says otherwise. */
 export function isOn({ val }: Attributes): boolean {
   return val === undefined || !/^(?:0|false|off|none)$/u.test(val);
 }
 
-/** What an element such as `<w:ilvl w:val="2"/>` says. */
+/** Reads the number of an element such as `<w:ilvl w:val="2"/>`. */
 export function integer(value: string | undefined, otherwise: number): number {
   const number = Number.parseInt(value ?? '', 10);
   return Number.isSafeInteger(number) && number >= 0 ? number : otherwise;

@@ -1,4 +1,4 @@
-/** What a visitor opens by a click: accordions, tabs, "read more". They are shown, and what opens them stands above as a heading. */
+/** Shows the content that a visitor opens by a click: accordions, tabs, "read more". The text that opens it stands above as a heading. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
 import type { Element } from 'domhandler';
 
@@ -9,11 +9,11 @@ const TOGGLE_CLASS = /accordion|collaps|toggle|faq|tab|question|expand/iu;
 const HIDDEN = '[hidden], [aria-hidden=true], [style*="display"], [style*="visibility"]';
 const HIDDEN_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)\s*(?:!important\s*)?;?/giu;
 const PANEL = /accordion|collaps|panel|tab-?(?:pane|content)|faq|answer|expand|read-?more|more-?(?:text|content)|^more$/iu;
-/** Opened by a click too, but no part of what the page says. */
+/** Parts that open by a click too, but don't belong to the page's text. */
 const CHROME = /cookie|consent|modal|dialog|popup|overlay|menu|nav|dropdown|search|login|toast|tooltip|newsletter|banner/iu;
 const HEADING = 'h1, h2, h3, h4, h5, h6, summary, dt';
 const INLINE = new Set(['a', 'b', 'em', 'i', 'img', 'small', 'span', 'strong', 'svg']);
-/** Says nothing of what it opens. */
+/** Labels that say nothing about the content that they open. */
 const MORE =
   /^(?:\W*(?:(?:read|show|see|view|learn) )?(?:more|less|all)|(?:mehr|weniger)(?: anzeigen| lesen| erfahren)?|weiterlesen|lire (?:la suite|plus)|voir (?:plus|moins)|en savoir plus|(?:leer|ver|mostrar) (?:más|menos)|(?:ler|ver) mais|(?:leggi|mostra) (?:di più|tutto)|(?:lees|toon) meer|meer (?:lezen|tonen)|läs mer|les mer|læs mere|czytaj dalej|więcej|читать далее|ещё|もっと見る|更多|더보기)\W*$/iu;
 
@@ -54,7 +54,7 @@ function isToggle({ attribs }: Element): boolean {
   );
 }
 
-/** By its id, else what follows the toggle or the heading that it is in. */
+/** Finds the panel by its id; else it is the element behind the toggle or the heading around it. */
 function targetOf(page: CheerioAPI, element: Element, byId: ReadonlyMap<string, Element>): Element | undefined {
   const { attribs } = element;
   const named = attribs['aria-controls'] ?? attribs['data-bs-target'] ?? attribs['data-target'] ?? attribs['href'] ?? '';

@@ -32,14 +32,14 @@ const UNREADABLE = new Set([
   'audio',
   'video',
 ]);
-/** What stands around the text of these elements: see {@link resolveMarks}. */
+/** Marks around the text of these elements: see {@link resolveMarks}. */
 const MARKS: Readonly<Record<string, { readonly open: string; readonly close: string } | undefined>> = {
   sup: RAISED,
   s: STRUCK,
   strike: STRUCK,
   del: STRUCK,
 };
-/** `type` of `ol`. */
+/** Number formats by the `type` of `ol`. */
 const LIST_TYPES: Readonly<Record<string, NumberFormat | undefined>> = {
   a: 'lowerLetter',
   A: 'upperLetter',
@@ -47,17 +47,17 @@ const LIST_TYPES: Readonly<Record<string, NumberFormat | undefined>> = {
   I: 'upperRoman',
 };
 
-/** Of ours: a part of a page whose headings end with it. */
+/** Parley's own element: a part of a page whose headings end with it. */
 export const PANEL_ELEMENT = 'parley-panel';
 
 export interface HtmlBlocksOptions {
   readonly html: string;
   readonly sink: Sink;
-  /** Of the page, for websites: the outermost section of all. */
+  /** Title of the page, for websites: the outermost section of all. */
   readonly title?: string;
   /** Address of the page, for websites. */
   readonly url?: string;
-  /** It stands beside the text of the page. */
+  /** True if the HTML stands beside the text of the page. */
   readonly isAside?: boolean;
   /** Sections around the HTML, where it is part of a document of another format. */
   readonly within?: readonly string[];
@@ -79,7 +79,7 @@ export function addHtmlBlocks(options: HtmlBlocksOptions): void {
 }
 
 interface OpenList {
-  /** Undefined for lists without numbers. */
+  /** Format of the numbers; undefined for lists without any. */
   readonly format: NumberFormat | undefined;
   readonly step: 1 | -1;
   next: number;
@@ -208,7 +208,7 @@ class Walker {
     const title = this.#takeNumber() + text;
     const isFirst = !this.#hasHeading;
     this.#hasHeading = true;
-    // A page's first heading says again what its title says.
+    // A page's first heading repeats its title.
     if (isFirst && this.#options.title !== undefined && inParts(this.#options.title).includes(inParts(title))) return;
     this.#add({ kind: 'heading', text: title, headingPath: this.#outline.enter(level, title) });
   }
@@ -242,7 +242,7 @@ function cellOf(name: string, attributes: Readonly<Record<string, string>>): Par
 function listOf(name: string, attributes: Readonly<Record<string, string>>): OpenList {
   const start = integer(attributes['start']);
   const isReversed = 'reversed' in attributes;
-  // Where a reversed list begins is known at its end only.
+  // The first number of a reversed list is known only at its end.
   const hasNumbers = name === 'ol' && (!isReversed || start !== undefined);
   return {
     format: hasNumbers ? (LIST_TYPES[attributes['type'] ?? ''] ?? 'decimal') : undefined,
@@ -256,7 +256,7 @@ function integer(value: string | undefined): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** `Prices – Acme` as `|prices|acme|`, so that whole parts of titles can be compared. */
+/** Writes `Prices – Acme` as `|prices|acme|`, so that whole parts of titles can be compared. */
 function inParts(title: string): string {
   return `|${title.toLowerCase().replace(/\s*[|:·•«»‹›]\s*|\s[-–—]\s/gu, '|')}|`;
 }

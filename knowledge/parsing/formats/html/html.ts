@@ -13,7 +13,10 @@ import { openPanels } from './click-panels.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
 import { describePictures, markStruck, removeChrome, spellOutChoices, structuredQuestions, takeContacts } from './page-parts.ts';
 
-/** Readability drops one heading whose words are all in the title, be it that of a later section. Repeated titles are known further on. */
+/**
+ * Keeps a heading that Readability would drop, because its words are all in the title: it may be that of a later section. Repeated titles
+ * are detected further on.
+ */
 class ArticleReader extends Readability {
   _headerDuplicatesTitle(): boolean {
     return false;
@@ -23,7 +26,7 @@ class ArticleReader extends Readability {
 /** Below this share of the page's own text, the article that was found is not the page. */
 const LEAST_SHARE = 0.7;
 
-/** A web page: its main part, or its article without menus and advertisements, or the whole page where no article stands out. */
+/** Reads a web page: its main part, or its article without menus and advertisements, or the whole page where no article stands out. */
 export const parseHtml: Parser = (input, sink) => {
   if (input.content.length > HTML_BYTES)
     throw new IngestionError('too_large', `The page is larger than ${HTML_BYTES / 1e6} MB. Give the addresses of its parts instead.`);
@@ -51,14 +54,17 @@ export const parseHtml: Parser = (input, sink) => {
   return title === '' ? {} : { title };
 };
 
-/** HTML of whatever encoding, of a depth that can be read. @throws IngestionError `too_large` or `unsupported_content` */
+/** Decodes HTML of any encoding, and checks its depth. @throws IngestionError `too_large` or `unsupported_content` */
 export function decodeHtml(content: Buffer, contentType?: string): string {
   const html = decodeText(content, charset(contentType, content));
   checkDepth(html);
   return html;
 }
 
-/** The response says it, or the page's first bytes do. @see https://html.spec.whatwg.org/#determining-the-character-encoding */
+/**
+ * Finds the encoding in the response's header or the page's first bytes. @see
+ * https://html.spec.whatwg.org/#determining-the-character-encoding
+ */
 function charset(contentType: string | undefined, content: Buffer): string | undefined {
   const named = /charset\s*=\s*["']?([\w.:-]+)/iu;
   const meta = content
@@ -66,13 +72,13 @@ function charset(contentType: string | undefined, content: Buffer): string | und
     .match(/<meta[^>]+>/giu)
     ?.join('');
   const inPage = named.exec(meta ?? '')?.[1];
-  // A page that could be read so far is not in UTF-16, whatever it says: Word writes "unicode".
+  // A page that could be read so far is not in UTF-16, whatever it claims: Word writes "unicode".
   return (
     named.exec(contentType ?? '')?.[1] ?? (/^(utf-16|unicode|ucs-2|iso-10646-ucs-2|csunicode)/iu.test(inPage ?? '') ? 'utf-8' : inPage)
   );
 }
 
-/** Trees are built by recursion further on. */
+/** Refuses deep HTML, because later steps build trees by recursion. */
 function checkDepth(html: string): void {
   let depth = 0;
   const parser = new HtmlParser({
@@ -85,7 +91,7 @@ function checkDepth(html: string): void {
   parser.end(html);
 }
 
-/** All of the page that is no menu or advertisement. */
+/** Returns the page's text without menus and advertisements. */
 function ownText(page: CheerioAPI): string {
   const copy = load(page.html());
   copy('[hidden], [aria-hidden=true], [style*="display:none"], [style*="display: none"]').remove();
@@ -113,7 +119,7 @@ function visibleLength(html: string): number {
   return html.replace(/<[^<>]*>|\s/gu, '').length;
 }
 
-/** What a page says that its scripts have yet to fill, as its whole text. */
+/** The whole text of a page that its scripts have yet to fill. */
 const WAITING = new RegExp(
   [
     String.raw`^[\s\p{P}]*(?:please wait|one moment|just a moment|you (?:will be|are being) redirected|(?:you need to |please )?enable javascript|bitte warten`,
@@ -123,7 +129,7 @@ const WAITING = new RegExp(
   'iu',
 );
 const MOST_OF_NOTHING = 200;
-/** A page with scripts is expected to say more, in letters and digits. */
+/** Letters and digits that a page with scripts is expected to have at least. */
 const LITTLE = 100;
 const LARGE_PAGE = 10_000;
 

@@ -9,7 +9,7 @@ afterAll(() => pool.close());
 
 const PROSE = '<p>We have repaired bicycles in the old town since 1984 and know every model on the market.</p>'.repeat(6);
 
-/** What a page says behind its prose. */
+/** Returns the page's texts behind its prose. */
 async function said(html: string): Promise<readonly string[]> {
   const content = `<!doctype html><title>Bike Barn</title><body><main>${PROSE}${html}</main></body>`;
   return texts((await read(pool, { content, extension: 'html' })).blocks).slice(7);

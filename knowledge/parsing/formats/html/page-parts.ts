@@ -1,4 +1,4 @@
-/** Parts of a web page that say something in another way than by their text, or aside from it. */
+/** Reads parts of a web page that carry meaning in another way than by their text, or aside from it. */
 import { type CheerioAPI, load } from 'cheerio';
 import type { Element } from 'domhandler';
 
@@ -9,22 +9,22 @@ const STRUCK_CLASS =
 const MENU_CLASS = /(?:^|[\s_-])(?:menu|dropdown|nav|navbar|breadcrumbs?|share|social|toolbar|pagination)(?:$|[\s_-])/iu;
 const COOKIE_CLASS =
   /cookie[\s_-]?(?:banner|bar|box|consent|dialog|law|notice|overlay|popup)|consent[\s_-]?(?:banner|dialog|manager)|gdpr|onetrust|usercentrics|cookiebot/iu;
-/** A longer list of choices is one of countries or years. */
+/** Most choices of a list that is read: a longer one has countries or years. */
 const MOST_CHOICES = 30;
 const MOST_QUESTIONS = 200;
-/** What is left of a footer without its menus is short, or it is no footer. */
+/** Most characters of a footer without its menus. */
 const LONGEST_CONTACT = 3000;
 
 const FACTS = [
-  // 9–18, 9:00 to 18:30
+  // This matches 9–18 and 9:00 to 18:30.
   /(?<!\d)\d{1,2}(?:[:.h]\d{2})?\s*(?:h|Uhr|[ap]\.?m\.?)?\s*(?:[–—~-]|to|bis|until|à|a|às|do|tot|till|до)\s*\d{1,2}(?:[:.h]\d{2})?(?!\d)/iu,
   /(?<!\d)\d{1,2}(?::\d{2}|\s?(?:Uhr|[ap]\.?m\.?)(?!\p{L}))/iu,
-  // +49 30 1234, 030 999, (555) 123-4567
+  // This matches +49 30 1234, 030 999 and (555) 123-4567.
   /(?:\+|(?<![\d.])0)\d[\d\s()/.-]{3,}\d|\(?\d{3}\)?[\s.-]\d{3}[\s.-]\d{4}/u,
   /[^\s@]+@[^\s@]+\.\p{L}{2}/u,
 ];
 
-/** What is struck through by its style, or is an old price by its class, as an element that says so. */
+/** Turns text that its style strikes through, or whose class marks an old price, into a `del` element. */
 export function markStruck(page: CheerioAPI): void {
   for (const element of page('[style*="line-through"], [class]').toArray()) {
     const { style = '', class: classes = '' } = element.attribs;
@@ -32,7 +32,7 @@ export function markStruck(page: CheerioAPI): void {
   }
 }
 
-/** Lists to choose from as text: the choices often are the prices. */
+/** Writes lists to choose from as text: the choices often are the prices. */
 export function spellOutChoices(page: CheerioAPI): void {
   for (const element of page('select').toArray()) {
     const options = page(element)
@@ -41,7 +41,7 @@ export function spellOutChoices(page: CheerioAPI): void {
       .filter(({ attribs }) => attribs['disabled'] === undefined && attribs['value'] !== '')
       .map((option) => page(option).text().trim())
       .filter((text) => text !== '');
-    // Quantities are no choice that says anything.
+    // Quantities are choices without meaning.
     if (options.length > MOST_CHOICES || !options.some((text) => /\p{L}{2}/u.test(text))) continue;
     // Readability takes forms away.
     for (const form of page(element).parents('form, fieldset').toArray()) form.name = 'div';
@@ -49,7 +49,7 @@ export function spellOutChoices(page: CheerioAPI): void {
   }
 }
 
-/** In the cells of tables, pictures say yes or no. */
+/** Replaces pictures in the cells of tables by their text, because they say yes or no. */
 export function describePictures(page: CheerioAPI): void {
   for (const element of page('td, th').find('img, [aria-label], svg, [title]').toArray()) {
     const picture = page(element);
@@ -60,8 +60,8 @@ export function describePictures(page: CheerioAPI): void {
 }
 
 /**
- * Takes headers, footers and asides of the page out of it. Asides within the main part stay: they are notes.
- * @returns those that say when the owner is open or how to reach them, each as HTML, without their menus
+ * Removes headers, footers and asides from the page. Asides within the main part stay: they are notes.
+ * @returns the removed ones that say when the owner is open or how to reach them, each as HTML, without their menus
  */
 export function takeContacts(page: CheerioAPI): readonly string[] {
   for (const note of page('main aside, article aside').toArray()) if (linkShare(page, note) < 0.5) note.name = 'div';
@@ -98,7 +98,7 @@ export function removeChrome(page: CheerioAPI): void {
   }
 }
 
-/** The heading of the page or of one of its sections. */
+/** Tells whether it is the heading of the page or of one of its sections. */
 function isPartOfText(page: CheerioAPI, part: Element): boolean {
   const element = page(part);
   if (element.parents('header, footer, aside').length > 0) return true;
@@ -115,7 +115,7 @@ function linkShare(page: CheerioAPI, element: Element): number {
   return text === 0 || page(element).find('a[href^="tel:"], a[href^="mailto:"]').length > 0 ? 0 : links / text;
 }
 
-/** Questions and answers that a page has only for search engines, as HTML. @see https://schema.org/FAQPage */
+/** Returns questions and answers that a page has only for search engines, as HTML. @see https://schema.org/FAQPage */
 export function structuredQuestions(page: CheerioAPI): string {
   const shown = page('body').text().replaceAll(/\s+/gu, ' ');
   const questions = page('script[type="application/ld+json"]')

@@ -1,4 +1,4 @@
-/** HTML within Markdown: elements, and words that only stand in angle brackets. */
+/** Handles HTML within Markdown: elements, and words that only stand in angle brackets. */
 import { RAISED, STRUCK } from '../../text/marked-text.ts';
 
 const ELEMENTS = new Set(
@@ -6,14 +6,14 @@ const ELEMENTS = new Set(
     ' ',
   ),
 );
-/** Between letters, without a space. */
+/** Elements that stand between letters, without a space. */
 const IN_WORD = new Set(
   'a abbr b bdi big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var wbr'.split(' '),
 );
 const STRIKING = new Set(['s', 'strike', 'del']);
 const TAG = /<(\/?)([a-z][\w:-]*)(?=[\s/>])[^<>]*>/giu;
 
-/** One tag or comment between words, as what stands for it in the text: a mark, a space, nothing, or itself. */
+/** Returns the text for one tag or comment between words: a mark, a space, nothing, or the tag itself. */
 export function inlineTag(html: string): string {
   const [, closing, name = ''] = new RegExp(TAG.source, 'iu').exec(html) ?? [];
   const element = name.toLowerCase();
@@ -25,7 +25,7 @@ export function inlineTag(html: string): string {
   return IN_WORD.has(element) ? '' : ' ';
 }
 
-/** HTML in which the words in angle brackets that are no elements are text. */
+/** Turns words in angle brackets that are no elements into text. */
 export function withWords(html: string): string {
   return html.replace(TAG, (tag: string, _closing: string, name: string) =>
     ELEMENTS.has(name.toLowerCase()) ? tag : tag.replace('<', '&lt;').replace('>', '&gt;'),

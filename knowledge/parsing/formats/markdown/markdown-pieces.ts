@@ -1,11 +1,11 @@
-/** Part of a long text, cut where no element goes on. */
+/** A part of a long text, cut where no element goes on. */
 export interface MarkdownPiece {
   readonly text: string;
   /** Number of the first row of the table that the piece begins with: more than 1 when the table has begun before. */
   readonly firstRow: number;
 }
 
-/** Shorter texts are read whole. The parser's time and memory grow faster than the text, most of all in tables. */
+/** Characters below which texts are read whole. The parser's time and memory grow faster than the text, most of all in tables. */
 const WHOLE_BELOW = 200_000;
 const PIECE_CHARACTERS = 50_000;
 const ROWS_PER_PIECE = 500;
@@ -13,9 +13,9 @@ const ROWS_PER_PIECE = 500;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/u;
 const DELIMITER_ROW = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/u;
 
-/** Brackets inside one another, in one paragraph. People write two. */
+/** Most brackets inside one another, in one paragraph. People write two. */
 const DEEPEST_BRACKETS = 32;
-/** Marks of emphasis and brackets in one line, and marks of lists at its beginning. People write a few. */
+/** Most marks of emphasis and brackets in one line, and marks of lists at its beginning. People write a few. */
 const MOST_MARKS = 1000;
 const DEEPEST_BEGINNING = 64;
 
@@ -103,7 +103,7 @@ export function* markdownPieces(text: string): Generator<MarkdownPiece> {
   yield { text: open.join('\n'), firstRow };
 }
 
-/** Longer ones are none that a person wrote, and take the expression an age. */
+/** Rejects long lines: no person wrote such a row, and they take the expression an age. */
 function isDelimiterRow(line: string): boolean {
   return line.length <= 2000 && DELIMITER_ROW.test(line);
 }

@@ -19,7 +19,7 @@ import type { Parser, Sink } from '../../block.ts';
 /** Rows in one table block. */
 const ROWS_PER_BLOCK = 100;
 
-/** CommonMark with GitHub's tables, and front matter, whose `title` is the document's. Code fences stay whole. */
+/** Reads CommonMark with GitHub's tables, and front matter, whose `title` is the document's. Code fences stay whole. */
 export const parseMarkdown: Parser = (input, sink) => {
   const { body, title } = splitFrontMatter(decodeText(input.content));
   if (looksLikeLegacyBangla(body)) sink.warn(LEGACY_FONT_WARNING);
@@ -56,11 +56,11 @@ export const parseMarkdown: Parser = (input, sink) => {
 interface Place {
   readonly headingPath: readonly string[];
   readonly sink: Sink;
-  /** What the node was parsed from. */
+  /** The text that the node was parsed from. */
   readonly source: string;
 }
 
-/** An empty line ends HTML in Markdown, also within a table: its parts are joined. */
+/** Joins the parts of HTML tables: an empty line ends HTML in Markdown, also within a table. */
 function* withWholeTables(nodes: readonly RootContent[], source: string): Generator<RootContent> {
   let isEnded = true;
   for (let at = 0; at < nodes.length; at += 1) {
@@ -69,7 +69,7 @@ function* withWholeTables(nodes: readonly RootContent[], source: string): Genera
     let last = at;
     if (isEnded && node.type === 'html' && /<table\b/iu.test(node.value) && !/<\/table/iu.test(node.value)) {
       last = nodes.findIndex((other, index) => index > at && other.type === 'html' && /<\/table/iu.test(other.value));
-      // Nor do those that follow end.
+      // The tables that follow don't end either.
       isEnded = last >= 0;
     }
     const [from, to] = [node.position?.start.offset, nodes[last]?.position?.end.offset];
@@ -116,7 +116,7 @@ function addNode(node: RootContent, place: Place): void {
   }
 }
 
-/** Numbers and ticks stand with the first paragraph of their item. */
+/** Adds a list; numbers and ticks stand with the first paragraph of their item. */
 function addList(list: List, place: Place): void {
   const { headingPath, sink } = place;
   const numbers = list.ordered === true ? itemNumbers(list, place.source) : [];
@@ -133,7 +133,7 @@ function addList(list: List, place: Place): void {
   }
 }
 
-/** As they are written: days of a month look like a list, too. The same number in front of all is how people let Markdown count. */
+/** Returns the numbers as they are written: days of a month look like a list, too. The same number in front of all lets Markdown count. */
 function itemNumbers(list: List, source: string): readonly string[] {
   const marks = list.children.map(({ position }) =>
     /^(\d{1,9})([.)])/u.exec(source.slice(position?.start.offset, (position?.start.offset ?? 0) + 10)),
@@ -149,7 +149,7 @@ function addTable(table: Table, { headingPath, sink }: Place, firstRow: number):
     sink.add({ kind: 'table', header, rows: rows.slice(at, at + ROWS_PER_BLOCK), firstRow: firstRow + at, headingPath });
 }
 
-/** Text as it is read: line breaks are kept, tags are not, and what is struck through is left out. */
+/** Returns the visible text: line breaks are kept, tags are not, and struck-through text is left out. */
 function textOf(node: Nodes, sink: Sink): string {
   return resolveMarks(markedText(node), sink);
 }
@@ -166,7 +166,7 @@ function footnoteMark({ label, identifier }: { readonly label?: string | null | 
   return `[${label ?? identifier}]`;
 }
 
-/** Front matter is a YAML mapping between two lines of three dashes at the very start. */
+/** Splits off front matter: a YAML mapping between two lines of three dashes at the very start. */
 function splitFrontMatter(text: string): { readonly body: string; readonly title?: string } {
   const match = /^\ufeff?---[^\S\n]*\r?\n([\s\S]{0,65536}?)\r?\n---[^\S\n]*(?:\r?\n|$)/u.exec(text);
   if (match === null) return { body: text };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { bidirectionalText } from './bidi.ts';
 
-/** Letters as they stand on the page, from the left. */
+/** Places letters on the page, from the left. */
 function seen(text: string): Parameters<typeof bidirectionalText>[0] {
   return Array.from(text, (letter, at) => ({ text: letter, left: at, right: at + 1 }));
 }

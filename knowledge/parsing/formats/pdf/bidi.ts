@@ -1,4 +1,4 @@
-/** What stands at one place of a line that has scripts of both directions. */
+/** The text at one place of a line that has scripts of both directions. */
 interface Placed {
   readonly text: string;
   readonly left: number;
@@ -7,22 +7,22 @@ interface Placed {
 
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
-/** In the order of the eye, words and numbers that are read from left to right: numbers alone, or words with all between them. */
+/** Runs of words and numbers in visual order that are read from left to right: numbers alone, or words with all between them. */
 const LEFT_TO_RIGHT_RUN = /(?:N[Np]*)?L(?:[LNpso]*[LN])?|N(?:[Np]*N)?/gu;
 const RIGHT_TO_LEFT_RUN = /R(?:[RNpso]*R)?/gu;
 
 export function isRightToLeft(text: string): boolean {
-  // Asked of each letter: those before Hebrew need no look at their script.
+  // This runs for each letter: those before Hebrew need no look at their script.
   return !(text.length === 1 && text < '\u0590') && RIGHT_TO_LEFT.test(text);
 }
 
-/** Whether most letters are of a script that is read from the right. */
+/** Tells whether most letters are of a script that is read from the right. */
 export function isMostlyRightToLeft(text: string): boolean {
   const letters = text.match(/\p{L}/gu) ?? [];
   return 2 * letters.filter(isRightToLeft).length > letters.length;
 }
 
-/** The text of one line in the order in which it is read; a gap wider than `wordGap` is a space. */
+/** Returns the text of one line in the order in which it is read; a gap wider than `wordGap` is a space. */
 export function bidirectionalText(glyphs: readonly Placed[], wordGap: number): string {
   const units = withSpaces(withMarks(glyphs), wordGap);
   const classes = units.map(classOf).join('');
@@ -48,7 +48,7 @@ interface Run {
   readonly isRun: boolean;
 }
 
-/** What matches, and what is between. */
+/** Returns the matches, and the stretches between them. */
 function runs(classes: string, pattern: RegExp): readonly Run[] {
   const found: Run[] = [];
   let at = 0;
@@ -61,7 +61,7 @@ function runs(classes: string, pattern: RegExp): readonly Run[] {
   return found;
 }
 
-/** One letter for each unit: right to left, left to right, number, what stands inside numbers, space, other. */
+/** Returns one letter for each unit: right to left, left to right, number, sign inside numbers, space, other. */
 function classOf(text: string): string {
   if (isRightToLeft(text) && /[\p{L}\p{M}]/u.test(text)) return 'R';
   if (/\p{L}/u.test(text)) return 'L';
@@ -70,7 +70,7 @@ function classOf(text: string): string {
   return text === ' ' ? 's' : 'o';
 }
 
-/** From the left; a mark without width goes with the letter that it stands at. */
+/** Sorts glyphs from the left; a mark without width goes with the letter that it stands at. */
 function withMarks(glyphs: readonly Placed[]): readonly Placed[] {
   const centre = ({ left, right }: Placed): number => (left + right) / 2;
   const result: Placed[] = [];

@@ -12,7 +12,7 @@ const piece = (text: string, left: number, y: number): LinePiece => ({
   isBold: false,
 });
 
-/** What a value reads as, with what is printed on its page. */
+/** Returns the text of a value, with the text that is printed on its page. */
 function read(names: { readonly description?: string; readonly name?: string }, ...printed: readonly LinePiece[]): readonly string[] {
   const value = { lines: [piece('89 EUR', 200, 100), piece('in summer', 200, 113)], description: '', name: '', ...names };
   return labelledValues([value], printed).map(({ text }) => text);

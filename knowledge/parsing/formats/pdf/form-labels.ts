@@ -1,7 +1,7 @@
 import type { FormValue } from './form-values.ts';
 import { smallest, type LinePiece } from './page-lines.ts';
 
-/** Of these, and of numbers, programs make names: `Text12`, `f1_01[0]`, `Check Box 3`. */
+/** Words of which, with numbers, programs make names: `Text12`, `f1_01[0]`, `Check Box 3`. */
 const MADE_WORDS = new Set(
   'text field form fill input check radio combo list drop down group button box date image signature untitled undefined feld champ campo page row line cell table'.split(
     ' ',
@@ -11,8 +11,8 @@ const LONGEST_LABEL = 120;
 const LETTERS = /\p{L}{2}/u;
 
 /**
- * The lines of a form's values. One that the page doesn't name gets the name that the form has for it: its description where the page
- * has other words, and the field's own name where nothing is printed in front of it.
+ * Returns the lines of a form's values. A value that the page doesn't name gets its name from the form: its description where the page has
+ * other words, and the field's own name where nothing is printed in front of it.
  *
  * @param printed the page's own lines
  */
@@ -44,7 +44,7 @@ function comparable(text: string): string {
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
 
-/** `guest.firstName[0]`: first Name. */
+/** Reads a plain name: `guest.firstName[0]` is `first Name`. */
 function plainName(name: string): string | undefined {
   const words = (name.split('.').at(-1) ?? '')
     .replace(/\[\d+\]/gu, '')
@@ -58,7 +58,7 @@ function isMeant(word: string): boolean {
   return LETTERS.test(word) && !MADE_WORDS.has(word.toLowerCase());
 }
 
-/** Something is printed beside it, or close above. */
+/** Tells whether text is printed beside it, or close above. */
 function hasLabel({ left, right, y, size }: LinePiece, printed: readonly LinePiece[]): boolean {
   const beside = printed.some((piece) => Math.abs(piece.y - y) < 0.6 * size);
   const above = printed.filter((piece) => piece.y < y && piece.left < right && piece.right > left);

@@ -11,16 +11,16 @@ const PUSH_BUTTON = 1;
 const CHECK_BOX = 2;
 const RADIO_BUTTON = 3;
 const PASSWORD = 0x2000;
-/** A field may hold a whole page. */
+/** Font size of values on the page: a field's height doesn't give it, because a field may hold a whole page. */
 const SIZE = 11;
 
-/** What people wrote into a field of a form or onto the page. */
+/** A value that people wrote into a field of a form or onto the page. */
 export interface FormValue {
-  /** Its lines, where they stand. */
+  /** Its lines at their places. */
   readonly lines: readonly LinePiece[];
-  /** What the form tells programs that read it aloud (`/TU`). */
+  /** The form's text for programs that read it aloud (`/TU`). */
   readonly description: string;
-  /** What the form's author calls the field (`/T`). */
+  /** The author's name for the field (`/T`). */
   readonly name: string;
 }
 
@@ -58,13 +58,13 @@ function annotationText(pdfium: Pdfium, form: Address, annotation: Address): str
   return pdfium.text((buffer, bytes) => api.FPDFAnnot_GetFormFieldValue(form, annotation, buffer, bytes));
 }
 
-/** The state in which the button is drawn. */
+/** Tells whether the button is drawn as on. */
 function isOn(pdfium: Pdfium, annotation: Address): boolean {
   const state = pdfium.text((buffer, bytes) => pdfium.api.FPDFAnnot_GetStringValue(annotation, 'AS', buffer, bytes));
   return state !== '' && state !== 'Off';
 }
 
-/** Lines from the top of the field's rectangle, on the baseline that a label next to it has. */
+/** Places lines from the top of the field's rectangle, on the baseline that a label next to it has. */
 function linesIn(text: string, [left = 0, top = 0, right = 0, bottom = 0]: readonly number[], place: Placing): readonly LinePiece[] {
   const corners = [place.point(left, bottom), place.point(right, top)];
   const [x, y] = [Math.min(...corners.map((corner) => corner[0])), Math.min(...corners.map((corner) => corner[1]))];

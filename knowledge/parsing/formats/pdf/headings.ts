@@ -1,7 +1,7 @@
 import type { Paragraph } from './paragraphs.ts';
 import { roundedSize, usualSize } from './page-lines.ts';
 
-/** How much larger than the body a heading is; how long it may be. */
+/** A heading's font is larger than the body's by this factor; and a heading has at most `LONGEST` characters. */
 const LARGER = 1.12;
 const LONGEST = 200;
 /** A heading that is only bold is short, and no sentence; and where much of a text is bold, bold means nothing. */
@@ -27,7 +27,7 @@ export class Headings {
     this.#levels = new Map([...sizes].sort((one, other) => other - one).map((size, at) => [size, at + 1]));
   }
 
-  /** From 1 for the outermost; undefined for body text. */
+  /** Returns the level from 1 for the outermost; undefined for body text. */
   level(paragraph: Paragraph): number | undefined {
     const bookmarked = paragraph.text.length <= LONGEST ? this.#bookmarks.get(bookmarkKey(paragraph.text)) : undefined;
     if (this.#isLarge(paragraph)) return this.#levels.get(roundedSize(paragraph.size));
@@ -52,7 +52,7 @@ export class Headings {
   }
 }
 
-/** How titles are compared: without case, spaces and numbering. */
+/** Returns the form in which titles are compared: without case, spaces and numbering. */
 export function bookmarkKey(title: string): string {
   return title
     .normalize('NFKC')

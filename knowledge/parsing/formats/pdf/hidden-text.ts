@@ -1,12 +1,12 @@
 import type { Character, Placing } from './page-glyphs.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 
-/** What is drawn behind the text of a page. */
+/** The areas that are drawn behind the text of a page. */
 export interface Areas {
   readonly hasPicture: boolean;
   /** Share of the page that the largest picture or drawing covers. */
   readonly pictureShare: number;
-  /** Filled with a colour, or a picture. */
+  /** Areas that are filled with a colour, or a picture. */
   readonly coloured: readonly Area[];
 }
 
@@ -28,12 +28,12 @@ const IMAGE = 3;
 const SHADING = 4;
 const FORM = 5;
 const DRAWN = new Set([PATH, IMAGE, SHADING, FORM]);
-/** Of 255. */
+/** Least value of each colour, of 255, that counts as white. */
 const WHITE = 250;
-/** A page with more is a drawing, whose text is taken as it is. */
+/** Most areas of a page: one with more is a drawing, whose text is taken as it is. */
 const MOST_AREAS = 2000;
 
-/** Whether an object is filled with white. */
+/** Tells whether an object is filled with white. */
 export function isWhite({ api, exports: ask, scratch }: Pick<Pdfium, 'api' | 'exports' | 'scratch'>, object: Address): boolean {
   if (ask.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) return false;
   return [0, 4, 8].every((offset) => (api.pdfium.HEAPU32[(scratch + offset) / 4] ?? 0) >= WHITE);
@@ -64,7 +64,7 @@ export function drawnAreas(pdfium: Pdfium, page: Address, place: Placing, size: 
   return { hasPicture, pictureShare: largest / (size.width * size.height), coloured };
 }
 
-/** Leaves out what a reader of the page can't see: off the page, white on white, and without ink where no picture shows the same. */
+/** Leaves out invisible characters: off the page, white on white, and without ink where no picture shows the same. */
 export function withoutHidden(all: readonly Character[], areas: Areas, page: PageSize): readonly Character[] {
   const isShown = (character: Character): boolean => !isHidden(character, areas, page);
   // Most pages hide nothing, and have thousands of characters.

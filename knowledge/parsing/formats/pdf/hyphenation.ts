@@ -7,15 +7,15 @@ const CONJUNCTION = /^(?:and|or|to|und|oder|bis|bzw|sowie|en|of|och|eller|og|ja|
 const HYPHENATED_END =
   /^(?:in|out|up|off|on|down|over|term|time|free|based|feeding|friendly|proof|ready|made|known|paid|level|scale|size|style|wide|like|related|specific|effective|resistant|sided|year|day|week|hour|minute|way|stop|class|end|to|of|the|by)\b/u;
 
-/** In characters, with its hyphen. */
+/** Most characters of a word, with its hyphen. */
 const LONGEST_WORD = 100;
 
-/** The words of a document inside its lines, in lower case: they tell how a word is written that is divided between two. */
+/** Collects the words inside a document's lines, in lower case: they show the spelling of a word that is divided between two lines. */
 export function collectWords(lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => (HYPHEN_AT_END.test(line) ? line.replace(DIVIDED, '') : line).toLowerCase().match(WORD) ?? []));
 }
 
-/** Joins two lines: a word that was divided becomes whole, one that is written with a hyphen keeps it. */
+/** Joins two lines: a divided word becomes whole, one that is written with a hyphen keeps it. */
 export function joinLines(text: string, line: string, words: ReadonlySet<string>): string {
   // A paragraph grows with each line: only its end is looked at.
   const first = HYPHEN_AT_END.test(text.slice(-1)) ? DIVIDED.exec(text.slice(-LONGEST_WORD))?.[1] : undefined;

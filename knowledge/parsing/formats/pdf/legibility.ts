@@ -1,12 +1,12 @@
-/** What a page's glyphs come to. */
+/** Counts of a page's glyphs. */
 export interface GlyphCount {
-  /** All but spaces. */
+  /** All glyphs but spaces. */
   readonly glyphs: number;
-  /** Those whose font doesn't say which character they are. */
+  /** Glyphs whose font doesn't say which character they are. */
   readonly unmapped: number;
 }
 
-/** A share of the glyphs, and of the words. */
+/** Largest shares of unmapped glyphs, and of words that mix scripts. */
 const MOST_UNMAPPED = 0.2;
 const MOST_MIXED = 0.3;
 const LEAST_WORDS = 5;
@@ -16,7 +16,7 @@ const SCRIPTS = ['Latin', 'Greek', 'Cyrillic', 'Arabic', 'Hebrew', 'Devanagari',
 const PLAIN = /^[A-Za-z]+$/;
 const UNREADABLE = /[\p{Co}\p{Cn}\ufffd]/gu;
 
-/** Whether a person could read what was read: enough glyphs have characters, and words keep to one script. */
+/** Tells whether a person could read the text: enough glyphs have characters, and words keep to one script. */
 export function isLegible(text: string, { glyphs, unmapped }: GlyphCount): boolean {
   const unreadable = unmapped + (text.match(UNREADABLE)?.length ?? 0);
   if (glyphs > 0 && unreadable / glyphs > MOST_UNMAPPED) return false;

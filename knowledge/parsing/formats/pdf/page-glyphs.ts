@@ -4,12 +4,14 @@ import { drawnAreas, isWhite, withoutHidden } from './hidden-text.ts';
 import type { GlyphCount } from './legibility.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 
-/** What is drawn at one place: a letter, a ligature, or what the file says in its stead. In points from the page's upper left corner. */
+/**
+ * A drawn piece of text at one place: a letter, a ligature, or the file's replacement text. In points from the page's upper left corner.
+ */
 export interface Glyph {
   readonly text: string;
   readonly left: number;
   readonly right: number;
-  /** Of the baseline. */
+  /** Height of the baseline. */
   readonly y: number;
   /** Height of the font. */
   readonly size: number;
@@ -18,53 +20,53 @@ export interface Glyph {
 
 export interface PageGlyphs {
   readonly height: number;
-  /** In the direction that most of the page's text has. */
+  /** Glyphs in the direction that most of the page's text has. */
   readonly upright: readonly Glyph[];
-  /** Watermarks, labels of axes. */
+  /** Glyphs in other directions: watermarks, labels of axes. */
   readonly turned: readonly Glyph[];
-  /** What people filled in. */
+  /** Values that people filled in. */
   readonly values: readonly FormValue[];
   readonly count: GlyphCount;
   /** Share of the page that its largest picture covers. */
   readonly pictureShare: number;
-  /** Characters that the author hid, which are left out. */
+  /** Number of characters that the author hid, which are left out. */
   readonly hidden: number;
 }
 
 export interface OpenDocument {
   readonly document: Address;
-  /** PDFium's view of its form. */
+  /** PDFium's handle of the document's form. */
   readonly form: Address;
 }
 
-/** What all characters that one instruction draws have in common. */
+/** The properties that all characters of one drawing instruction share. */
 export interface TextObject extends Font {
   readonly size: number;
-  /** How many quarter turns the text is rotated by; between two, -1. */
+  /** Number of quarter turns by which the text is rotated; -1 between two. */
   readonly turn: number;
   readonly span: ActualText | undefined;
-  /** Drawn without ink: an OCR program's text over the picture of a page is. */
+  /** True if it is drawn without ink, as an OCR program's text over the picture of a page is. */
   readonly isInvisible: boolean;
-  /** Drawn in white. */
+  /** True if it is drawn in white. */
   readonly isWhite: boolean;
 }
 
 interface Font {
   readonly isBold: boolean;
-  /** Of type 3: each letter is a drawing of its own. */
+  /** True for a font of type 3: each letter is a drawing of its own. */
   readonly isDrawnFont: boolean;
 }
 
-/** `/ActualText`: what a span of marked content says, whatever its glyphs are. */
+/** The replacement text of a span of marked content (`/ActualText`), whatever its glyphs are. */
 interface ActualText {
   readonly text: string;
 }
 
-/** A glyph as it stands on the page. In numbers of its own, not in points: a document has millions. */
+/** A glyph on the page, in numbers of its own, not in points: a document has millions. */
 export interface Character extends Glyph {
   text: string;
   readonly object: TextObject;
-  /** Where it begins, on its baseline. */
+  /** The point where it begins, on its baseline. */
   readonly x: number;
   /** Two corners of its box. */
   left: number;
@@ -79,7 +81,7 @@ type Point = readonly [x: number, y: number];
 const TYPE_TEXT = 1;
 const TYPE_FORM = 5;
 const INVISIBLE = 3;
-/** Forms inside forms. */
+/** Greatest depth of forms inside forms. */
 const FORM_DEPTH = 12;
 /** A character that PDFium made of a hyphen at the end of a line. */
 const LINE_END_HYPHEN = '\u0002';
@@ -122,7 +124,7 @@ export function readGlyphs(pdfium: Pdfium, { document, form }: OpenDocument, ind
   }
 }
 
-/** Reads the spans by text object, and takes their marks away: PDFium itself writes some of them twice, and others in pieces. */
+/** Reads the spans by text object, and removes their marks: PDFium itself writes some of them twice, and others in pieces. */
 function takeActualTexts(pdfium: Pdfium, page: Address): ReadonlyMap<Address, ActualText> {
   const { api } = pdfium;
   const spans = new Map<Address, ActualText>();
@@ -134,7 +136,7 @@ function takeActualTexts(pdfium: Pdfium, page: Address): ReadonlyMap<Address, Ac
       if (!byMark.has(mark)) byMark.set(mark, actualText(pdfium, mark));
       const span = byMark.get(mark);
       if (span === undefined) continue;
-      // The outermost one counts.
+      // The outermost span counts.
       spans.set(object, span);
       marked.push([object, mark]);
     }
@@ -143,7 +145,7 @@ function takeActualTexts(pdfium: Pdfium, page: Address): ReadonlyMap<Address, Ac
   return spans;
 }
 
-/** As bytes: PDFium gives the parameters of marks as text only where they are UTF-8. */
+/** Reads the parameter as bytes: PDFium gives the parameters of marks as text only where they are UTF-8. */
 function actualText(pdfium: Pdfium, mark: Address): ActualText | undefined {
   const bytes = pdfium.bytes((buffer, size) =>
     pdfium.api.FPDFPageObjMark_GetParamBlobValue(mark, 'ActualText', buffer, size, pdfium.counter),
@@ -151,7 +153,7 @@ function actualText(pdfium: Pdfium, mark: Address): ActualText | undefined {
   return bytes === undefined ? undefined : { text: textString(bytes) };
 }
 
-/** A text string of a PDF. @see ISO 32000-2, 7.9.2.2 */
+/** Decodes a text string of a PDF. @see ISO 32000-2, 7.9.2.2 */
 function textString(bytes: Buffer): string {
   if (bytes.subarray(0, 2).equals(UTF16_MARK))
     return bytes
@@ -180,7 +182,7 @@ function* textObjects({ api, exports: ask }: Pdfium, page: Address): Generator<A
   }
 }
 
-/** Takes the page's own coordinates to the upper left corner, with the page's rotation: `a·x + b·y + c`, and `d·x + e·y + f`. */
+/** Maps the page's own coordinates to the upper left corner, with the page's rotation: `a·x + b·y + c`, and `d·x + e·y + f`. */
 export class Placing {
   readonly a: number;
   readonly b: number;
@@ -230,7 +232,7 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
     if (object === undefined)
       objects.set(address, (object = describeObject(pdfium, { page, at, address, span: spans.get(address) }, { place, fonts })));
     ask.FPDFText_GetLooseCharBox(page, at, scratch);
-    // Read in place: this is done for each character.
+    // The numbers are read in place, because this runs for each character.
     const { HEAPF32: floats } = api.pdfium;
     const left = floats[box] ?? 0;
     const top = floats[box + 1] ?? 0;
@@ -240,7 +242,8 @@ function characters(pdfium: Pdfium, page: Address, spans: ReadonlyMap<Address, A
     const { HEAPF64: doubles } = api.pdfium;
     const x = doubles[origin] ?? 0;
     const y = doubles[origin + 1] ?? 0;
-    // What the font doesn't map to Unicode, PDFium gives as the number of its glyph. Fonts that are drawings use those of ASCII.
+    // For a character that the font doesn't map to Unicode, PDFium gives the number of its glyph. Fonts that are drawings use those of
+    // ASCII.
     const isUnmapped = ask.FPDFText_HasUnicodeMapError(page, at) === 1 && !(object.isDrawnFont && unicode >= 0x20 && unicode < 0x7f);
     const text = isHyphen ? '-' : isUnmapped ? '' : characterText(unicode);
     result.push({
@@ -288,17 +291,17 @@ function describeFont(pdfium: Pdfium, font: Address): Font {
   return { isBold: isBoldFont(name), isDrawnFont: name === '' || !hasProgram(pdfium, font) };
 }
 
-/** All fonts but those of type 3 have one, at least that of the font which stands in for them. */
+/** Tells whether the font has a program: all but those of type 3 have one, at least that of the font which stands in for them. */
 function hasProgram({ api, counter }: Pdfium, font: Address): boolean {
   return api.FPDFFont_GetFontData(font, 0, 0, counter) && api.pdfium.HEAPU32[counter / 4] !== 0;
 }
 
-/** By its name, behind the tag of a part of a font: `ABCDEF+Calibri-Bold`; TeX's bold fonts are called CMBX10. */
+/** Decides by the font's name, behind the tag of a part of a font: `ABCDEF+Calibri-Bold`; TeX's bold fonts are called CMBX10. */
 function isBoldFont(name: string): boolean {
   return /bold|black|heavy|demi|(?:^|\+)(?:cm|sf|ec)bx/iu.test(name);
 }
 
-/** Of ASCII. PDFium makes spaces, ends of lines and hyphens, and no others. */
+/** Only ASCII matters here: PDFium makes spaces, ends of lines and hyphens, and no others. */
 function isLetterOrDigit(unicode: number): boolean {
   return (unicode >= 0x61 && unicode <= 0x7a) || (unicode >= 0x41 && unicode <= 0x5a) || (unicode >= 0x30 && unicode <= 0x39);
 }
@@ -327,7 +330,7 @@ function arranged(all: readonly Character[]): { readonly upright: Glyph[]; reado
   return { upright, turned };
 }
 
-/** Characters of one ligature, and of one span of ActualText, become one. PDFium turns a ligature round with its line. */
+/** Joins the characters of one ligature, and of one span of ActualText. PDFium turns a ligature round with its line. */
 function joinGlyphs(all: readonly Character[]): readonly Character[] {
   const result: Character[] = [];
   const spans = new Map<ActualText, Character>();
@@ -351,7 +354,7 @@ function joinGlyphs(all: readonly Character[]): readonly Character[] {
   return result;
 }
 
-/** Only on its own line: a span may go on on the next one. */
+/** Widens a glyph only on its own line: a span may go on on the next one. */
 function widen(glyph: Character, next: Character): void {
   if (Math.hypot(next.x - glyph.right, next.y - glyph.y) > 3 * glyph.size + Math.abs(glyph.right - glyph.left)) return;
   glyph.left = Math.min(glyph.left, next.left);
@@ -360,12 +363,12 @@ function widen(glyph: Character, next: Character): void {
   glyph.toY = Math.max(glyph.toY, next.toY);
 }
 
-/** Turned so that the page's common direction runs to the right. */
+/** Turns a character so that the page's common direction runs to the right. */
 function turnedBy(character: Character, turn: number): Glyph {
-  // Most pages: nothing to turn, nothing to copy.
+  // On most pages there is nothing to turn or copy.
   if (turn < 1 && character.left < character.right) return character;
   const { text, x, y, left, fromY, right, toY, size, isBold } = character;
-  // Without a list or a function for each of them.
+  // This makes no list or function for each of them.
   let from = left;
   let to = right;
   let baseline = y;
@@ -383,7 +386,7 @@ function quarter([x, y]: Point): number {
   return Math.abs(turns - nearest) > 0.1 ? -1 : (nearest + 4) % 4;
 }
 
-/** The rotation that most of what is drawn has. */
+/** Returns the rotation that most characters have. */
 function commonTurn(all: readonly Character[]): number {
   const counts = [0, 0, 0, 0];
   let between = 0;

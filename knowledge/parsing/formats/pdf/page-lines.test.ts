@@ -8,7 +8,7 @@ import { splitTables } from './tables.ts';
 
 const SIZE = 10;
 
-/** Letters of half the font's height from here to the right, or to the left; `_` leaves the width of a space free. */
+/** Draws letters of half the font's height from here to the right, or to the left; `_` leaves the width of a space free. */
 function drawn(text: string, x: number, y: number, direction: 1 | -1 = 1): readonly Glyph[] {
   let at = x;
   return Array.from(text).flatMap((letter) => {

@@ -7,28 +7,28 @@ export interface Line extends LinePiece {
   readonly cells: readonly LinePiece[];
 }
 
-/** Text on one baseline without large gaps, placed as a glyph is; bold where all of it is. */
+/** Text on one baseline without large gaps, in the form of a glyph; bold where all of it is. */
 export type LinePiece = Glyph;
 
 interface Piece {
-  /** In the order in which they are drawn, with the spaces between them. */
+  /** Glyphs in the order in which they are drawn, with the spaces between them. */
   readonly glyphs: Placed[];
   left: number;
   right: number;
   readonly y: number;
   size: number;
   isBold: boolean;
-  /** Part of it is read from the right. */
+  /** True if part of it is read from the right. */
   fromRight: boolean;
 }
 
 type Placed = Pick<Glyph, 'text' | 'left' | 'right'>;
 
-/** Parts of the font's height. */
+/** Distances as shares of the font's height. */
 const SAME_BASELINE = 0.45;
 const WORD_GAP = 0.15;
 const CELL_GAP = 1.2;
-/** Letters that are read from the right touch, or nearly. */
+/** Largest gap inside a word that is read from the right: such letters touch, or nearly. */
 const WORD_GAP_FROM_RIGHT = 0.12;
 /** Where spaces are drawn, a gap without one is the edge of a cell; but not behind the sign or number of a list, nor beside dots. */
 const CELL_GAP_WITHOUT_SPACE = 0.4;
@@ -59,7 +59,7 @@ export function pageLines(glyphs: readonly Glyph[]): readonly LinePiece[] {
   return joinRightToLeft(pieces).map(lineOf);
 }
 
-/** Whether the program that wrote the page draws a space between words, rather than leave a gap. */
+/** Tells whether the program that wrote the page draws a space between words, rather than leave a gap. */
 function drawsSpaces(glyphs: readonly Glyph[]): boolean {
   let spaces = 0;
   let gaps = 0;
@@ -81,7 +81,7 @@ function isWordGap(gap: number, size: number): boolean {
   return gap > WORD_GAP * size && gap < CELL_GAP * size;
 }
 
-/** A share of the font's height. */
+/** A raised glyph stands higher than `RAISED`, and is smaller than `SMALLER`, as shares of the font's height. */
 const RAISED = 0.15;
 const SMALLER = 0.85;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
@@ -90,12 +90,12 @@ function isRaised(open: Piece, next: Glyph): boolean {
   return open.y - next.y > RAISED * open.size && next.size < SMALLER * open.size;
 }
 
-/** `320¹`, `10³`, `m²`: the mark of a footnote, or an exponent, is no digit of the number. */
+/** Writes `320¹`, `10³` or `m²`: the mark of a footnote, or an exponent, is no digit of the number. */
 function superscript({ text, left, right }: Glyph): Placed {
   return { text: text.replace(/\d/gu, (digit) => SUPERSCRIPTS[Number(digit)] ?? ''), left, right };
 }
 
-/** A glyph that stands for nothing has its width nevertheless. */
+/** Widens a piece: a glyph without text has its width nevertheless. */
 function widen(piece: Piece, right: number): void {
   piece.right = Math.max(piece.right, right);
   const last = piece.glyphs.pop();
@@ -104,7 +104,7 @@ function widen(piece: Piece, right: number): void {
 
 type Extent = Pick<Piece, 'left' | 'right' | 'y' | 'size' | 'isBold'>;
 
-/** @param fromRight the next one is read from the right */
+/** @param fromRight the next glyph is read from the right */
 function continues(open: Piece, next: Extent, fromRight: boolean): boolean {
   const size = Math.max(open.size, next.size);
   const onRight = next.left - open.right;
@@ -114,7 +114,7 @@ function continues(open: Piece, next: Extent, fromRight: boolean): boolean {
   return onRight < CELL_GAP * size && onRight > -size;
 }
 
-/** Words that are read from the left can be drawn before those from the right between which they stand. */
+/** Joins pieces: words that are read from the left can be drawn before those from the right between which they stand. */
 function joinRightToLeft(pieces: readonly Piece[]): readonly Piece[] {
   if (!pieces.some(({ fromRight }) => fromRight)) return pieces;
   const joined: Piece[] = [];
@@ -159,7 +159,7 @@ function plainText(glyphs: Piece['glyphs'], wordGap: number): string {
   return text;
 }
 
-/** Parts of one line in the order in which a person reads them: from the right if most of its letters are of a script that is. */
+/** Sorts the parts of one line in the order in which a person reads them: from the right if most of its letters are of a script that is. */
 export function inReadingOrder<Part extends { readonly text: string; readonly left: number; readonly right: number }>(
   parts: readonly Part[],
 ): readonly Part[] {
@@ -168,7 +168,10 @@ export function inReadingOrder<Part extends { readonly text: string; readonly le
   return [...parts].sort((one, other) => (fromRight ? other.right - one.right : one.left - other.left));
 }
 
-/** Pieces by their baseline, from the top. @param isSame whether a piece stands on the baseline of the first one that was found on it */
+/**
+ * Groups pieces by their baseline, from the top. @param isSame tells whether a piece stands on the baseline of the first one that was found
+ * on it
+ */
 export function byBaseline(
   pieces: readonly LinePiece[],
   isSame: (first: LinePiece, piece: LinePiece) => boolean,
@@ -182,7 +185,7 @@ export function byBaseline(
   return baselines;
 }
 
-/** Of any number of values: as arguments of `Math.min`, a hundred thousand would be too many. */
+/** Takes any number of values: as arguments of `Math.min`, a hundred thousand would be too many. */
 export function smallest(values: readonly number[]): number {
   return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
 }
@@ -191,14 +194,14 @@ export function largest(values: readonly number[]): number {
   return values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
 }
 
-/** The font height that most characters have: the body's. 0 when there are none. */
+/** Returns the font height that most characters have: the body's. 0 when there are none. */
 export function usualSize(texts: readonly { readonly size: number; readonly text: string }[]): number {
   const characters = new Map<number, number>();
   for (const { size, text } of texts) characters.set(roundedSize(size), (characters.get(roundedSize(size)) ?? 0) + text.length);
   return [...characters].sort((one, other) => other[1] - one[1])[0]?.[0] ?? 0;
 }
 
-/** To half a point: programs scale fonts a little. */
+/** Rounds to half a point: programs scale fonts a little. */
 export function roundedSize(size: number): number {
   return Math.round(size * 2) / 2;
 }

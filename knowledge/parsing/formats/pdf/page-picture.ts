@@ -1,7 +1,7 @@
 import type { Address, Pdfium } from './pdfium.ts';
 import { greyPng } from './png.ts';
 
-/** What recognition of text wants, and what it gets of very large pages. */
+/** The resolution that recognition of text wants; very large pages get a lower one, by `MOST_PIXELS`. */
 const DOTS_PER_POINT = 200 / 72;
 const MOST_PIXELS = 4_000_000;
 /** @see fpdfview.h */
@@ -9,7 +9,7 @@ const GREY = 1;
 const WHITE = 0xffffffff;
 const WITH_ANNOTATIONS = 1;
 const IN_GREY = 8;
-/** Of 255: a page whose darkest and lightest points differ less is blank. */
+/** Least contrast, of 255: a page whose darkest and lightest points differ less is blank. */
 const LEAST_CONTRAST = 48;
 
 /** Draws a page in shades of grey. @returns a PNG, or undefined for a blank page. @throws Error when the page is damaged */
@@ -33,7 +33,7 @@ export function pagePicture({ api }: Pdfium, document: Address, index: number): 
   }
 }
 
-/** In pixels, of a page in points. */
+/** Returns the size in pixels for a page in points. */
 export function pictureSize(width: number, height: number): { readonly width: number; readonly height: number } {
   const scale = Math.min(DOTS_PER_POINT, Math.sqrt(MOST_PIXELS / Math.max(1, width * height)));
   const side = (points: number): number => Math.max(1, Math.min(MOST_PIXELS, Math.floor(points * scale)));

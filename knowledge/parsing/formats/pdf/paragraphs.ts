@@ -3,7 +3,7 @@ import { joinLines } from './hyphenation.ts';
 import type { Region } from './reading-order.ts';
 import { type PageTable, splitTables } from './tables.ts';
 
-/** Lines that are read as one. */
+/** Lines that form one text. */
 export interface Paragraph {
   readonly kind: 'text';
   readonly page: number;
@@ -11,7 +11,7 @@ export interface Paragraph {
   /** Height of the font. */
   readonly size: number;
   readonly isListItem: boolean;
-  /** All of it. */
+  /** True if all of it is bold. */
   readonly isBold: boolean;
 }
 
@@ -19,11 +19,14 @@ const BULLET = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-
 /** Numbers of full width, or in circles, need no space behind them: `１．２`, `（１）`, `①`. */
 const WIDE_BULLET = /^(?:[０-９]{1,2}(?:[．・][０-９]{0,2})*\s|[０-９]{1,2}[．、]|（[０-９\d]{1,2}）|[①-⑳])(?=\s*\S)/u;
 const SIGN = /^[•▪▫●○◦‣∙·■□–—*-]\s+(?=\S)/u;
-/** The distance of a heading's lines, as a share of their height, at most. */
+/** Largest distance of a heading's lines, as a share of their height. */
 const LEADING = 1.45;
 const SENTENCE_END = /[.!?…:;।॥。！？”"')\]]$/u;
 
-/** What a page has, in reading order: tables, and lines joined to paragraphs where distance, size and indent say that the text goes on. */
+/**
+ * Returns the parts of a page in reading order: tables, and lines joined to paragraphs where distance, size and indent show that the text
+ * goes on.
+ */
 export function pageParts(regions: readonly Region[], page: number, words: ReadonlySet<string>): readonly (Paragraph | PageTable)[] {
   const leading = usualLeading(regions);
   const parts: (Line[] | PageTable)[] = [];
@@ -74,7 +77,7 @@ function goesOn(before: Placed, next: Placed, leading: number): boolean {
   const { line: last, region } = before;
   const { line } = next;
   if (Math.abs(last.size - line.size) > 0.12 * Math.max(last.size, line.size) || startsItem(line.text)) return false;
-  // From the foot of a column to the head of the next one.
+  // The text may go on from the foot of a column to the head of the next one.
   if (next.region !== region) return !SENTENCE_END.test(last.text) && /^\p{Ll}/u.test(line.text);
   const distance = line.y - last.y;
   // A heading's lines have a leading of their own, which is that of the body where they are of its size.
@@ -83,7 +86,7 @@ function goesOn(before: Placed, next: Placed, leading: number): boolean {
   )
     return false;
   const width = region.right - region.left;
-  // A heading in bold above its text, and a text above such a heading. Bold words that fill a line are none.
+  // These are a heading in bold above its text, and a text above such a heading. Bold words that fill a line are none.
   if (last.isBold && !line.isBold && last.right < region.right - 0.15 * width) return false;
   if (!last.isBold && line.isBold && SENTENCE_END.test(last.text)) return false;
   const endsEarly = last.right < region.right - 0.25 * width && SENTENCE_END.test(last.text);
@@ -91,10 +94,10 @@ function goesOn(before: Placed, next: Placed, leading: number): boolean {
   return !endsEarly && !isIndented;
 }
 
-/** Of its region's width, where a line ends that fills it. */
+/** A line that ends behind this share of its region's width fills it. */
 const FULL = 0.9;
 
-/** The distance between baselines that most lines have, by those that fill their width: below others a paragraph may end. */
+/** Returns the usual distance between baselines by lines that fill their width: below others a paragraph may end. */
 function usualLeading(regions: readonly Region[]): number {
   const steps = regions.flatMap(({ lines, left, right }) =>
     lines.slice(1).flatMap((line, at) => {
@@ -109,7 +112,7 @@ function usualLeading(regions: readonly Region[]): number {
   return median(full) ?? median(steps) ?? 1.5 * size;
 }
 
-/** The lower one of two: some full lines end a paragraph, too. */
+/** Returns the lower of two middle values: some full lines end a paragraph, too. */
 function median(steps: readonly { readonly distance: number }[]): number | undefined {
   return steps.map(({ distance }) => distance).sort((one, other) => one - other)[Math.floor((steps.length - 1) / 2)];
 }

@@ -7,7 +7,7 @@ import { failureCode, read, texts } from '../../../../test/support/documents/rea
 const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());
 
-/** Lines of text, one under the other. */
+/** Places lines of text, one under the other. */
 function lines(
   texts_: readonly string[],
   options: { readonly x?: number; readonly from?: number; readonly size?: number } = {},
@@ -16,7 +16,7 @@ function lines(
   return texts_.map((text, at) => ({ text, x, y: from - at * size * 1.25, size }));
 }
 
-/** Cells of one row, 120 points apart; an empty one is not drawn. */
+/** Places cells of one row, 120 points apart; an empty one is not drawn. */
 function row(y: number, cells: readonly string[]): readonly PdfText[] {
   return cells.flatMap((text, at) => (text === '' ? [] : [{ text, x: 72 + 120 * at, y }]));
 }
@@ -24,7 +24,7 @@ function row(y: number, cells: readonly string[]): readonly PdfText[] {
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `word${(seed * 31 + at * 7) % 97}`).join(' ');
 
-/** Words and spaces of a line as they stand, from the left; the words have two fonts in turn, so that each is drawn by itself. */
+/** Places words and spaces of a line, from the left; the words have two fonts in turn, so that each is drawn by itself. */
 function placed(line: readonly string[]): readonly (PdfGlyphs & { readonly word: string })[] {
   let x = 72;
   const runs: (PdfGlyphs & { readonly word: string })[] = [];
@@ -271,7 +271,10 @@ describe('PDFs', () => {
       expect(texts((await read(pool, { content: makeSubsetFontPdf(drawn), extension: 'pdf' })).blocks)).toEqual([expected]);
   });
 
-  /** One page with a content stream, further entries of page and catalogue, and further objects from number 6 on; font 1 is Helvetica. */
+  /**
+   * Builds one page with a content stream, further entries of page and catalogue, and further objects from number 6 on; font 1 is
+   * Helvetica.
+   */
   function onePage(content: string, page = '', catalogue = '', objects: readonly string[] = []): Buffer {
     return makePdfOf([
       `<< /Type /Catalog /Pages 2 0 R ${catalogue} >>`,
@@ -387,7 +390,7 @@ describe('PDFs', () => {
 
   describe('whose pages are wanted as pictures', () => {
     const box = '72 400 300 200 re f';
-    /** Pages with these contents, and no text. */
+    /** Builds pages with these contents, and no text. */
     const drawn = (...contents: readonly string[]): Buffer =>
       makePdfOf([
         '<< /Type /Catalog /Pages 2 0 R >>',

@@ -22,7 +22,7 @@ import { continueTable, type PageTable } from './tables.ts';
 interface Page extends PageOfLines {
   readonly turned: readonly LinePiece[];
   readonly isLegible: boolean;
-  /** Characters that the author hid. */
+  /** Number of characters that the author hid. */
   readonly hidden: number;
   /** Share of the page that its largest picture covers. */
   readonly pictureShare: number;
@@ -31,7 +31,10 @@ interface Page extends PageOfLines {
 /** A file whose pages all fail is damaged; so many in a row are enough to say so. */
 const MOST_FAILURES = 50;
 
-/** PDFs by where their text stands: lines, columns, paragraphs, headings. The whole is read before the first block, to know its headers. */
+/**
+ * Reads PDFs by the places of their text: lines, columns, paragraphs, headings. It reads the whole before the first block, to know its
+ * headers.
+ */
 export const parsePdf: Parser = async (input, sink) => {
   const pdfium = await Pdfium.start();
   const document = pdfium.open(input.content);
@@ -48,7 +51,7 @@ export const parsePdf: Parser = async (input, sink) => {
   const words = collectWords(pages.flatMap(({ lines }) => lines.map(({ text }) => text)));
   const parts = pages.flatMap((page) => {
     const body = pageParts(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number, words);
-    // Never a heading, however large.
+    // These are never headings, however large.
     const others = [...page.turned, ...page.lines.filter((line) => running.first.has(line))];
     return body.concat(others.map(({ text }) => ({ kind: 'text', page: page.number, text, size: 0, isListItem: false, isBold: false })));
   });
@@ -66,12 +69,12 @@ interface Adding {
   readonly headings: Headings;
   /** @returns a PNG, or undefined for a blank page */
   readonly drawScan: (page: number) => Buffer | undefined;
-  /** How many of the parts are pages without text. */
+  /** Number of the parts that are pages without text. */
   readonly scans: number;
   readonly sink: Sink;
 }
 
-/** In the order of the pages. @returns the first page's heading, and whether there was a picture */
+/** Adds the parts in the order of the pages. @returns the first page's heading, and whether there was a picture */
 function addParts(
   parts: readonly (Paragraph | PageTable | UnreadPage)[],
   { headings, drawScan, scans, sink }: Adding,
@@ -100,7 +103,7 @@ function addParts(
   return { firstHeading, hasPicture };
 }
 
-/** A page that can't be drawn is named as one that was not read. */
+/** Returns the picture of a page; one that can't be drawn is reported as unread. */
 function drawnOrNamed(scan: UnreadPage, drawScan: Adding['drawScan'], sink: Sink): Buffer | undefined {
   try {
     return drawScan(scan.page);
@@ -127,12 +130,12 @@ interface OpenPdf extends OpenDocument {
 }
 
 interface ReadPages {
-  /** Those with text. */
+  /** Pages with text. */
   readonly pages: readonly Page[];
   readonly unread: readonly UnreadPage[];
 }
 
-/** @throws what reading threw when no page can be read */
+/** @throws the error of reading when no page can be read */
 function readPages(open: OpenPdf, sink: Sink, textBytes: number): ReadPages {
   const pages: Page[] = [];
   const unread: UnreadPage[] = [];
@@ -176,7 +179,7 @@ function readPage({ pdfium, ...open }: OpenPdf, number: number): Page {
 /** @see fpdf_formfill.h */
 const DYNAMIC_FORM = 2;
 
-/** Its pages are made by Adobe Reader when it is opened; the file itself only asks to wait. */
+/** Refuses a dynamic form: Adobe Reader makes its pages when it is opened; the file itself only asks to wait. */
 function refuseDynamicForm(formType: number, pages: readonly Page[]): void {
   const text = pages.flatMap(({ lines }) => lines.map((line) => line.text)).join(' ');
   if (formType !== DYNAMIC_FORM || !(text.length < 2000 && /adobe/iu.test(text))) return;
@@ -186,7 +189,7 @@ function refuseDynamicForm(formType: number, pages: readonly Page[]): void {
   );
 }
 
-/** By title, how deep a bookmark is; from 1. */
+/** Maps the titles of bookmarks to their depth, from 1. */
 function bookmarkLevels(pdfium: Pdfium, document: Address): ReadonlyMap<string, number> {
   const levels = new Map<string, number>();
   for (const { title, depth } of pdfium.bookmarks(document)) {
@@ -199,7 +202,7 @@ function bookmarkLevels(pdfium: Pdfium, document: Address): ReadonlyMap<string, 
 
 function documentTitle(pdfium: Pdfium, document: Address): string {
   const title = oneLine(pdfium.text((buffer, bytes) => pdfium.api.FPDF_GetMetaText(document, 'Title', buffer, bytes)));
-  // What programs put there of their own accord is no title.
+  // Titles that programs write by themselves don't count.
   return /^(?:untitled|microsoft word - .*|.*\.(?:docx?|html?|odt|rtf|wpd|pptx?|xlsx?|indd|tex|dvi|qxd|pmd)\b.*|[a-z]:\\.*|\(?(?:anonymous|unspecified)\)?)$/iu.test(
     title,
   )

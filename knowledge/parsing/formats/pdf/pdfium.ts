@@ -5,10 +5,10 @@ import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
 import { IngestionError } from '../../../ingestion-failure.ts';
 import { pdfAsset } from '../../assets.ts';
 
-/** Numbers stand for addresses in PDFium's memory: of documents, pages, objects. 0 is none. */
+/** An address in PDFium's memory: of a document, page or object. 0 is none. */
 export type Address = number;
 
-/** Bytes for what a function gives back: numbers, and texts of up to half as many characters. */
+/** Bytes for the results of functions: numbers, and texts of up to half as many characters. */
 const SCRATCH_BYTES = 8192;
 const BOOKMARKS = 10_000;
 const BOOKMARK_DEPTH = 6;
@@ -16,7 +16,7 @@ const BOOKMARK_DEPTH = 6;
 const ERROR_PASSWORD = 4;
 const ERROR_SECURITY = 5;
 
-/** What is asked for each character and object: PDFium's own functions, without the checks that the package makes on every call. */
+/** The functions that run for each character and object: PDFium's own, without the checks that the package makes on every call. */
 interface FrequentFunctions {
   readonly FPDFText_GetLooseCharBox: (page: Address, at: number, box: Address) => number;
   readonly FPDFText_GetCharOrigin: (page: Address, at: number, x: Address, y: Address) => number;
@@ -39,13 +39,13 @@ interface FrequentFunctions {
 
 let compiled: WebAssembly.Module | undefined;
 
-/** PDFium in a memory of its own, which goes with it: what a file breaks there reaches no other file. */
+/** PDFium in a memory of its own, which goes with it: damage by one file reaches no other file. */
 export class Pdfium {
   readonly api: WrappedPdfiumModule;
   readonly exports: FrequentFunctions;
-  /** What a call writes here is valid until the next one. */
+  /** Memory for the results of a call, valid until the next one. */
   readonly scratch: Address;
-  /** For the number of bytes that a call says it wrote. */
+  /** Memory for the number of bytes that a call reports. */
   readonly counter: Address;
 
   private constructor(api: WrappedPdfiumModule, exports: FrequentFunctions) {
@@ -89,19 +89,19 @@ export class Pdfium {
     throw new Error(`PDFium can't open the document: error ${reason}`);
   }
 
-  /** For the values of its fields; 0 where it can't be had. */
+  /** Opens the form, to read the values of its fields; 0 where there is none. */
   openForm(document: Address): Address {
     return this.api.PDFiumExt_InitFormFillEnvironment(document, this.api.PDFiumExt_OpenFormFillInfo());
   }
 
-  /** The four 32-bit floating point numbers that the last call wrote to the scratch memory: a box, or the start of a matrix. */
+  /** Returns the four 32-bit floating point numbers that the last call wrote to the scratch memory: a box, or the start of a matrix. */
   floats(): readonly [number, number, number, number] {
     const { HEAPF32: floats } = this.api.pdfium;
     const at = this.scratch / 4;
     return [floats[at] ?? 0, floats[at + 1] ?? 0, floats[at + 2] ?? 0, floats[at + 3] ?? 0];
   }
 
-  /** A text in UTF-16, which `read` writes with a zero at its end. @param read gives the bytes that it needs */
+  /** Returns a text in UTF-16, which `read` writes with a zero at its end. @param read returns the bytes that it needs */
   text(read: (buffer: Address, bytes: number) => number): string {
     let buffer = this.scratch;
     let bytes = read(buffer, SCRATCH_BYTES);
@@ -114,13 +114,13 @@ export class Pdfium {
     return text;
   }
 
-  /** A text in UTF-8, without the characters that a font's name never has. */
+  /** Returns a text in UTF-8, without the characters that a font's name never has. */
   name(read: (buffer: Address, bytes: number) => number): string {
     const bytes = Math.min(read(this.scratch, SCRATCH_BYTES), SCRATCH_BYTES);
     return Buffer.from(this.api.pdfium.HEAPU8.subarray(this.scratch, this.scratch + Math.max(0, bytes - 1))).toString();
   }
 
-  /** Bytes that `read` writes, whose number it writes to the counter. @returns undefined where there are none to read */
+  /** Returns bytes that `read` writes, whose number it writes to the counter. @returns undefined where there are none to read */
   bytes(read: (buffer: Address, size: number) => boolean): Buffer | undefined {
     if (!read(0, 0)) return undefined;
     const size = this.api.pdfium.HEAPU32[this.counter / 4] ?? 0;
@@ -131,7 +131,7 @@ export class Pdfium {
     return bytes;
   }
 
-  /** Titles of the document's bookmarks with their depth, from 1. */
+  /** Returns titles of the document's bookmarks with their depth, from 1. */
   bookmarks(document: Address): readonly { readonly title: string; readonly depth: number }[] {
     const found: { title: string; depth: number }[] = [];
     const visit = (parent: Address, depth: number): void => {
@@ -146,5 +146,5 @@ export class Pdfium {
   }
 }
 
-// The package puts names into the global object when it first starts: not while a file is read.
+// The package puts names into the global object when it first starts: this must not happen while a file is read.
 await Pdfium.start();

@@ -1,10 +1,10 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
-/** Each line as its difference from the one above, which in text is mostly none. */
+/** Filter that stores each line as its difference from the one above, which in text is mostly none. */
 const FILTER_UP = 2;
 
-/** A picture in 8 bits of grey. @param pixels line after line, without gaps @see https://www.w3.org/TR/png-3/ */
+/** Encodes a picture in 8 bits of grey. @param pixels line after line, without gaps @see https://www.w3.org/TR/png-3/ */
 export function greyPng(pixels: Uint8Array, width: number, height: number): Buffer {
   const lines = Buffer.alloc((width + 1) * height);
   for (let y = 0, at = 0, to = 0; y < height; y += 1) {

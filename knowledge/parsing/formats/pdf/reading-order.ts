@@ -1,11 +1,11 @@
 import { byBaseline, inReadingOrder, largest, type Line, type LinePiece, smallest } from './page-lines.ts';
 
-/** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
+/** Fewest pieces on each side that make a column, and characters that they have on average. Tables have shorter ones. */
 const LEAST_PIECES = 4;
 const LEAST_CHARACTERS = 18;
 /** Share of all pieces that may cross the gap between columns: titles and pictures' captions do. */
 const MOST_CROSSING = 0.3;
-/** A page with more is a drawing; columns are not looked for. */
+/** Most pieces of a page: in one with more, a drawing, columns are not looked for. */
 const MOST_PIECES = 5000;
 
 /** A run of lines that are read one after another: a column, or a part of one. */
@@ -26,7 +26,7 @@ function split(pieces: readonly LinePiece[], depth: number): readonly Region[] {
   const right = largest(pieces.map((piece) => piece.right));
   const gutter = depth < 3 ? findGutter(pieces, left, right) : undefined;
   if (gutter === undefined) return [{ lines: joinBaselines(pieces), left, right }];
-  // What crosses the gutter is read before the columns under it.
+  // Pieces that cross the gutter are read before the columns under it.
   const crossing = pieces.filter((piece) => crosses(piece, gutter)).sort((one, other) => one.y - other.y);
   const columns = pieces.filter((piece) => !crosses(piece, gutter));
   const regions: Region[] = [];
@@ -56,7 +56,7 @@ function crosses(piece: LinePiece, x: number): boolean {
   return piece.left < x && piece.right > x;
 }
 
-/** The middle of the widest gap, in the middle of the region, that hardly any piece crosses and that has prose on both sides. */
+/** Finds the middle of the widest gap, in the middle of the region, that hardly any piece crosses and that has prose on both sides. */
 function findGutter(pieces: readonly LinePiece[], left: number, right: number): number | undefined {
   if (pieces.length < 2 * LEAST_PIECES || pieces.length > MOST_PIECES) return undefined;
   const step = Math.max(1, (right - left) / 200);
@@ -77,7 +77,7 @@ function isProse(pieces: readonly LinePiece[]): boolean {
   return pieces.length >= LEAST_PIECES && characters / pieces.length >= LEAST_CHARACTERS;
 }
 
-/** Columns stand next to each other, not above. */
+/** Tells whether the sides stand next to each other, as columns do, and not above. */
 function overlap(sides: readonly (readonly LinePiece[])[]): boolean {
   const spans = sides.map((side) => ({
     top: smallest(side.map((piece) => piece.y)),
@@ -87,7 +87,7 @@ function overlap(sides: readonly (readonly LinePiece[])[]): boolean {
   return shared > 0.4 * smallest(spans.map(({ top, bottom }) => bottom - top));
 }
 
-/** Pieces on one baseline become one line. */
+/** Joins pieces on one baseline to one line. */
 function joinBaselines(pieces: readonly LinePiece[]): readonly Line[] {
   const isSame = (first: LinePiece, piece: LinePiece): boolean => piece.y - first.y < 0.4 * Math.min(first.size, piece.size);
   return byBaseline(pieces, isSame).map((line) => {
@@ -104,7 +104,7 @@ function joinBaselines(pieces: readonly LinePiece[]): readonly Line[] {
   });
 }
 
-/** Lines across the page that follow one another belong together. */
+/** Joins lines across the page that follow one another. */
 function merged(regions: readonly Region[]): readonly Region[] {
   const result: Region[] = [];
   for (const region of regions) {

@@ -6,20 +6,22 @@ export interface PageOfLines {
   readonly lines: readonly LinePiece[];
 }
 
-/** Pages that must repeat a line at the same height before it counts as a header or footer, at least and as a share. */
+/** A line counts as a header or footer if at least so many pages, and this share of them, repeat it at the same height. */
 const LEAST_PAGES = 3;
 const LEAST_SHARE = 0.4;
 /** The strips at the top and at the bottom in which headers and footers stand, as a share of the page's height. */
 const STRIP = 0.14;
-/** Text around a page number is short (`Annual report | 7`), no larger than the body's, and stands further out: chapters have numbers too. */
+/**
+ * Text around a page number is short (`Annual report | 7`), no larger than the body's, and stands further out: chapters have numbers too.
+ */
 const LONGEST_NUMBERED = 60;
 const OUTER_STRIP = 0.07;
 
 /**
- * Finds headers and footers: the same words at the same edge of many pages, where a number at the same height may count the pages. No page loses all its
- * lines this way.
+ * Finds headers and footers: the same words at the same edge of many pages, where a number at the same height may count the pages. No page
+ * loses all its lines this way.
  *
- * @returns all of them, and of each the first, unless it is but a number: said once, it can still be found
+ * @returns all of them, and the first of each, unless it is but a number: added once, searches still find it
  */
 export function runningLines(pages: readonly PageOfLines[]): {
   readonly all: ReadonlySet<LinePiece>;
@@ -51,12 +53,15 @@ export function runningLines(pages: readonly PageOfLines[]): {
   return { all: running, first: new Set([...first.values()].filter((line) => running.has(line))) };
 }
 
-/** `Page 1 of 12` carries no content. */
+/** Rejects lines without content, such as `Page 1 of 12`. */
 function isWorthKeeping(text: string): boolean {
   return (text.match(/\p{L}{2,}/gu) ?? []).some((word) => !/^(?:page|of|seite|von|p[aá]gina|de|sur|পৃষ্ঠা)$/iu.test(word));
 }
 
-/** The pieces of the two outermost baselines at each end, if they stand in the strips. The first row of a table is close to the next. */
+/**
+ * Returns the pieces of the two outermost baselines at each end, if they stand in the strips. The first row of a table is close to the
+ * next.
+ */
 function edgeLines(page: PageOfLines): readonly LinePiece[] {
   const baselines = byBaseline(page.lines, (first, line) => line.y - first.y < 0.5 * line.size);
   const edges = [0, 1, baselines.length - 2, baselines.length - 1];
@@ -65,14 +70,17 @@ function edgeLines(page: PageOfLines): readonly LinePiece[] {
   );
 }
 
-/** Cells that are as close to the next line inwards as that is to its own. */
+/** Tells whether cells are as close to the next line inwards as that is to its own. */
 function isRow(baselines: readonly (readonly LinePiece[])[], at: number): boolean {
   const inwards = at < baselines.length / 2 ? 1 : -1;
   const [y = 0, next = 0, afterNext = 0] = [0, 1, 2].map((steps) => baselines[at + steps * inwards]?.[0]?.y);
   return (baselines[at]?.length ?? 0) > 1 && Math.abs(next - y) < 1.4 * Math.abs(afterNext - next);
 }
 
-/** The line itself, and with each of its numbers replaced by its distance from the page's number, which stays the same if it counts pages. */
+/**
+ * Returns the line itself, and with each of its numbers replaced by its distance from the page's number, which stays the same if it counts
+ * pages.
+ */
 function keys(line: LinePiece, page: PageOfLines, body: number): readonly string[] {
   const place = Math.round(line.y / 3);
   const words = line.text.trim().split(/\s+/u);
@@ -88,7 +96,7 @@ function keys(line: LinePiece, page: PageOfLines, body: number): readonly string
   return [plain, ...numbered];
 }
 
-/** Body text that happens to name the page's number stands close to more text. */
+/** Tells whether the line stands apart: body text that happens to name the page's number is close to more text. */
 function standsApart(line: LinePiece, page: PageOfLines): boolean {
   const inwards = page.lines
     .map((other) => (line.y < page.height / 2 ? other.y - line.y : line.y - other.y))

@@ -1,7 +1,7 @@
 import { headerNames, headerRows } from '../table-header.ts';
 import { type Line, roundedSize } from './page-lines.ts';
 
-/** Rows of cells, where a page shows them next to each other. */
+/** Rows of cells that a page shows next to each other. */
 export interface PageTable {
   readonly kind: 'table';
   readonly page: number;
@@ -15,18 +15,18 @@ interface Column {
   readonly right: number;
 }
 
-/** What two columns must have between them, as a share of the font's height; rows that a table has at least. */
+/** Least gap between two columns, as a share of the font's height; and the fewest rows of a table. */
 const COLUMN_GAP = 0.4;
 const LEAST_ROWS = 3;
-/** Distance to the next row, as a share of the font's height; a page with more lines is a drawing. */
+/** Largest distance to the next row, as a share of the font's height; a page with more than `MOST_LINES` is a drawing. */
 const ROW_DISTANCE = 4;
 const MOST_LINES = 2000;
-/** To the next line of the same cell. */
+/** Largest distance to the next line of the same cell, as a share of the font's height. */
 const WRAPPED_DISTANCE = 1.6;
-/** What paragraphs know as the beginning of an item; some print a sign behind it. */
+/** Marks that begin a list item in paragraphs; some print a sign behind it. */
 const MARK = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\W{0,3}$/u;
 
-/** Parts the lines of a region into tables and what stands between them. */
+/** Splits the lines of a region into tables and the lines between them. */
 export function splitTables(lines: readonly Line[], page: number): readonly (readonly Line[] | PageTable)[] {
   if (lines.length > MOST_LINES) return [lines];
   const parts: (readonly Line[] | PageTable)[] = [];
@@ -52,7 +52,7 @@ interface Grid {
   readonly columns: readonly Column[];
 }
 
-/** The longest run of lines from here on whose cells leave the same gaps free. */
+/** Returns the longest run of lines from here on whose cells leave the same gaps free. */
 function gridFrom(lines: readonly Line[], start: number): Grid | undefined {
   const first = lines[start];
   if (first === undefined || first.cells.length < 2) return undefined;
@@ -73,7 +73,7 @@ function gridFrom(lines: readonly Line[], start: number): Grid | undefined {
   return best === undefined ? undefined : withLastLines(best, lines.slice(start + best.lines.length));
 }
 
-/** The last row, too, may have a cell that goes on below: close to it, and not in the first column. */
+/** Adds lines below to the last row, which may have a cell that goes on: close to it, and not in the first column. */
 function withLastLines({ lines, columns }: Grid, below: readonly Line[]): Grid {
   const all = [...lines];
   let wide = columns;
@@ -88,19 +88,19 @@ function withLastLines({ lines, columns }: Grid, below: readonly Line[]): Grid {
   return { lines: all, columns: wide };
 }
 
-/** What is larger or bold begins something else. */
+/** Larger or bold text begins something else. */
 function isSameText(above: Line, line: Line): boolean {
   return roundedSize(above.size) === roundedSize(line.size) && above.isBold === line.isBold;
 }
 
-/** Numbers, letters or bullets in front of what hangs beside them. */
+/** Tells whether the first column has only numbers, letters or bullets. */
 function isNumberedList({ lines, columns: [first, ...others] }: Grid): boolean {
   if (first === undefined || others.length !== 1) return false;
   const marks = lines.flatMap(({ cells }) => cells.filter((cell) => cell.right <= first.right + 0.01).map(({ text }) => text.trim()));
   return marks.every((mark) => MARK.test(mark));
 }
 
-/** The columns with the cells of one more line; those that touch become one. */
+/** Adds the cells of one more line to the columns; columns that touch become one. */
 function addCells(columns: readonly Column[], { cells, size }: Line): readonly Column[] {
   const merged: Column[] = [];
   for (const column of [...columns, ...cells].sort((one, other) => one.left - other.left)) {
@@ -119,7 +119,7 @@ function buildTable({ lines, columns }: Grid, page: number): PageTable {
   return { kind: 'table', page, columns, header: headerNames(rows.slice(0, length)), rows: rows.slice(length) };
 }
 
-/** The first line is bold, and the others aren't. */
+/** Tells whether the first line is bold, and the others aren't. */
 function isMarked([first, ...others]: readonly Line[]): boolean {
   return first?.isBold === true && !others.some(({ isBold }) => isBold);
 }
@@ -138,7 +138,7 @@ interface RowLine {
   readonly cells: readonly string[];
 }
 
-/** A row whose cells go on on the next line is one row: by closer lines, or by a cell that starts in the middle of a sentence. */
+/** Joins the lines of a row whose cells go on on the next line: they are closer, or a cell starts in the middle of a sentence. */
 function joinWrapped(lines: readonly RowLine[]): readonly (readonly string[])[] {
   const distances = lines.slice(1).map(({ line }, at) => line.y - (lines[at]?.line.y ?? 0));
   const widest = Math.max(...distances);

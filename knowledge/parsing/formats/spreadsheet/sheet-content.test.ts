@@ -21,7 +21,7 @@ const sheetOf = (rows: readonly (readonly Cell[])[], merges: readonly string[] =
 const readSheet = async (sheet: XLSX.WorkSheet, extension: 'xlsx' | 'xls' = 'xlsx') =>
   read(pool, { content: written(sheet, extension), extension });
 
-/** Tables as their header and rows, paragraphs as their text. */
+/** Returns tables as their header and rows, paragraphs as their text. */
 async function shapeOf(rows: readonly (readonly Cell[])[], merges: readonly string[] = []): Promise<readonly unknown[]> {
   const { blocks } = await readSheet(sheetOf(rows, merges));
   return blocks.map((block) =>

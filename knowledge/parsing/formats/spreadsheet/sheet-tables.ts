@@ -2,21 +2,21 @@ import type { Sink } from '../../block.ts';
 import { type CandidateRow, headerNames, headerRows } from '../table-header.ts';
 
 export interface SheetCell {
-  /** From 0. */
+  /** Number of the column, from 0. */
   readonly column: number;
   readonly shown: string;
-  /** Neither a number nor a date or truth value. */
+  /** True if the value is neither a number nor a date or truth value. */
   readonly isText: boolean;
-  /** Belongs to the cell on the left, which spans columns. */
+  /** True if it belongs to the cell on the left, which spans columns. */
   readonly isRepeated: boolean;
 }
 
 export interface SheetRow {
-  /** As the spreadsheet shows it. */
+  /** The spreadsheet's own number of the row. */
   readonly number: number;
-  /** Empty rows above it. */
+  /** Number of empty rows above it. */
   readonly gap: number;
-  /** Those that show something, by column. */
+  /** Cells that show something, by column. */
   readonly cells: readonly SheetCell[];
 }
 
@@ -30,7 +30,7 @@ interface Column {
 
 const ROWS_PER_BLOCK = 100;
 const CHARACTERS_PER_BLOCK = 48_000;
-/** Cells, with those that stand empty between others. Beyond it the columns are not kept apart. */
+/** Most cells, with the empty ones between others. Beyond it the columns are not kept apart. */
 const MOST_ALIGNED = 5_000_000;
 /** Rows of a table in which its header is looked for. */
 const LOOK_AHEAD = 40;
@@ -38,8 +38,8 @@ const LOOK_AHEAD = 40;
 const WIDE_GAP = 2;
 
 /**
- * Puts one sheet into the sink: titles and notes as paragraphs, and of each table batches of rows without a gap between them, so that each
- * row's number follows from the first. Columns in which no row has anything are left out.
+ * Puts one sheet into the sink: titles and notes as paragraphs, and each table as batches of rows without a gap between them, so that each
+ * row's number follows from the first. Columns that are empty in all rows are left out.
  */
 export function addSheet(options: { readonly name: string; readonly rows: Iterable<SheetRow>; readonly sink: Sink }): void {
   const { name: sheet, sink } = options;
@@ -69,12 +69,14 @@ function alignedCells(row: SheetRow, places: ReadonlyMap<number, number>): strin
   return cells;
 }
 
-/** A cell that spans columns comes once. */
+/** Writes a row as a line; a cell that spans columns comes once. */
 function lineOf(row: SheetRow): string {
   return row.cells.flatMap(({ shown, isRepeated }) => (isRepeated ? [] : [shown])).join(' ');
 }
 
-/** Tables stand below one another, between empty rows. Rows behind a gap go on with the table above if they look like its rows. */
+/**
+ * Finds tables that stand below one another, between empty rows. Rows behind a gap go on with the table above if they look like its rows.
+ */
 export function tablesOf(rows: readonly SheetRow[], places: ReadonlyMap<number, number>): readonly Part[] {
   const parts: Part[] = [];
   let table: OpenTable | undefined;
@@ -110,7 +112,7 @@ class OpenTable {
     this.#columns = columns;
   }
 
-  /** The same table behind the lines that interrupt it. */
+  /** Returns the same table behind the lines that interrupt it. */
   continued(parts: Part[]): OpenTable {
     const table = new OpenTable(this.header, this.#columns);
     parts.push({ header: table.header, rows: table.rows });
@@ -126,7 +128,7 @@ class OpenTable {
     }
   }
 
-  /** Whether the row has something in columns of the table only, and of the kind that stands there. */
+  /** Tells whether all cells of the row are in columns of the table that have values of the same kind. */
   hasLike(row: SheetRow): boolean {
     return row.cells.every(({ column, isText }) => {
       const counts = this.#columns.get(column);

@@ -19,15 +19,15 @@ XLSX.set_cptable(codepages);
 
 const READ_OPTIONS = {
   type: 'buffer',
-  /** Rows as arrays: a tenth of the memory of one key a cell. */
+  /** Rows are arrays, which take a tenth of the memory of one key a cell. */
   dense: true,
-  /** What a cell shows, not what it holds: dates, percents and currencies as formatted. */
+  /** Cells are read as they are shown: dates, percents and currencies as formatted. */
   cellText: true,
-  /** For formats that the library can't apply, or applies as the US do: see `shownBy`. */
+  /** Formats that the library can't apply, or applies as the US do, are kept: see `shownBy`. */
   cellNF: true,
   cellFormula: false,
   cellHTML: false,
-  /** Which rows and columns are hidden comes with them. */
+  /** This option also tells which rows and columns are hidden. */
   cellStyles: true,
   bookVBA: false,
   /** The short date format follows the reader's country; this one is read alike everywhere. */
@@ -35,8 +35,8 @@ const READ_OPTIONS = {
 } as const satisfies XLSX.ParsingOptions;
 
 /**
- * Excel workbooks, old and new: the rows of each visible sheet, with the row numbers that Excel shows. What other programs export as .xls
- * often is a page with a table, or lines of text: it is read as what it is.
+ * Reads Excel workbooks, old and new: the rows of each visible sheet, with the row numbers that Excel shows. The .xls exports of other
+ * programs often are a page with a table, or lines of text: they are read as such.
  */
 export const parseSpreadsheet: Parser = async (input, sink) => {
   const kind = input.extension === 'xls' ? exportKind(input.content) : undefined;
@@ -59,7 +59,7 @@ export const parseSpreadsheet: Parser = async (input, sink) => {
       const rows = visibleRows({ name, sheet, budget, uses1904, sink, tooManyCells: () => tooManyCells(input.limits.cells) });
       addSheet({ name, rows, sink });
     }
-    // What has been read may go.
+    // A sheet that has been read may go.
     delete book.Sheets[title];
     sink.progress(at + 1, visible.length);
   });
@@ -67,7 +67,7 @@ export const parseSpreadsheet: Parser = async (input, sink) => {
   return title === undefined ? {} : { title };
 };
 
-/** Comma-separated values and the like. Nothing in them is taken for more than text: a phone number stays one. */
+/** Reads comma-separated values and the like. All values stay text: a phone number stays one. */
 function readLines({ content, limits }: ParserInput): XLSX.WorkBook {
   const text = decodeText(content);
   const separators = text.match(/[,;\t]/gu)?.length ?? 0;
@@ -75,7 +75,7 @@ function readLines({ content, limits }: ParserInput): XLSX.WorkBook {
   return XLSX.read(text, { type: 'string', dense: true, raw: true });
 }
 
-/** A workbook in one XML file. @see https://learn.microsoft.com/previous-versions/office/developer/office-xp/aa140066(v=office.10) */
+/** Reads a workbook in one XML file. @see https://learn.microsoft.com/previous-versions/office/developer/office-xp/aa140066(v=office.10) */
 function readXml({ content, limits }: ParserInput): XLSX.WorkBook {
   scanXml(content);
   const text = decodeText(content);
@@ -105,7 +105,7 @@ async function readPackage({ content, extension, limits }: ParserInput, sink: Si
 
 function readBinary({ content }: ParserInput): XLSX.WorkBook {
   const isWorkbook = ['Workbook', 'Book', 'WORKBOOK', 'BOOK'].some((stream) => content.includes(Buffer.from(`${stream}\0`, 'utf16le')));
-  // The directory that names what is in the file stands where its header says, often at the end.
+  // The header says where the file's directory is, often at the end.
   if (!isWorkbook && isCutOff(content)) throw new Error('the directory lies behind the end of the file');
   if (!isWorkbook)
     throw new IngestionError(
@@ -123,7 +123,7 @@ function readBinary({ content }: ParserInput): XLSX.WorkBook {
   }
 }
 
-/** Whether the sector that the header says the directory begins in is missing. @see MS-CFB 2.2 */
+/** Tells whether the sector is missing in which the directory begins by the header. @see MS-CFB 2.2 */
 function isCutOff(content: Buffer): boolean {
   if (content.length < 512) return true;
   const sectorBits = content.readUInt16LE(30);
@@ -135,10 +135,10 @@ function tooManyCells(limit: number): IngestionError {
   return new IngestionError('too_large', `The workbook has more than ${limit} cells. Split it into several files.`);
 }
 
-/** What may stand between a formula's end and its cell's before it has been calculated. */
+/** Text between a formula's end and its cell's before it has been calculated. */
 const NO_VALUE = /^\s*(?:<(?:\w+:)?v\s*\/>|<(?:\w+:)?v>\s*<\/(?:\w+:)?v>)?\s*<\/(?:\w+:)?c>/u;
 
-/** Formulas of a workbook whose value the program that wrote it did not store; only a spreadsheet program could compute it. */
+/** Counts formulas of a workbook whose value the program that wrote it did not store; only a spreadsheet program could compute it. */
 function formulasWithoutValue(parts: ReadonlyMap<string, Buffer>): number {
   let count = 0;
   for (const [name, part] of parts) {

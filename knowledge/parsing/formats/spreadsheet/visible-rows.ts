@@ -10,23 +10,23 @@ import { shownValue } from './shown-value.ts';
 export interface SheetOptions {
   readonly name: string;
   readonly sheet: XLSX.WorkSheet;
-  /** Cells that the workbook may still have. */
+  /** Number of cells that the workbook may still have. */
   readonly budget: { cells: number };
   readonly tooManyCells: () => Error;
   readonly uses1904: boolean;
   readonly sink: Pick<Sink, 'warn'>;
 }
 
-/** Cells that a merged one may cover; more would be a way to make much of little. */
+/** Most cells that a merged one may cover: more would let a small file make a large one. */
 const MOST_ROWS = 1000;
 const MOST_COLUMNS = 100;
 const MOST_REPEATED = 200_000;
 const SHOW_THEM = 'show them to have them read';
 
 /**
- * The rows as a person sees them: merged cells in each row and column that they cover, hidden rows and columns left out with a warning.
- * Only cells that are there are walked, whatever size a sheet claims.
- * @throws what `tooManyCells` makes
+ * Returns the rows as a person sees them: merged cells in each row and column that they cover, hidden rows and columns left out with a
+ * warning. Only existing cells are walked, whatever size a sheet claims.
+ * @throws the error that `tooManyCells` makes
  */
 export function visibleRows(options: SheetOptions): readonly SheetRow[] {
   const { name, sheet, sink } = options;
@@ -70,7 +70,7 @@ function shownCells(row: readonly (XLSX.CellObject | undefined)[], { budget, too
   return cells;
 }
 
-/** Into rows and columns that have something of their own: a merged cell makes none. */
+/** Repeats merged cells in rows and columns that have cells of their own: a merged cell alone makes none. */
 function repeatMerged(merges: readonly XLSX.Range[], rows: ReadonlyMap<number, SheetCell[]>): void {
   let left = MOST_REPEATED;
   const changed = new Set<SheetCell[]>();
@@ -92,7 +92,7 @@ function repeatMerged(merges: readonly XLSX.Range[], rows: ReadonlyMap<number, S
   for (const cells of changed) cells.sort((one, other) => one.column - other.column);
 }
 
-/** Rows that are hidden are no gap between those around them. */
+/** Adds the gaps between rows; hidden rows are no gap. */
 function withGaps(
   rows: readonly { readonly row: number; readonly cells: readonly SheetCell[] }[],
   hidden: ReadonlySet<number>,
