@@ -34,8 +34,8 @@ image: $(STAMP) ## The OCI image, built without a container engine, into build/i
 release: $(STAMP) ## Image, bill of materials, chart, plugin, clients and checksums of a release into build/release (ARGS="--base-url https://…")
 	node scripts/release/main.ts $(ARGS)
 
-site: $(STAMP) ## The documentation as a static site with a search, into dist/site
-	node scripts/site.ts $(ARGS)
+site: $(STAMP) ## The documentation as a static site with a search, into dist/site (ARGS=dev serves the pages as you write them, ARGS=preview the site)
+	vitepress $(or $(ARGS),build) docs
 
 e2e: $(STAMP) ## Parley on a real node on this machine: needs Linux and root (ARGS="--keep" leaves it up)
 	node scripts/image/main.ts

@@ -12,6 +12,7 @@ import { generateDashboards } from './generators/chart-dashboards.ts';
 import { generateChartValues } from './generators/chart-values.ts';
 import { generateConditionsReference } from './generators/conditions-reference.ts';
 import { generateConfigurationReference } from './generators/configuration-reference.ts';
+import { generateDecisions } from './generators/decisions.ts';
 import { generateEventsReference } from './generators/events-reference.ts';
 import { generateKustomizeReferences } from './generators/kustomize-references.ts';
 import { generateMetricsReference } from './generators/metrics-reference.ts';
@@ -43,6 +44,7 @@ const generators: readonly Generator[] = [
   { name: 'alerts', generate: generateAlerts },
   { name: 'dashboards', generate: generateDashboards, owns: [{ folder: 'charts/parley/files/dashboards', ending: '.json' }] },
   { name: 'references for Kustomize', generate: generateKustomizeReferences },
+  { name: 'list of decisions', generate: generateDecisions },
   { name: 'OpenAPI document', generate: generateOpenApi },
 ];
 

@@ -28,6 +28,7 @@ const EXCEPTIONS: readonly { readonly packages: string; readonly licence: string
   { packages: 'memium', licence: 'LGPL-3.0-or-later', reason: 'the same' },
   { packages: 'utilium', licence: 'LGPL-3.0-or-later', reason: 'the same' },
   { packages: 'caniuse-lite', licence: 'CC-BY-4.0', reason: 'data for building, in no image' },
+  { packages: '@iconify-json/simple-icons', licence: 'CC0-1.0', reason: 'icons for the site of the documentation, in no image' },
   { packages: 'lightningcss*', licence: 'MPL-2.0', reason: 'a tool of the tests, unchanged' },
   {
     packages: '@modelcontextprotocol/server-everything',

@@ -1,40 +1,87 @@
-/** The documentation as a site, opened from the disk in a real browser. */
+/** The documentation as a site, as `make site` builds it. */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { load } from 'cheerio';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
-import { buildSite } from '../../../scripts/site/build-site.ts';
 import { eventually } from '../../support/eventually.ts';
-import { testFolder } from '../../support/folders.ts';
+import { suiteFolder, testFolder } from '../../support/folders.ts';
+import { Servers } from '../../support/http-servers.ts';
 import { openPage } from '../cli-call/browser.ts';
 
+const TYPES: Readonly<Record<string, string>> = { css: 'text/css', html: 'text/html', js: 'text/javascript' };
+
 describe('the site of the documentation', () => {
-  it('leads from its first page to the others, and searches without a server', async () => {
-    const folder = testFolder();
-    const out = join(folder, 'site');
-    await buildSite({ root: repositoryRoot(), out });
-    const page = await openPage({ folder });
+  const out = suiteFolder();
+  beforeAll(async () => {
+    await promisify(execFile)('vitepress', ['build', 'docs', '--outDir', out], { cwd: repositoryRoot() });
+  });
+
+  /** The file of the site that is answered for a path. */
+  const fileOf = (path: string): string => `${path.slice(1)}${path.endsWith('/') ? 'index.html' : ''}`;
+
+  it('leads only to what it has, headings included', () => {
+    const pages = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html') && file !== '404.html');
+    const documents = new Map(pages.map((page) => [page, load(readFileSync(join(out, page), 'utf8'))]));
+    expect(pages).toEqual(expect.arrayContaining(['index.html', 'docs/index.html', 'docs/adr/index.html', 'CHANGELOG.html']));
+    const dead = [...documents].flatMap(([page, html]) =>
+      html('[href], [src]')
+        .toArray()
+        .map(({ attribs }) => attribs['href'] ?? attribs['src'] ?? '')
+        .filter((address) => {
+          const { host, pathname, hash } = new URL(address, `http://site/${page}`);
+          if (host !== 'site') return false;
+          const file = fileOf(decodeURIComponent(pathname));
+          if (hash === '') return !existsSync(join(out, file));
+          return documents.get(file)?.(`[id="${decodeURIComponent(hash.slice(1))}"]`).length !== 1;
+        })
+        .map((address) => `${page}: ${address}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  it('finds sections by their words, and asks no other server', async () => {
+    const servers = new Servers();
+    onTestFinished(() => servers.stop());
+    const { port } = await servers.http(({ url = '/' }, response) => {
+      const file = join(out, fileOf(new URL(url, 'http://site').pathname));
+      if (!existsSync(file)) return response.writeHead(404).end();
+      return response.setHeader('content-type', TYPES[file.split('.').at(-1) ?? ''] ?? 'application/octet-stream').end(readFileSync(file));
+    });
+    const page = await openPage({ folder: testFolder() });
     onTestFinished(() => page.close());
     await page.resize({ width: 1280, height: 900 });
-    await page.goTo(pathToFileURL(join(out, 'index.html')).href);
-    expect(await page.run('document.querySelector("h1").textContent')).toBe('Parley');
+    await page.goTo(`http://127.0.0.1:${port}/`);
+    expect(await page.run('[...document.querySelectorAll(".VPSidebar h2")].map((heading) => heading.textContent)')).toEqual([
+      'Install',
+      'Agents as code',
+      'Use',
+      'Operate',
+      'Look up',
+    ]);
 
-    const search = (words: string): Promise<string> =>
-      page.run(
-        `(() => { const field = document.querySelector('#query'); field.value = '${words}'; field.dispatchEvent(new Event('input')); return document.querySelector('#results a')?.href ?? 'nothing found'; })()`,
+    await page.run('document.querySelector("#local-search button").click()');
+    await eventually(async () => expect(await page.run('document.querySelector("#localsearch-input") !== null')).toBe(true));
+    const found = async (words: string): Promise<string> => {
+      await page.run(
+        `(() => { const field = document.querySelector('#localsearch-input'); field.value = '${words}'; field.dispatchEvent(new Event('input')); })()`,
       );
-    // A page that has just opened may not have read its index yet.
-    await eventually(async () => expect(await search('failure codes')).toMatch(/docs\/knowledge\/files\.html#failure-codes$/));
-    await page.run('document.querySelector("#results a").click()');
-    await eventually(async () => {
-      expect(await page.run('document.querySelector("h1").textContent')).toMatch(/files/);
-      expect(await page.run('document.querySelector("nav [aria-current]").textContent')).toBe('Files');
-    });
-    // Below the page's own folder the search works as well.
-    await eventually(async () => expect(await search('backup')).toContain(pathToFileURL(out).href));
+      return page.run('[...document.querySelectorAll("a.result")].slice(0, 5).map(({ href }) => href).join(" ")');
+    };
+    for (const [words, address] of [
+      ['failure codes', /docs\/knowledge\/files\.html#failure-codes/],
+      ['PARLEY_EGRESS_ALLOW_CIDRS', /outside-calls|configuration/],
+      ['webhok signing', /signing/],
+      ['qwertzuiop', /^$/],
+    ] as const) {
+      await eventually(async () => expect(await found(words)).toMatch(address));
+    }
     expect(page.complaints).toEqual([]);
-    expect(page.requested.filter((url) => !url.startsWith('file:'))).toEqual([]);
+    const hosts = page.requested.map((url) => new URL(url)).filter(({ protocol }) => protocol !== 'data:');
+    expect([...new Set(hosts.map(({ origin }) => origin))]).toEqual([`http://127.0.0.1:${port}`]);
   });
 });
