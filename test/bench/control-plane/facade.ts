@@ -8,7 +8,8 @@ import { median, pairedRatio, summarize } from '../harness/stats.ts';
 import { figure, times, type Table } from '../harness/table.ts';
 import { agentDescriptor, agentNames, benchAgent, type BenchAgent } from './agents.ts';
 import type { ControlPlanePart } from './part.ts';
-import { RoleHost, type BenchRole } from './roles.ts';
+import type { BenchRole } from '../harness/role.ts';
+import { RoleHost } from './roles.ts';
 
 const objects = 64;
 /** One at a time measures what a request costs, 16 at once the throughput. */

@@ -6,7 +6,8 @@ import { agentNames, benchAgent } from './agents.ts';
 import { operatorTables } from './operator-tables.ts';
 import type { ControlPlanePart, ControlPlaneContext, ControlPlaneScale } from './part.ts';
 import { RoleWatch, type RoleCost } from './role-watch.ts';
-import { RoleHost, type BenchRole } from './roles.ts';
+import type { BenchRole } from '../harness/role.ts';
+import { RoleHost } from './roles.ts';
 import { StatusWatch, type ChangeLatency } from './status-watch.ts';
 import { countWrites, type WriteCounts } from './write-counts.ts';
 

@@ -22,10 +22,6 @@ export interface ControlPlaneScale {
   readonly loopSeconds: number;
   /** Turns of each loop of (d). */
   readonly loopRounds: number;
-  /** Agents of (e). */
-  readonly toolAgents: number;
-  /** Tools that each of them has. */
-  readonly toolsPerAgent: number;
 }
 
 export interface ControlPlaneContext {

@@ -2,7 +2,7 @@
 import type { Metrics } from '../harness/prometheus.ts';
 import { ProcessSampler } from '../harness/process-sampler.ts';
 import { median } from '../harness/stats.ts';
-import type { BenchRole } from './roles.ts';
+import type { BenchRole } from '../harness/role.ts';
 
 export interface RoleCost {
   readonly seconds: number;

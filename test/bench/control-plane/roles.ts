@@ -1,17 +1,8 @@
 /** The roles that (b) and (c) measure, as processes of their own on the bundle, with a database of their own. */
-import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-
-import { freePorts } from '../../../local-stack/ports.ts';
-import { migrate, openStore, type Store } from '../../../store/index.ts';
-import { bundle, ensureBundle } from '../harness/bundle.ts';
-import { query } from '../../support/sql.ts';
-import { startChild, type Child } from '../harness/child.ts';
-import { Metrics } from '../harness/prometheus.ts';
+import { openStore, type Store } from '../../../store/index.ts';
+import { ensureBundle } from '../harness/bundle.ts';
+import { createDatabase, startRole, type BenchRole } from '../harness/role.ts';
 import type { ControlPlaneContext } from './part.ts';
-
-const repository = fileURLToPath(new URL('../../..', import.meta.url));
-const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 
 /** Requests are counted as in production, against limits that a benchmark doesn't reach. */
 const unhindered = {
@@ -22,14 +13,6 @@ const unhindered = {
 };
 
 type RoleName = 'operator' | 'api';
-
-export interface BenchRole {
-  readonly pid: number;
-  /** `http://127.0.0.1:<port>` */
-  readonly url: string;
-  metrics(): Promise<Metrics>;
-  stop(): Promise<void>;
-}
 
 /** Where roles run: bundle, database, permissions. */
 export class RoleHost {
@@ -50,16 +33,8 @@ export class RoleHost {
     const server = await stack.databaseUrl();
     if (stack.roles === undefined)
       throw new Error('this part starts roles of its own and needs a stack of its own: leave --kubeconfig out');
-    const name = `bench_${randomBytes(6).toString('hex')}`;
-    await query(server, `create database ${name}`);
-    const url = new URL(server);
-    url.pathname = `/${name}`;
-    await migrate({ databaseUrl: url.href });
-    return new RoleHost({
-      databaseUrl: url.href,
-      kubeconfigs: stack.roles,
-      drop: async () => void (await query(server, `drop database if exists ${name} with (force)`)),
-    });
+    const database = await createDatabase(server);
+    return new RoleHost({ databaseUrl: database.url, kubeconfigs: stack.roles, drop: () => database.drop() });
   }
 
   /** Makes the namespace known as an organisation. */
@@ -83,34 +58,8 @@ export class RoleHost {
   }
 
   /** Starts a role with its production defaults, but for the number of requests that it allows, and waits until it says that it is ready. */
-  async start(role: RoleName): Promise<BenchRole> {
-    const [port = 0] = await freePorts(1);
-    const url = `http://127.0.0.1:${port}`;
-    const child: Child = startChild({
-      file: process.execPath,
-      args: [bundle, role],
-      env: {
-        PATH: process.env['PATH'],
-        KUBECONFIG: this.#kubeconfigs[role],
-        DATABASE_URL: this.#databaseUrl,
-        ...unhindered,
-        [role === 'api' ? 'PARLEY_API_PORT' : 'PARLEY_OPERATOR_PORT']: String(port),
-      },
-      logFile: `${logDir}${role}.log`,
-      cwd: repository,
-    });
-    try {
-      await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
-    } catch (error) {
-      await child.stop();
-      throw error;
-    }
-    return {
-      pid: child.pid,
-      url,
-      metrics: async () => Metrics.parse(await (await fetch(`${url}/metrics`)).text()),
-      stop: () => child.stop(),
-    };
+  start(role: RoleName): Promise<BenchRole> {
+    return startRole({ role, env: { KUBECONFIG: this.#kubeconfigs[role], DATABASE_URL: this.#databaseUrl, ...unhindered } });
   }
 
   async close(): Promise<void> {

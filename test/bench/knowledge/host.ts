@@ -9,12 +9,12 @@ import { promisify } from 'node:util';
 
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import type { VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
-import { migrate, openStore, type Collection, type Store } from '../../../store/index.ts';
+import { openStore, type Collection, type Store } from '../../../store/index.ts';
 import { startMilvusLite } from '../../support/milvus-lite.ts';
 import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { treeCpuMs } from '../harness/process-tree.ts';
-import { query } from '../../support/sql.ts';
+import { createDatabase } from '../harness/role.ts';
 import { randomDimension, randomEmbedder } from './random-embedder.ts';
 
 export type Ranking = 'words' | 'hybrid';
@@ -56,14 +56,14 @@ export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string)
     progress('starting Postgres');
     const server = shared?.databaseUrl ?? (await own?.databaseUrl()) ?? '';
     const database = async (bundle?: string): Promise<string> => {
-      const name = `bench_${randomBytes(6).toString('hex')}`;
-      await query(server, `create database ${name}`);
-      stopping.push(() => query(server, `drop database if exists ${name} with (force)`));
-      const url = new URL(server);
-      url.pathname = `/${name}`;
-      if (bundle === undefined) await migrate({ databaseUrl: url.href });
-      else await promisify(execFile)(process.execPath, [bundle, 'migrate'], { env: { ...process.env, DATABASE_URL: url.href } });
-      return url.href;
+      const created = await createDatabase(
+        server,
+        bundle === undefined
+          ? undefined
+          : (url) => promisify(execFile)(process.execPath, [bundle, 'migrate'], { env: { ...process.env, DATABASE_URL: url } }),
+      );
+      stopping.push(() => created.drop());
+      return created.url;
     };
     const databaseUrl = await database();
     const store = openStore({ databaseUrl, poolSize, applicationName: 'bench' });

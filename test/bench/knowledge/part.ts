@@ -1,4 +1,4 @@
-import type { PartResult } from '../harness/run-parts.ts';
+import type { PartContext, PartResult } from '../harness/suite.ts';
 import type { KnowledgeHost } from './host.ts';
 
 /** How much work a run does. */
@@ -9,8 +9,6 @@ export interface KnowledgeScale {
   readonly turnMs: number;
   /** Chunks of the knowledge base that is searched. */
   readonly chunks: number;
-  /** Chunks of the document whose indexing is measured. */
-  readonly indexedChunks: number;
   /** Searches at once. */
   readonly concurrent: number;
   /** Pages of the PDF. */
@@ -23,26 +21,17 @@ export interface KnowledgeScale {
   readonly manyFiles: number;
 }
 
-export interface LargeOptions {
-  /** Of the vectors. */
-  readonly dimension: number;
-  /** pgvector is always measured. */
-  readonly stores: readonly ('pgvector' | 'milvus')[];
-}
-
-interface PartContext {
+/** Options of the suite. */
+export interface KnowledgeFlags {
   /** Folder of the test collections. */
-  readonly dataFolder: string | undefined;
-  readonly scale: KnowledgeScale;
+  readonly data?: string;
   /** Folder of another checkout, with its bundle built, whose roles are measured next to those of this one. */
-  readonly against: string | undefined;
-  /** What the part of that name measures. */
-  readonly large: LargeOptions;
-  /** Servers; started when first asked for. */
-  readonly host: () => Promise<KnowledgeHost>;
-  /** One line of what is being done now. */
-  readonly progress: (line: string) => void;
+  readonly against?: string;
+  /** That the part `large` measures; pgvector always. */
+  readonly store: readonly ('pgvector' | 'milvus')[];
+  /** Of its vectors. */
+  readonly dimensions: number;
 }
 
 /** @throws Error naming what is missing */
-export type KnowledgePart = (context: PartContext) => Promise<PartResult>;
+export type KnowledgePart = (context: PartContext<KnowledgeScale, KnowledgeHost, KnowledgeFlags>) => Promise<PartResult>;

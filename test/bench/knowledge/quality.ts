@@ -44,7 +44,8 @@ interface Quality {
 type Rank = (query: string) => readonly string[] | Promise<readonly string[]>;
 
 /** @throws Error when there is no folder of collections, or none of them in it */
-export const quality: KnowledgePart = async ({ dataFolder, progress }) => {
+export const quality: KnowledgePart = async ({ flags, progress }) => {
+  const dataFolder = flags.data ?? process.env['BENCH_DATA'];
   if (dataFolder === undefined) throw new Error('the test collections are missing: set BENCH_DATA to their folder, or give --data');
   const figures: Quality[] = [];
   const snippets: SnippetQuality[] = [];

@@ -3,19 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 
 import { Client, Connection } from '@temporalio/client';
 import { fetch as fetchOver, FormData, Pool } from 'undici';
 
 import { BOUNDED_MEMORY } from '../../../local-stack/components/role.ts';
-import { freePorts } from '../../../local-stack/ports.ts';
 import { openStore, type Store } from '../../../store/index.ts';
-import { startChild, type Child } from '../harness/child.ts';
+import { startRole, type StartRoleOptions } from '../harness/role.ts';
 import { query } from '../../support/sql.ts';
 import type { KnowledgeHost } from './host.ts';
-
-const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 
 /** Requests are counted as in production, against limits that a benchmark doesn't reach. */
 const unhindered = {
@@ -52,28 +49,21 @@ export async function startRoles(host: KnowledgeHost, name: string, bundle: stri
   const databaseUrl = await host.database(bundle);
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
   const temporalAddress = await host.temporalAddress();
-  const [apiPort = 0, workerPort = 0] = await freePorts(2);
   const env = {
-    PATH: process.env['PATH'],
     ...BOUNDED_MEMORY,
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_TASK_QUEUE: `bench-${randomBytes(4).toString('hex')}`,
     STORAGE_URL: pathToFileURL(folder).href,
-    PARLEY_WORKER_PORT: String(workerPort),
-    PARLEY_API_PORT: String(apiPort),
     ...unhindered,
   };
-  const url = `http://127.0.0.1:${apiPort}`;
-  const kubeconfig = await host.kubeconfig();
-  const start = (role: string, more: NodeJS.ProcessEnv): Child =>
-    startChild({ file: process.execPath, args: [bundle, role], env: { ...env, ...more }, logFile: `${logDir}volume-${name}-${role}.log` });
-  const api = start('api', { KUBECONFIG: kubeconfig });
-  const worker = start('worker', {});
+  const start = (role: StartRoleOptions['role'], more: NodeJS.ProcessEnv = {}) =>
+    startRole({ role, env: { ...env, ...more }, program: { file: process.execPath, args: [bundle, role] }, log: `volume-${name}-${role}` });
+  const [api, worker] = await Promise.all([start('api', { KUBECONFIG: await host.kubeconfig() }), start('worker')]);
   const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'bench' });
   const connection = Connection.lazy({ address: temporalAddress });
   const temporal = new Client({ connection });
-  const pool = new Pool(url, { connections: 16 });
+  const pool = new Pool(api.url, { connections: 16 });
   const keys = new Map<string, Promise<string>>();
   const keyOf = (org: string): Promise<string> => {
     const known = keys.get(org) ?? makeKey(store, org);
@@ -83,26 +73,11 @@ export async function startRoles(host: KnowledgeHost, name: string, bundle: stri
   const send = async (org: string, path: string, body: string | FormData): Promise<Readonly<Record<string, unknown>>> => {
     const json = typeof body === 'string' && { 'content-type': 'application/json' };
     const headers = { authorization: `Bearer ${await keyOf(org)}`, ...json };
-    const answer = await fetchOver(url + path, { method: 'POST', headers, body, dispatcher: pool });
+    const answer = await fetchOver(api.url + path, { method: 'POST', headers, body, dispatcher: pool });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
     return JSON.parse(text) as Readonly<Record<string, unknown>>;
   };
-  const stop = async (): Promise<void> => {
-    await Promise.all([api.stop(), worker.stop(), pool.close()]);
-    await connection.close();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
-    await Promise.all([
-      api.until('ready', async () => (await fetch(`${url}/readyz`)).ok),
-      worker.until('ready', async () => (await fetch(`http://127.0.0.1:${workerPort}/readyz`)).ok),
-    ]);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   return {
     store,
     databaseUrl,
@@ -131,7 +106,12 @@ export async function startRoles(host: KnowledgeHost, name: string, bundle: stri
       const activities = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes !== null).length;
       return { events: events?.length ?? 0, activities };
     },
-    stop,
+    async stop() {
+      await Promise.all([api.stop(), worker.stop(), pool.close()]);
+      await connection.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -53,7 +53,7 @@ interface Volume {
   readonly activities: number;
 }
 
-export const volume: KnowledgePart = async ({ host: startedHost, scale, against, progress }) => {
+export const volume: KnowledgePart = async ({ host: startedHost, scale, flags: { against }, progress }) => {
   await ensureBundle(progress);
   const host = await startedHost();
   const contenders: Record<string, string> = {

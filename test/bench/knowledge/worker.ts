@@ -2,22 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
-import { freePorts } from '../../../local-stack/ports.ts';
 import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { type Collection, type DocumentRecord, newDocumentId } from '../../../store/index.ts';
-import { bundle, ensureBundle } from '../harness/bundle.ts';
-import { startChild } from '../harness/child.ts';
-import { Metrics } from '../harness/prometheus.ts';
+import { ensureBundle } from '../harness/bundle.ts';
+import { startRole } from '../harness/role.ts';
 import type { KnowledgeHost } from './host.ts';
 import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
-
-const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 
 export interface File {
   readonly name: string;
@@ -25,12 +20,10 @@ export interface File {
 }
 
 export interface Worker {
-  readonly pid: number;
   /** Takes a file on as an upload does. @returns its document's id */
   add(to: Collection, file: File): Promise<string>;
   /** Waits for a document's end. @throws Error when it failed */
   ended(of: Collection, id: string): Promise<{ readonly document: DocumentRecord; readonly at: number }>;
-  metrics(): Promise<Metrics>;
   stop(): Promise<void>;
 }
 
@@ -39,40 +32,21 @@ const lookEveryMs = 25;
 
 export async function startWorker(host: KnowledgeHost, progress: (line: string) => void): Promise<Worker> {
   await ensureBundle(progress);
-  const [port = 0] = await freePorts(1);
   const env = {
     DATABASE_URL: host.databaseUrl,
     TEMPORAL_ADDRESS: await host.temporalAddress(),
     TEMPORAL_TASK_QUEUE: `bench-${randomBytes(4).toString('hex')}`,
     STORAGE_URL: host.storageUrl,
-    PARLEY_WORKER_PORT: String(port),
   };
-  const url = `http://127.0.0.1:${port}`;
-  const child = startChild({
-    file: process.execPath,
-    args: [bundle, 'worker'],
-    env: { PATH: process.env['PATH'], ...env },
-    logFile: `${logDir}worker.log`,
-  });
+  const role = await startRole({ role: 'worker', env });
   const knowledge = openKnowledge({
     config: loadConfig(env),
     store: host.store,
     logger: createLogger({ role: 'bench', level: 'silent' }),
     registry: createRegistry({ role: 'bench', version: 'bench' }),
   });
-  const stop = async (): Promise<void> => {
-    await child.stop();
-    await knowledge.close();
-  };
-  try {
-    await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   const { documents } = host.store.knowledge;
   return {
-    pid: child.pid,
     async add({ org, id: collectionId, name: knowledgeBase }, { name: filename, content }) {
       const id = newDocumentId();
       const objectKey = fileKey(org, id);
@@ -91,7 +65,9 @@ export async function startWorker(host: KnowledgeHost, progress: (line: string) 
         await delay(lookEveryMs);
       }
     },
-    metrics: async () => Metrics.parse(await (await fetch(`${url}/metrics`)).text()),
-    stop,
+    async stop() {
+      await role.stop();
+      await knowledge.close();
+    },
   };
 }

@@ -10,7 +10,7 @@ import { localInference } from '../../../voice/sound/local-inference.ts';
 import { soundSettingsOf } from '../../../voice/sound/settings.ts';
 import { SharedTurnModel } from '../../../voice/sound/shared-turn-model.ts';
 import { hearWindow, SILENT, type VoiceActivitySettings } from '../../../voice/sound/voice-activity.ts';
-import type { PartResult } from '../harness/run-parts.ts';
+import type { PartResult } from '../harness/suite.ts';
 import { percentile } from '../harness/stats.ts';
 import { duration, megabytes, percent } from '../harness/table.ts';
 import { benchAgent } from './agent.ts';

@@ -14,44 +14,31 @@ import { accessTokenOf, TOKEN_TTL_MS } from '../../../calls/access-token.ts';
 import type { MediaServer } from '../../../calls/media-server.ts';
 import { roomOf } from '../../../calls/names.ts';
 import { createRooms } from '../../../calls/rooms.ts';
-import { freePorts } from '../../../local-stack/ports.ts';
-import { migrate, newCallId, openStore, type Store } from '../../../store/index.ts';
+import { newCallId, openStore } from '../../../store/index.ts';
 import { revisionOf } from '../../integration/store/support.ts';
-import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
-import { startChild, type Child } from '../harness/child.ts';
+import { startChild } from '../harness/child.ts';
 import { untilAtRest } from '../harness/process-tree.ts';
-import { query } from '../../support/sql.ts';
+import { createDatabase, LOG_FOLDER, startRole, type BenchRole } from '../harness/role.ts';
 import type { Interval } from './added-latency.ts';
 import { benchAgent, type BenchAgentOptions } from './agent.ts';
 import { callInOne, callTogether, type CallersProgram } from './callers.ts';
 import type { CpuSamples } from './cpu-samples.ts';
 import type { CallPlan, CallResult, KnownWords, CallersPlan } from './plan.ts';
 
-const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 const sources = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 
-export interface PinnedRole {
-  readonly pid: number;
-  readonly url: string;
+export interface PinnedRole extends BenchRole {
   /** To which calls are dispatched. */
   readonly agentName: string;
-  stop(): Promise<void>;
 }
 
 export interface VoiceHost {
-  readonly org: string;
-  readonly store: Store;
   /** To which what is measured is bound; undefined: it shares all with the rest. */
   readonly cores: number | undefined;
   /** The voice role, with so many processes ready for the next calls. @param options.collector gets its traces */
   voiceRole(options: { readonly ready: number; readonly perProcess: number; readonly collector?: string }): Promise<PinnedRole>;
-  /** The REST API, ready, without limits on requests. */
-  apiRole(): Promise<PinnedRole>;
-  apiKey(): Promise<string>;
-  /** Puts an agent into service whose providers are asked as this caller. @returns its name */
-  agent(caller: string): Promise<string>;
   /** A call in a room of its own. @param agent of this caller's first call @param role that takes it */
   call(caller: string, agent?: BenchAgentOptions, role?: Pick<PinnedRole, 'agentName'>): Promise<CallPlan & { readonly id: string }>;
   /** One without a room. */
@@ -68,7 +55,6 @@ export interface VoiceHost {
 }
 
 interface HostOptions {
-  readonly env: NodeJS.ProcessEnv;
   readonly progress: (line: string) => void;
   readonly fromSources: boolean;
   readonly cores: number;
@@ -76,7 +62,7 @@ interface HostOptions {
   readonly capacity: number;
 }
 
-export async function startHost({ env, progress, fromSources, cores: measured, capacity }: HostOptions): Promise<VoiceHost> {
+export async function startHost({ progress, fromSources, cores: measured, capacity }: HostOptions): Promise<VoiceHost> {
   if (!fromSources) await ensureBundle(progress);
   const entry = fromSources ? sources : bundle;
   const own = new TestStack({ durable: true });
@@ -91,49 +77,39 @@ export async function startHost({ env, progress, fromSources, cores: measured, c
     const [server, livekit] = await Promise.all([own.databaseUrl(), own.mediaServer()]);
     const mediaServer: MediaServer = { ...livekit, publicUrl: livekit.url, agentName: 'parley-voice', joinSeconds: 300 };
     const org = `bench-${randomBytes(4).toString('hex')}`;
-    const databaseUrl = new URL(server);
-    databaseUrl.pathname = `/${org.replace('-', '_')}`;
-    await query(server, `create database ${databaseUrl.pathname.slice(1)}`);
-    await migrate({ databaseUrl: databaseUrl.href });
-    const store = openStore({ databaseUrl: databaseUrl.href, poolSize: 4, applicationName: 'bench' });
+    const database = await createDatabase(server);
+    const store = openStore({ databaseUrl: database.url, poolSize: 4, applicationName: 'bench' });
     stopping.push(() => store.close());
     await store.organizations.create({ name: org });
     await store.organizations.limitLiveCalls(org, 1_000);
     const providers = startChild({
       ...pinnedTo(cores?.others, fileURLToPath(new URL('./provider-process.ts', import.meta.url))),
-      logFile: `${logDir}providers.log`,
+      logFile: `${LOG_FOLDER}providers.log`,
     });
     stopping.push(() => providers.stop());
     await providers.until('listening', async () => /^\d+\n/m.test(providers.log()));
     const origin = `http://127.0.0.1:${/^(\d+)$/m.exec(providers.log())?.[1] ?? ''}`;
     const baseOf = (caller: string): string => `${origin}/${caller}/v1`;
     const common = {
-      PATH: env['PATH'],
-      DATABASE_URL: databaseUrl.href,
+      DATABASE_URL: database.url,
       STORAGE_URL: `file://${join(folder, 'files')}`,
       PARLEY_VOICE_SPOOL: join(folder, 'spool'),
       PARLEY_VOICE_CALLS: String(capacity),
       PARLEY_VOICE_DRAIN_MS: '1000',
       PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-      PARLEY_RATE_LIMIT_KEY_PER_SECOND: '0',
-      PARLEY_RATE_LIMIT_ORGANIZATION_PER_SECOND: '0',
-      PARLEY_RATE_LIMIT_CALLS_PER_SECOND: '0',
       LIVEKIT_URL: mediaServer.url,
       LIVEKIT_API_KEY: mediaServer.apiKey,
       LIVEKIT_API_SECRET: mediaServer.apiSecret,
       NODE_ENV: 'production',
     };
-    const role = async (name: 'voice' | 'api', more: NodeJS.ProcessEnv, agentName = mediaServer.agentName): Promise<PinnedRole> => {
-      const [port = 0] = await freePorts(1);
-      const url = `http://127.0.0.1:${port}`;
-      const child: Child = startChild({
-        ...pinnedTo(cores?.measured, entry, name),
-        env: { ...common, PARLEY_VOICE_PORT: String(port), PARLEY_API_PORT: String(port), LIVEKIT_AGENT_NAME: agentName, ...more },
-        logFile: `${logDir}${name}.log`,
+    const voiceRole = async (more: NodeJS.ProcessEnv, agentName = mediaServer.agentName): Promise<PinnedRole> => {
+      const role = await startRole({
+        role: 'voice',
+        env: { ...common, LIVEKIT_AGENT_NAME: agentName, ...more },
+        program: pinnedTo(cores?.measured, entry, 'voice'),
       });
-      stopping.push(() => child.stop());
-      await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
-      return { pid: child.pid, url, agentName, stop: () => child.stop() };
+      stopping.push(() => role.stop());
+      return { ...role, agentName };
     };
     const agents = new Map<string, { readonly agentName: string; readonly revision: string }>();
     const serve = async (
@@ -151,8 +127,6 @@ export async function startHost({ env, progress, fromSources, cores: measured, c
     };
 
     return {
-      org,
-      store,
       cores: cores && measured,
       voiceRole: async ({ ready, perProcess, collector }) => {
         const processes = {
@@ -161,22 +135,10 @@ export async function startHost({ env, progress, fromSources, cores: measured, c
         };
         const voice =
           collector === undefined
-            ? await role('voice', processes)
-            : await role('voice', { ...processes, OTEL_EXPORTER_OTLP_ENDPOINT: collector }, 'parley-voice-traced');
+            ? await voiceRole(processes)
+            : await voiceRole({ ...processes, OTEL_EXPORTER_OTLP_ENDPOINT: collector }, 'parley-voice-traced');
         await untilAtRest(voice.pid);
         return voice;
-      },
-      apiRole: async () => {
-        const { kubeconfigs } = readSharedStack(env)?.controlPlane ?? (await own.controlPlane());
-        return role('api', { KUBECONFIG: kubeconfigs.api });
-      },
-      async apiKey() {
-        const key = await store.apiKeys.create({ org, name: 'bench', permissions: ['*'], expirationDays: 1 });
-        return key.apiKey;
-      },
-      async agent(caller) {
-        await serve(caller);
-        return caller;
       },
       async call(caller, options, { agentName } = mediaServer) {
         const id = newCallId();

@@ -1,4 +1,4 @@
-import type { PartResult } from '../harness/run-parts.ts';
+import type { PartResult } from '../harness/suite.ts';
 import type { VoiceHost } from './host.ts';
 
 /** How much work a run does. */
@@ -10,10 +10,6 @@ export interface VoiceScale {
   /** Calls one after the other whose beginning is timed. */
   readonly joins: number;
   readonly interruptions: number;
-  /** Calls that are made over REST. */
-  readonly creates: number;
-  /** Turns of each contender of the voice. */
-  readonly rounds: number;
   /** Rounds of calls with traces and without. */
   readonly traceRounds: number;
   /** Calls one after the other for the memory. */

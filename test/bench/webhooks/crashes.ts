@@ -6,6 +6,7 @@ import { freePorts } from '../../../local-stack/ports.ts';
 import { Supervisor } from '../../../local-stack/supervisor.ts';
 import { bundle } from '../harness/bundle.ts';
 import { Metrics } from '../harness/prometheus.ts';
+import { LOG_FOLDER } from '../harness/role.ts';
 import { figure } from '../harness/table.ts';
 import { emitInTurns } from './emit.ts';
 import type { WebhooksHost, Site } from './host.ts';
@@ -38,8 +39,8 @@ async function startRoles(host: WebhooksHost, site: Site): Promise<Roles> {
   };
   const supervisor = new Supervisor({
     components: roles.map((role) => roleComponent({ role, dependsOn: [], command: [process.execPath, bundle], port: ports[role], env })),
-    logDir: host.logDir,
-    runDir: `${host.logDir}run`,
+    logDir: LOG_FOLDER,
+    runDir: `${LOG_FOLDER}run`,
   });
   try {
     await supervisor.start();

@@ -3,22 +3,17 @@
  * organisation of its own for each part.
  */
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 
-import { freePorts } from '../../../local-stack/ports.ts';
 import { webhookSubscriptionKind } from '../../../crds/index.ts';
 import { createTransport, loadKubeConfig, ResourceClient, type KubeObject } from '../../../kube/index.ts';
-import { migrate, openStore } from '../../../store/index.ts';
+import { openStore } from '../../../store/index.ts';
 import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
-import { startChild } from '../harness/child.ts';
 import { treeCpuMs } from '../harness/process-tree.ts';
-import { Metrics } from '../harness/prometheus.ts';
+import { createDatabase, startRole, type BenchRole } from '../harness/role.ts';
 import { query } from '../../support/sql.ts';
 import { startSink, type SinkProcess } from './sink-process.ts';
-
-const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 
 /** Where a part works. */
 export interface Site {
@@ -39,23 +34,15 @@ export interface SubscriptionOptions {
   readonly spec?: Readonly<Record<string, unknown>>;
 }
 
-interface Dispatcher {
-  readonly pid: number;
-  metrics(): Promise<Metrics>;
-  stop(): Promise<void>;
-}
-
 export interface WebhooksHost {
   readonly sink: SinkProcess;
-  readonly logDir: string;
-  temporalAddress(): Promise<string>;
   /** Process id of a server that this run has started. It comes back by itself when it is killed. */
   serverPid(server: 'postgres' | 'temporal'): number | undefined;
   /** What Postgres has used with all its sessions, in milliseconds; NaN where that can't be seen. */
   postgresCpuMs(): number;
   site(): Promise<Site>;
   /** A dispatcher on the bundle, ready. */
-  dispatcher(site: Site): Promise<Dispatcher>;
+  dispatcher(site: Site): Promise<BenchRole>;
   stop(): Promise<void>;
 }
 
@@ -90,23 +77,17 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
     stopping.push(() => transport.close());
     const client = (descriptor: ConstructorParameters<typeof ResourceClient>[0]['descriptor']): ResourceClient<Written> =>
       new ResourceClient<Written>({ transport, descriptor, fieldManager: 'bench' });
-    const sink = await startSink(logDir);
+    const sink = await startSink();
     stopping.push(() => sink.stop());
 
     return {
       sink,
-      logDir,
-      temporalAddress: () => Promise.resolve(temporalAddress),
       serverPid: (name) => own.pid(name),
       postgresCpuMs: () => treeCpuMs(own.pid('postgres') ?? 0) ?? Number.NaN,
       async site() {
         const name = `bench-${randomBytes(4).toString('hex')}`;
-        const database = name.replace('-', '_');
-        await query(server, `create database ${database}`);
-        const url = new URL(server);
-        url.pathname = `/${database}`;
-        await migrate({ databaseUrl: url.href });
-        const store = openStore({ databaseUrl: url.href, poolSize: 2, applicationName: 'bench' });
+        const database = await createDatabase(server);
+        const store = openStore({ databaseUrl: database.url, poolSize: 2, applicationName: 'bench' });
         await store.organizations.create({ name });
         await client(namespaceDescriptor).apply(
           { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { 'parley.dev/organization': 'true' } } },
@@ -119,9 +100,9 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
         );
         return {
           org: name,
-          databaseUrl: url.href,
+          databaseUrl: database.url,
           env: {
-            DATABASE_URL: url.href,
+            DATABASE_URL: database.url,
             KUBECONFIG: controlPlane.kubeconfigs.dispatcher,
             TEMPORAL_ADDRESS: temporalAddress,
             TEMPORAL_TASK_QUEUE: name,
@@ -145,32 +126,25 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
               );
             }
           },
-          rows: <R extends object>(sql: string) => query<R>(url.href, sql),
+          rows: <R extends object>(sql: string) => query<R>(database.url, sql),
           async close() {
             await store.close();
             // The subscriptions of a part that is over would still be in every dispatcher's index.
             await client(namespaceDescriptor).delete({ name });
-            await query(server, `drop database if exists ${database} with (force)`);
+            await database.drop();
             await sink.forget();
           },
         };
       },
-      async dispatcher(site) {
-        const [port = 0] = await freePorts(1);
-        const address = `http://127.0.0.1:${port}`;
-        const child = startChild({
-          file: process.execPath,
-          args: [...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]), bundle, 'dispatcher'],
-          env: { PATH: process.env['PATH'], ...tracesOf(process.env), ...site.env, PARLEY_DISPATCHER_PORT: String(port) },
-          logFile: `${logDir}dispatcher.log`,
-        });
-        await child.until('ready', async () => (await fetch(`${address}/readyz`)).ok);
-        return {
-          pid: child.pid,
-          metrics: async () => Metrics.parse(await (await fetch(`${address}/metrics`)).text()),
-          stop: () => child.stop(),
-        };
-      },
+      dispatcher: (site) =>
+        startRole({
+          role: 'dispatcher',
+          env: { ...tracesOf(process.env), ...site.env },
+          program: {
+            file: process.execPath,
+            args: [...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]), bundle, 'dispatcher'],
+          },
+        }),
       stop,
     };
   } catch (error) {

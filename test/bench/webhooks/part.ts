@@ -1,4 +1,4 @@
-import type { PartResult } from '../harness/run-parts.ts';
+import type { PartResult } from '../harness/suite.ts';
 import type { WebhooksHost } from './host.ts';
 
 /** How much work a run does. */
@@ -15,8 +15,6 @@ export interface WebhooksScale {
   readonly hungBacklog: number;
   /** Endpoints next to it. */
   readonly healthy: number;
-  /** Deliveries through workflows as fast as they go. */
-  readonly workflows: number;
   /** Events that are written while processes are killed. */
   readonly crashEvents: number;
   /** How often each process is killed. */

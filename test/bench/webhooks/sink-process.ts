@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { startChild } from '../harness/child.ts';
+import { LOG_FOLDER } from '../harness/role.ts';
 
 export interface Arrival {
   readonly path: string;
@@ -23,11 +24,11 @@ export interface SinkProcess {
   stop(): Promise<void>;
 }
 
-export async function startSink(logDir: string): Promise<SinkProcess> {
+export async function startSink(): Promise<SinkProcess> {
   const child = startChild({
     file: process.execPath,
     args: [fileURLToPath(new URL('./sink.ts', import.meta.url))],
-    logFile: `${logDir}sink.log`,
+    logFile: `${LOG_FOLDER}sink.log`,
   });
   await child.until('listening', async () => /^\d+\n/m.test(child.log()));
   const origin = `http://127.0.0.1:${/^(\d+)$/m.exec(child.log())?.[1] ?? ''}`;

@@ -42,7 +42,7 @@ interface Measured {
   readonly hits: readonly (readonly string[])[];
 }
 
-export const large: KnowledgePart = async ({ host: startedHost, scale, large: { dimension, stores }, progress }) => {
+export const large: KnowledgePart = async ({ host: startedHost, scale, flags: { dimensions: dimension, store: stores }, progress }) => {
   const host = await startedHost();
   const { chunks } = scale;
   const collection = await host.collection({ org: 'bench', ranking: 'hybrid', dimension });

@@ -13,7 +13,7 @@ import { createCustomTool } from '../../../voice/tools/custom/custom-tool.ts';
 import { createMcpTools } from '../../../voice/tools/mcp/create-mcp-tools.ts';
 import type { ToolDefinition } from '../../../voice/tools/tool-result.ts';
 import { SERVED_VERSIONS } from '../../support/mcp-server.ts';
-import { runParts, type PartResult } from '../harness/run-parts.ts';
+import { benchmark, type PartResult } from '../harness/suite.ts';
 import { summarize } from '../harness/stats.ts';
 import { figure, type Table } from '../harness/table.ts';
 
@@ -24,9 +24,14 @@ interface Contender {
 
 const never = new AbortController().signal;
 
-export async function runMcp({ calls, out }: { readonly calls: number; readonly out: string | undefined }): Promise<void> {
-  await runParts({ benchmark: 'mcp', parts: ['calls'], run: () => measure(calls), scale: { calls }, out });
-}
+export const run = benchmark({
+  name: 'mcp',
+  description: "an agent's tool as an HTTP API and at an MCP server, over both versions of the protocol",
+  parts: { calls: ({ scale }) => measure(scale.calls) },
+  full: { calls: 300 },
+  quick: { calls: 20 },
+  numbers: { calls: ['calls of each (300)', (calls) => ({ calls })] },
+});
 
 async function measure(calls: number): Promise<PartResult> {
   const server = fork(fileURLToPath(new URL('server.ts', import.meta.url)), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

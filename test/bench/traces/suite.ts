@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
 import { progress } from '../harness/progress.ts';
-import { runParts } from '../harness/run-parts.ts';
+import { benchmark, type PartResult } from '../harness/suite.ts';
 import { median } from '../harness/stats.ts';
 import type { Table } from '../harness/table.ts';
 
@@ -21,9 +21,16 @@ type Mode = keyof typeof MODES;
 const modes = Object.keys(MODES) as readonly Mode[];
 const ROUNDS = 5;
 
-/** Takes three minutes; needs no server. */
-export async function runTraces({ quick, out }: { readonly quick?: true; readonly out?: string }): Promise<void> {
-  const turns = quick ? 50 : 500;
+export const run = benchmark({
+  name: 'traces',
+  description: 'processor time of a turn in a conversation without traces, with them, and with what was said',
+  parts: { traces: ({ scale }) => measure(scale.turns) },
+  full: { turns: 500 },
+  quick: { turns: 50 },
+  numbers: {},
+});
+
+async function measure(turns: number): Promise<PartResult> {
   const measured: Readonly<Record<Mode, number[]>> = { 'traces off': [], 'every trace kept': [], 'with what was said': [] };
   const [provider, collector] = await Promise.all([startProviderServer(), startOtlpReceiver()]);
   provider.chat(({ toolResults }) =>
@@ -31,22 +38,17 @@ export async function runTraces({ quick, out }: { readonly quick?: true; readonl
       ? 'It has shipped, and will be with you tomorrow.'
       : { toolCalls: [{ name: 'look_up', arguments: { order: '42' } }] },
   );
-  await runParts({
-    benchmark: 'traces',
-    parts: ['traces'],
-    run: async () => {
-      for (let round = 0; round < ROUNDS; round += 1) {
-        for (const mode of modes) {
-          progress(`${mode}, round ${round + 1}`);
-          measured[mode].push(await millisecondsOfATurn(mode, { turns, provider: provider.url, collector: collector.url }));
-        }
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const mode of modes) {
+        progress(`${mode}, round ${round + 1}`);
+        measured[mode].push(await millisecondsOfATurn(mode, { turns, provider: provider.url, collector: collector.url }));
       }
-      return { figures: { millisecondsOfATurn: measured }, tables: [tableOf(measured)] };
-    },
-    stop: async () => void (await Promise.all([provider.close(), collector.close()])),
-    scale: { rounds: ROUNDS, turns },
-    out,
-  });
+    }
+    return { figures: { millisecondsOfATurn: measured }, tables: [tableOf(measured)] };
+  } finally {
+    await Promise.all([provider.close(), collector.close()]);
+  }
 }
 
 const conversation = fileURLToPath(new URL('conversation.ts', import.meta.url));
