@@ -119,6 +119,10 @@ export function registerCalls(
     timed('db', () => analyses.results({ org, id: params.call_id, agent: params.ai_agent_id })),
   );
 
+  registerRecordings(app, recordings);
+}
+
+function registerRecordings(app: FastifyInstance, recordings: RecordingLinks): void {
   addRoute(app, downloadRecording, async ({ body, caller, request, reply, timed }) => {
     const ref = { org: caller.org, id: body.call_id };
     const call = await timed('db', () => recordings.find(ref, (found) => maySee(caller, found, 'recordings:read')));

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 
 import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
 
+import type { Clock } from '../../platform/clock.ts';
 import { isTracing } from '../../platform/telemetry/tracing.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { ErrorCode } from './api-error.ts';
@@ -39,7 +40,7 @@ const MAX_HEADER_SIZE = 16 * 1024;
  * Routes accept a trailing slash. Bodies arrive as bytes: they are read with the query, so that all failures come in one answer.
  */
 export function createServer(dependencies: ApiDependencies): FastifyInstance {
-  const { clock, logger, registry, limits } = dependencies;
+  const { clock, logger, limits } = dependencies;
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
@@ -55,8 +56,40 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     clientErrorHandler: answerClientError,
     rewriteUrl: ({ url = '/' }) => withSoundEscapes(url),
   });
-  const metrics = httpMetrics(registry);
+  beginRequests(app, clock);
+  warnOfUntrustedProxies(app, { clock, logger });
+  registerDeadline(app, { clock, timeoutMs: limits.requestTimeoutMs });
+  // The body arrives outside of what the first hook began.
+  app.addHook('preValidation', (request, _reply, done) => inRequest(requestState(request), done));
+  registerLargeBodies(app);
+  addCachingHeaders(app);
+  logRequests(app, dependencies);
 
+  app.removeAllContentTypeParsers();
+  registerForms(app);
+  registerStreamedBodies(app);
+  const asBytes = { parseAs: 'buffer' } as const;
+  app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, ({ headers }, body, done) => {
+    if (isEncoded(headers)) done(encodedBody());
+    else done(null, body);
+  });
+
+  app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
+  requireDescriptions(app);
+  registerRehearsals(app);
+  registerWarnings(app);
+  registerTurnedAway(app, { clock });
+  registerLargeAnswers(app);
+  registerUnknownRoutes(app);
+  registerOriginCheck(app, dependencies.calls.publicUrl);
+  registerAuthentication(app, dependencies);
+  registerProbes(app, dependencies);
+  registerIdempotency(app, { requests: dependencies.store.idempotentRequests, requestTimeoutMs: limits.requestTimeoutMs, logger });
+  return app;
+}
+
+/** Each request has a state of its own, with its trace; everything else runs in it. */
+function beginRequests(app: FastifyInstance, clock: Clock): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route, config } = request.routeOptions;
     // Liveness probes come every few seconds: no span and no log line for those.
@@ -80,11 +113,9 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     if (hasBody(request)) request.headers['content-type'] ||= 'application/json';
     inRequest(state, done);
   });
-  warnOfUntrustedProxies(app, { clock, logger });
-  registerDeadline(app, { clock, timeoutMs: limits.requestTimeoutMs });
-  // The body arrives outside of what the first hook began.
-  app.addHook('preValidation', (request, _reply, done) => inRequest(requestState(request), done));
-  registerLargeBodies(app);
+}
+
+function addCachingHeaders(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { ageSeconds, caller } = requestState(request);
     // What is answered to a key is for its holder alone: there may be a token, a signed link or a secret in it.
@@ -92,6 +123,10 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     if (ageSeconds !== undefined && reply.statusCode < 500) void reply.header('age', String(ageSeconds));
     return payload;
   });
+}
+
+function logRequests(app: FastifyInstance, { registry, logger }: Pick<ApiDependencies, 'registry' | 'logger'>): void {
+  const metrics = httpMetrics(registry);
   app.addHook('onResponse', async (request, reply) => {
     const state = requestState(request);
     const route = request.routeOptions.url ?? 'unknown';
@@ -121,28 +156,6 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     else logger.info(line, 'request');
     endSpan(state, reply.statusCode);
   });
-
-  app.removeAllContentTypeParsers();
-  registerForms(app);
-  registerStreamedBodies(app);
-  const asBytes = { parseAs: 'buffer' } as const;
-  app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, ({ headers }, body, done) => {
-    if (isEncoded(headers)) done(encodedBody());
-    else done(null, body);
-  });
-
-  app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
-  requireDescriptions(app);
-  registerRehearsals(app);
-  registerWarnings(app);
-  registerTurnedAway(app, { clock });
-  registerLargeAnswers(app);
-  registerUnknownRoutes(app);
-  registerOriginCheck(app, dependencies.calls.publicUrl);
-  registerAuthentication(app, dependencies);
-  registerProbes(app, dependencies);
-  registerIdempotency(app, { requests: dependencies.store.idempotentRequests, requestTimeoutMs: limits.requestTimeoutMs, logger });
-  return app;
 }
 
 function endSpan({ span, caller, error, failure }: RequestState, status: number): void {
