@@ -1,5 +1,5 @@
 /**
- * How a write of several objects stays whole when the process dies in between.
+ * The marks by which a write of several objects stays whole when the process dies between its steps.
  *
  * Everything that belongs to a new object is written before it, marked as staged: Secret, ConfigMap, tools made with an agent.
  * The object itself is what makes the write real; the marks come off afterwards and an owner reference goes on. Who finds a
