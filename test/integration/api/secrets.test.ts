@@ -202,20 +202,42 @@ const staged = (name: string, agent: string, keys: string[]) => ({
 const exists = async (kind: string, name: string): Promise<boolean> =>
   (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
 
+/** A replica whose merge patches of one resource fail. */
+const replicaWithout = (plural: string, failure: KubeError) =>
+  startFacade({
+    database: facade.database,
+    wrap: (transport) => ({
+      server: transport.server,
+      request: (request) =>
+        request.contentType === 'application/merge-patch+json' && request.path.includes(`/${plural}/`)
+          ? Promise.reject(failure)
+          : transport.request(request),
+      stream: (request) => transport.stream(request),
+      close: () => transport.close(),
+    }),
+  });
+
 describe('a new object', () => {
+  it.each(['secrets', 'configmaps', 'tools'])('leaves nothing behind where what makes its %s its own is refused', async (plural) => {
+    const replica = await replicaWithout(plural, new KubeError({ code: 403, reason: 'Forbidden', message: 'may not' }));
+    const { name, key } = await organization(facade);
+    const tool = {
+      function_tool: { name: 'f' },
+      additional_tool_info: { api: { endpoint: 'http://x', headers: { 'X-Api-Key': 'k' } } },
+    };
+    const llm = { model_name: 'm', api_key: 'k', system_prompt: 'p'.repeat(5000), tools: [tool] };
+    const { status } = await replica.call('POST', '/v2/ai-agents', { key, body: anAgentRequest('Refused', { llm }) });
+    await replica.close();
+    expect(status).toBeGreaterThanOrEqual(400);
+    const left = async () =>
+      (await kubectl(['get', 'agents,tools,secrets,configmaps', '-n', name, '-o', 'name']))
+        .split('\n')
+        .filter((line) => !/kube-root-ca/.test(line));
+    await expect.poll(left).toEqual(['']);
+  });
+
   it('is answered as made where only what follows it fails, and finished later', async () => {
-    const replica = await startFacade({
-      database: facade.database,
-      wrap: (transport) => ({
-        server: transport.server,
-        request: (request) =>
-          request.method === 'PATCH' && request.path.includes('/secrets/')
-            ? Promise.reject(new KubeError({ code: 0, reason: 'Timeout', message: 'took too long' }))
-            : transport.request(request),
-        stream: (request) => transport.stream(request),
-        close: () => transport.close(),
-      }),
-    });
+    const replica = await replicaWithout('secrets', new KubeError({ code: 0, reason: 'Timeout', message: 'took too long' }));
     const [apiKey, url] = [canary(), 'https://example.com'];
     const agent = anAgentRequest('Unmarked', { llm: { model_name: 'm', api_key: apiKey } });
     const made = await replica.call('POST', '/v2/ai-agents', { key: org.key, body: agent });
