@@ -122,7 +122,7 @@ export class AgentService {
     name: string,
     body: AgentUpdate,
     stored: Stored<Agent> | undefined,
-    mode: Pick<WriteMode, 'force'>,
+    { force }: Pick<WriteMode, 'force'>,
   ): Promise<AgentChange> {
     const { org } = caller;
     const { companions } = this.#context;
@@ -153,10 +153,9 @@ export class AgentService {
     found.push(...(await unknownReferences(this.#context.views.knowledgeBases, org, 'knowledge base', [base])));
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
-    const plan = wantsTools ? await this.#tools.plan(caller, name, items ?? []) : undefined;
-    requireNoIssues([...found, ...(plan?.issues ?? [])]);
-    const changesTools = plan !== undefined && plan.arrivals.length + plan.departures.length > 0;
-    const tools = changesTools ? this.#tools.stepsOf(plan, { caller, agentName: name, agent: stored }, mode) : undefined;
+    const write = { caller, agentName: name, agent: stored, force };
+    const { steps: tools, issues = [] } = wantsTools ? await this.#tools.plan(write, items ?? []) : {};
+    requireNoIssues([...found, ...issues]);
     return {
       spec: desired,
       companions: { Secret: secrets, ConfigMap: { name: promptName, pending: prompts } },

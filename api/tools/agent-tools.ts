@@ -2,12 +2,12 @@
 import type { Agent, Tool, ToolSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { companionName, SecretWriter } from '../codec/secrets.ts';
+import type { SecretWriter } from '../codec/secrets.ts';
 import { ApiError, requireNoIssues, ValidationError, type FieldConflict } from '../http/api-error.ts';
-import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';
+import { isObjectName, newSuffix, readableName, suffixOf } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { requireFree } from '../resources/unique-names.ts';
 import { together, type ResultOf, type Step } from '../resources/write-steps.ts';
@@ -29,15 +29,6 @@ interface Arrival {
   readonly made?: { readonly spec: Draft<ToolSpec>; readonly secrets: SecretWriter };
 }
 
-/** What has to be done so that exactly the tools of a list are attached. */
-export interface ToolPlan {
-  readonly arrivals: readonly Arrival[];
-  /** Names of the tools that the list no longer has. */
-  readonly departures: readonly string[];
-  /** Why the request can't be carried out. */
-  readonly issues: readonly ValidationIssue[];
-}
-
 export interface ToolSteps {
   /** Answers the tools as they are listed. */
   readonly arrive: Step<readonly Stored<Tool>[]>;
@@ -46,10 +37,11 @@ export interface ToolSteps {
   settle(agent: Step<Stored<Agent>>): Step;
 }
 
-interface AgentWrite {
+/** A request that has tools for an agent. */
+export interface AgentWrite extends Pick<WriteMode, 'force'> {
   readonly caller: Caller;
   readonly agentName: string;
-  /** Absent while it isn't there yet. */
+  /** Undefined while it isn't there yet. */
   readonly agent: Stored<Agent> | undefined;
 }
 
@@ -68,8 +60,12 @@ export class AgentTools {
     return tools.toSorted((a, b) => (creationOrder(a) < creationOrder(b) ? -1 : 1));
   }
 
-  async plan(caller: Caller, agentName: string, items: readonly InlineTool[]): Promise<ToolPlan> {
-    const attached = await this.attachedTo(caller.org, agentName);
+  /** @returns what has to be done so that exactly `items` are attached, where anything has, and why it can't be done */
+  async plan(
+    write: AgentWrite,
+    items: readonly InlineTool[],
+  ): Promise<{ readonly steps: ToolSteps | undefined; readonly issues: readonly ValidationIssue[] }> {
+    const attached = await this.attachedTo(write.caller.org, write.agentName);
     const named = new Set(items.map(({ tool_id: id }) => id));
     const unnamed = attached.filter(({ metadata }) => !named.has(metadata.name));
     // New tools are born in the same second: suffixes in ascending order keep them in the order of the request.
@@ -79,25 +75,25 @@ export class AgentTools {
         const namesake = unnamed.find(({ spec }) => spec.custom?.function.name === item.function_tool?.name);
         const id = item.tool_id ?? namesake?.metadata.name;
         const newName = readableName('tool', item.function_tool?.name, suffixes[index]);
-        return this.#planItem(caller, agentName, { item, index, id, newName, named });
+        return this.#planItem(write, { item, index, id, newName, named });
       }),
     );
     const arrivals = planned.flatMap(({ arrival }) => arrival ?? []);
     const kept = new Set(arrivals.map(({ name }) => name));
+    const departures = attached.map(({ metadata }) => metadata.name).filter((name) => !kept.has(name));
     return {
-      arrivals,
-      departures: attached.map(({ metadata }) => metadata.name).filter((name) => !kept.has(name)),
+      steps: arrivals.length + departures.length > 0 ? this.#stepsOf(write, arrivals, departures) : undefined,
       issues: [...planned.flatMap((each) => each.issues), ...sameFunctionIssues(arrivals)],
     };
   }
 
-  /** Of a tool that comes with a new agent the way back is to detach it; one that a former agent has may have been there before. */
-  stepsOf({ arrivals, departures }: ToolPlan, write: AgentWrite, { force }: Pick<WriteMode, 'force'>): ToolSteps {
-    const { agentName, agent } = write;
-    const { org } = write.caller;
+  #stepsOf(write: AgentWrite, arrivals: readonly Arrival[], departures: readonly string[]): ToolSteps {
+    const { agentName, agent, force, caller } = write;
+    const { org } = caller;
     const detach = (name: string, mode: WriteMode) => this.#writer.detach(org, name, agentName, mode);
     const arriving = arrivals.map((arrival) => ({
       run: (_: ResultOf, dryRun: boolean) => inAgentsWords(arrival, this.#arrive(write, arrival, { dryRun, force })),
+      // What is attached to an agent that is there may have been attached before.
       ...(agent === undefined && { undo: () => detach(arrival.name, { dryRun: false, force: false }) }),
     }));
     const departing = departures.map((name) => ({
@@ -134,19 +130,19 @@ export class AgentTools {
 
   /** @param wanted.named the tools that the request names, which change along with this one */
   async #planItem(
-    caller: Caller,
-    agentName: string,
+    write: AgentWrite,
     { item, index, id, newName, named }: PlannedItem,
   ): Promise<{ readonly arrival?: Arrival; readonly issues: readonly ValidationIssue[] }> {
-    if (id === undefined) return this.#planCreation(caller, newName, agentName, item, index);
+    const { caller, agentName } = write;
+    if (id === undefined) return this.#planCreation(write, newName, item, index);
     const isName = isObjectName(id);
     const tool = isName ? await this.#writer.find(caller.org, id) : undefined;
-    if (tool === undefined && isName && isDefined(item)) return this.#planCreation(caller, id, agentName, item, index);
+    if (tool === undefined && isName && isDefined(item)) return this.#planCreation(write, id, item, index);
     if (tool === undefined) {
       const absent = `there is no tool ${JSON.stringify(id)}: give function_tool and additional_tool_info to make it`;
       return { issues: [issues.value([...at, index, 'tool_id'], isDefined(item) ? TOOL_NAME_RULE : absent)] };
     }
-    const { spec, secrets, issues: found } = await this.#change(caller, agentName, tool, item, index);
+    const { spec, secrets, issues: found } = await this.#change(write, tool, item, index);
     if (found.length === 0) {
       const changes = (secrets?.pending.size ?? 0) > 0 || !sameJson(spec, withAgent(tool.spec, agentName));
       if (changes && !isAttachedTo(tool, agentName)) throw notOwn(id);
@@ -159,12 +155,8 @@ export class AgentTools {
     return { arrival: { index, name: id, item, functionName }, issues: found };
   }
 
-  #planCreation(caller: Caller, name: string, agentName: string, item: InlineTool, index: number) {
-    const secrets = new SecretWriter({
-      name: companionName('Tool', name),
-      mayMove: mayReadSecrets(caller),
-      randomId: () => randomId(8),
-    });
+  async #planCreation({ caller, agentName }: AgentWrite, name: string, item: InlineTool, index: number) {
+    const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = toolFromRest(item, undefined, { secrets, loc: [...at, index], found });
     const made = { spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets };
@@ -176,8 +168,7 @@ export class AgentTools {
 
   /** The tool as the item wants it: attached, and with the definition it brings. */
   async #change(
-    caller: Caller,
-    agentName: string,
+    { caller, agentName }: AgentWrite,
     tool: Stored<Tool>,
     item: InlineTool,
     index: number,
@@ -211,7 +202,7 @@ export class AgentTools {
       // Another request has made a tool of this name meanwhile.
       if (arrival.made !== undefined && !isAttachedTo(stored, agentName)) throw notOwn(arrival.name);
       // The tool may have another state than the plan was made for, with a secret that must not move.
-      const { spec, secrets, issues: found } = await this.#change(caller, agentName, stored, arrival.item, arrival.index);
+      const { spec, secrets, issues: found } = await this.#change(write, stored, arrival.item, arrival.index);
       requireNoIssues(found);
       return { spec, ...(secrets && { companions: { Secret: secrets } }) };
     };
@@ -262,21 +253,15 @@ function inList(loc: Loc | undefined, index: number): Loc {
 }
 
 function sameFunctionIssues(arrivals: readonly Arrival[]): readonly ValidationIssue[] {
-  return arrivals
-    .filter(
-      ({ functionName }, index) =>
-        functionName !== undefined && arrivals.slice(0, index).some((earlier) => earlier.functionName === functionName),
-    )
-    .map(({ index, functionName }) =>
-      issues.value(
-        [...at, index],
-        `two tools of an agent can't have one function name, and ${JSON.stringify(functionName)} is there twice`,
-      ),
-    );
+  const names = arrivals.map(({ functionName }) => functionName);
+  return arrivals.flatMap(({ index, functionName: name }, position) => {
+    if (name === undefined || names.indexOf(name) === position) return [];
+    return [issues.value([...at, index], `two tools of an agent can't have one function name, and ${JSON.stringify(name)} is there twice`)];
+  });
 }
 
 /** Refusals and conflicts of one tool come out as those of a part of the agent's body. */
-async function inAgentsWords<R>({ name, index }: Pick<Arrival, 'name'> & Partial<Arrival>, work: Promise<R>): Promise<R> {
+async function inAgentsWords<R>({ name, index }: { readonly name: string; readonly index?: number }, work: Promise<R>): Promise<R> {
   try {
     return await work;
   } catch (error) {
