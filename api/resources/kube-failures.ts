@@ -31,7 +31,7 @@ function requestFailure(error: KubeError, names: FieldNames): ApiError | Validat
 const withoutPath = (message: string): string => message.replaceAll(/\bspec\.\S+ in body (?=should|must|is)/g, '');
 
 /** Runs `work`; refusals of the API server come out in REST's words. */
-export async function inRestWords<T>(names: FieldNames, work: () => Promise<T>): Promise<T> {
+export async function translateKubeErrors<T>(names: FieldNames, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

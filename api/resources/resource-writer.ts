@@ -15,7 +15,7 @@ import { shapeOf, type Shape } from '../partial/shape.ts';
 import { isAway } from './api-server-availability.ts';
 import { orUndefined } from './companions.ts';
 import type { ResourceContext } from './context.ts';
-import { inRestWords } from './kube-failures.ts';
+import { translateKubeErrors } from './kube-failures.ts';
 import { randomId } from './names.ts';
 import { isStale, planValueWrites, StagedValues, type CompanionRefs, type ValueChange } from './staged-values.ts';
 import type { View } from './view.ts';
@@ -147,7 +147,7 @@ export class ResourceWriter<T extends Specified> {
     };
     const values = this.#valueWrites(org, name, change);
     const write = { dryRun, rehearses: before.length > 0, values, before, apply, after: after(apply), confirm };
-    return inRestWords(this.#kind.fieldNames, () => this.#carryOut(write));
+    return translateKubeErrors(this.#kind.fieldNames, () => this.#carryOut(write));
   }
 
   /**
@@ -213,7 +213,7 @@ export class ResourceWriter<T extends Specified> {
   }
 
   #locked<R>(org: string, name: string, task: () => Promise<R>): Promise<R> {
-    return inRestWords(this.#kind.fieldNames, () => this.#context.mutex.run(`${this.#kindName}/${org}/${name}`, task));
+    return translateKubeErrors(this.#kind.fieldNames, () => this.#context.mutex.run(`${this.#kindName}/${org}/${name}`, task));
   }
 
   /** Runs `attempt` again, from its reading, while other writes come in between. */

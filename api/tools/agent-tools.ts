@@ -92,12 +92,12 @@ export class AgentTools {
     const { org } = caller;
     const detach = (name: string, mode: WriteMode) => this.#writer.detach(org, name, agentName, mode);
     const arriving = arrivals.map((arrival) => ({
-      run: (_: ResultOf, dryRun: boolean) => inAgentsWords(arrival, this.#arrive(write, arrival, { dryRun, force })),
+      run: (_: ResultOf, dryRun: boolean) => translateToolErrors(arrival, this.#arrive(write, arrival, { dryRun, force })),
       // What is attached to an agent that is there may have been attached before.
       ...(agent === undefined && { undo: () => detach(arrival.name, { dryRun: false, force: false }) }),
     }));
     const departing = departures.map((name) => ({
-      run: (_: ResultOf, dryRun: boolean) => inAgentsWords({ name }, detach(name, { dryRun, force })),
+      run: (_: ResultOf, dryRun: boolean) => translateToolErrors({ name }, detach(name, { dryRun, force })),
     }));
     const settling = arrivals.filter(({ made }) => made !== undefined);
     return {
@@ -261,7 +261,7 @@ function sameFunctionIssues(arrivals: readonly Arrival[]): readonly ValidationIs
 }
 
 /** Refusals and conflicts of one tool come out as those of a part of the agent's body. */
-async function inAgentsWords<R>({ name, index }: { readonly name: string; readonly index?: number }, work: Promise<R>): Promise<R> {
+async function translateToolErrors<R>({ name, index }: { readonly name: string; readonly index?: number }, work: Promise<R>): Promise<R> {
   try {
     return await work;
   } catch (error) {
