@@ -62,6 +62,11 @@ export interface WatchOptions {
   readonly onBytes?: (bytes: number) => void;
 }
 
+interface MergePatch {
+  readonly metadata?: object;
+  readonly data?: object;
+}
+
 export interface ApplyOptions extends KubeRequestOptions {
   /** Take fields that other managers own. Default: false. */
   readonly force?: boolean;
@@ -209,21 +214,25 @@ export class ResourceClient<T extends KubeObject> {
     return this.mergePatch(stored, { metadata: { finalizers } }, options);
   }
 
-  /**
-   * Sends a JSON merge patch of the very state that was read: 409 (`error.staleConflict`) when it changed since. A member that is `null` goes,
-   * whoever owns it.
-   */
-  async mergePatch(
-    { metadata: { namespace, name, uid, resourceVersion } }: Stored<T>,
-    patch: { readonly metadata?: object; readonly data?: object },
-    options: KubeRequestOptions = {},
+  /** As {@link patch}, of the very state that was read: 409 (`error.staleConflict`) when it changed since. */
+  async mergePatch({ metadata }: Stored<T>, patch: MergePatch, options: KubeRequestOptions = {}): Promise<Stored<T>> {
+    const { uid, resourceVersion } = metadata;
+    return this.patch(metadata, { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } }, options);
+  }
+
+  /** JSON merge patch: members come, change and, with `null`, go, whatever happens to the others meanwhile. 404 when the object is gone. */
+  async patch(
+    { namespace, name }: Pick<KubeObject['metadata'], 'namespace' | 'name'>,
+    patch: MergePatch,
+    options: KubeRequestOptions & { readonly dryRun?: boolean } = {},
   ): Promise<Stored<T>> {
     return this.#write({
       method: 'PATCH',
       path: this.#path(namespace, name),
-      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict' },
+      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict', ...dryRun(options) },
       contentType: 'application/merge-patch+json',
-      body: { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } },
+      body: patch,
+      idempotent: true,
       ...common(options),
     });
   }

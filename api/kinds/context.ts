@@ -45,12 +45,12 @@ export interface KindContext extends ResourceContext {
 
 export function createContext(dependencies: ResourceDependencies): KindContext {
   const context = createResourceContext(dependencies);
-  const { availability, transport } = context;
+  const { availability } = context;
   const view = <T extends KubeObject>(
     { descriptor }: Pick<typeof agentKind, 'descriptor'>,
     name: string,
     indexes: NonNullable<ViewOptions<T>['indexes']> = {},
-  ): View<T> => new View<T>({ ...dependencies, client: createClient<T>(transport, descriptor), name, indexes, availability });
+  ): View<T> => new View<T>({ ...dependencies, client: createClient<T>(availability.transport, descriptor), name, indexes, availability });
   const views: Views = {
     agents: view(agentKind, 'agents'),
     tools: view(toolKind, 'tools', {

@@ -1,6 +1,5 @@
 /** What writing and reading a resource takes, whatever its kind. */
 import type { AddressChecks } from '../../calls/address-checks.ts';
-import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { ResourceDependencies } from '../dependencies.ts';
@@ -11,7 +10,6 @@ import { createCoreClients, type CoreClients } from './core-clients.ts';
 
 export interface ResourceContext {
   readonly clients: CoreClients;
-  readonly transport: Transport;
   readonly availability: ApiServerAvailability;
   readonly companions: Companions;
   readonly mutex: KeyedMutex;
@@ -27,11 +25,9 @@ export interface ResourceContext {
 export function createResourceContext(dependencies: ResourceDependencies): ResourceContext {
   const { clock, random, logger, addresses, namespace } = dependencies;
   const availability = new ApiServerAvailability(dependencies);
-  const { transport } = availability;
-  const clients = createCoreClients(transport);
+  const clients = createCoreClients(availability.transport);
   return {
     clients,
-    transport,
     availability,
     companions: new Companions(clients, availability),
     mutex: new KeyedMutex(),

@@ -3,12 +3,12 @@ import { wellKnown } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
 import { isAway } from './api-server-availability.ts';
 import { orUndefined } from './companions.ts';
 import type { ResourceContext } from './context.ts';
 import { companionClient, type CompanionKind, type ConfigMap, type Secret } from './core-clients.ts';
-import { mergePatch } from './merge-patch.ts';
 import { belongsTo, isStagedFor, ownerReferenceTo, stageMarks, stageOf, withoutMarks, type Stage } from './staging.ts';
 import type { Step } from './write-steps.ts';
 
@@ -74,14 +74,14 @@ export class StagedValues {
   readonly stage: Step<Staged | undefined>;
   /** Takes the marks off, and the replaced keys away. The resource version of the Secret or ConfigMap, where there was something to write. */
   readonly commit: Step<string | undefined>;
-  readonly #context: Pick<ResourceContext, 'transport' | 'clock'>;
+  readonly #clock: Clock;
   readonly #client: ResourceClient<Secret & ConfigMap>;
   readonly #write: ValueWrite;
   /** As the API has them: of a Secret in base64. */
   readonly #data: Readonly<Record<string, string>>;
 
   /** @param object the step that makes the object refer to them */
-  constructor(context: ResourceContext, write: ValueWrite, object: Step<Stored<KubeObject>>) {
+  constructor(context: Pick<ResourceContext, 'clients' | 'clock'>, write: ValueWrite, object: Step<Stored<KubeObject>>) {
     const { kind, pending } = write;
     this.kind = kind;
     this.stage = { run: (_, dryRun) => this.#stage(dryRun), undo: async (staged) => staged && this.#discard(staged) };
@@ -91,7 +91,7 @@ export class StagedValues {
         return staged && this.#commit(staged, resultOf(object));
       },
     };
-    this.#context = context;
+    this.#clock = context.clock;
     this.#client = companionClient(context.clients, kind);
     this.#write = write;
     const text = (value: string): string => (kind === 'Secret' ? Buffer.from(value).toString('base64') : value);
@@ -100,13 +100,13 @@ export class StagedValues {
 
   async #stage(dryRun: boolean): Promise<Staged | undefined> {
     const { kind, namespace, name, owner, pending, replaced, for: whose, expected } = this.#write;
-    const marks = stageMarks({ for: whose, at: new Date(this.#context.clock.now()).toISOString(), keys: [...pending.keys(), ...replaced] });
+    const marks = stageMarks({ for: whose, at: new Date(this.#clock.now()).toISOString(), keys: [...pending.keys(), ...replaced] });
     if (owner !== undefined && pending.size === 0) {
       const existing = await orUndefined(this.#client.get({ namespace, name }));
       if (existing === undefined || !belongsTo(existing, owner)) return undefined;
     }
     const state = typeof expected?.version === 'string' ? { resourceVersion: expected.version } : {};
-    const patch = () => this.#patch({ data: this.#data, metadata: { ...marks, ...state } }, dryRun);
+    const patch = () => this.#client.patch(this.#write, { data: this.#data, metadata: { ...marks, ...state } }, { dryRun });
     const patched = owner === undefined || expected?.version === null ? undefined : await orUndefined(patch());
     if (patched !== undefined) return { object: patched, origin: 'existing' };
     if (pending.size === 0) return undefined;
@@ -154,7 +154,7 @@ export class StagedValues {
         if (!isStale(error)) throw error;
       }
     // Other requests make an object of this name as well: one of them takes the mark off, or the sweeper all that is left.
-    if (Object.keys(data).length > 0) await this.#patch({ data });
+    if (Object.keys(data).length > 0) await this.#client.patch(this.#write, { data });
   }
 
   /** Takes the marks off, along with a change of the data. Where another request has staged values here meanwhile, they are its own and stay. */
@@ -164,16 +164,11 @@ export class StagedValues {
       const marks = now === object ? withoutMarks : {};
       const metadata = { ...change, ...marks, resourceVersion: now.metadata.resourceVersion };
       try {
-        return await this.#patch({ data: dataOf(now), metadata });
+        return await this.#client.patch(this.#write, { data: dataOf(now), metadata });
       } catch (error) {
         if (!isStale(error)) throw error;
       }
     }
-  }
-
-  #patch(patch: object, dryRun = false): Promise<Stored<KubeObject>> {
-    const { namespace, name } = this.#write;
-    return mergePatch(this.#context.transport, { descriptor: this.#client.descriptor, namespace, name }, patch, { dryRun });
   }
 }
 

@@ -8,9 +8,7 @@ import type { Store } from '../../store/index.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import { orUndefined } from './companions.ts';
 import type { ResourceContext } from './context.ts';
-import type { ConfigMap, Secret } from './core-clients.ts';
 import type { Specified } from '../partial/partial-update.ts';
-import { mergePatch } from './merge-patch.ts';
 import type { ResourceKind } from './resource-writer.ts';
 import { ownerReferenceTo, STAGED_LABEL, stageOf, withoutMarks } from './staging.ts';
 import type { View } from './view.ts';
@@ -156,19 +154,10 @@ export class StagedSweeper {
       return;
     }
     const unused = stage.keys.filter((key) => !owner.refs.some((ref) => ref.name === name && ref.key === key));
-    await mergePatch(
-      this.#options.context.transport,
-      { descriptor: client.descriptor, namespace, name },
-      {
-        metadata: {
-          resourceVersion,
-          ...withoutMarks,
-          ...(ownerReferences.length === 0 && { ownerReferences: [ownerReferenceTo(owner.object)] }),
-        },
-        ...(unused.length > 0 &&
-          ({ data: Object.fromEntries(unused.map((key) => [key, null])) } satisfies Partial<Record<keyof (Secret & ConfigMap), unknown>>)),
-      },
-    );
+    await client.mergePatch(object, {
+      metadata: { ...withoutMarks, ...(ownerReferences.length === 0 && { ownerReferences: [ownerReferenceTo(owner.object)] }) },
+      ...(unused.length > 0 && { data: Object.fromEntries(unused.map((key) => [key, null])) }),
+    });
   }
 }
 

@@ -12,7 +12,6 @@ import type { FindUsers } from '../references/users.ts';
 import { orUndefined } from '../resources/companions.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { specIssues } from '../resources/kube-failures.ts';
-import { mergePatch } from '../resources/merge-patch.ts';
 import { ResourceWriter, type CreationMode, type ResourceKind, type WriteMode, type Written } from '../resources/resource-writer.ts';
 import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
@@ -111,8 +110,8 @@ export class ToolWriter extends ResourceWriter<Tool> {
   }
 
   async #patch(namespace: string, name: string, metadata: object): Promise<void> {
-    const { transport, views } = this.#context;
-    views.tools.wrote(await mergePatch<Tool>(transport, { descriptor: toolKind.descriptor, namespace, name }, { metadata }));
+    const { tools } = this.#context.views;
+    tools.wrote(await tools.client.patch({ namespace, name }, { metadata }));
   }
 }
 

@@ -8,7 +8,6 @@ import { ApiError, notFound } from '../http/api-error.ts';
 import { orUndefined } from '../resources/companions.ts';
 import type { KindContext } from '../kinds/context.ts';
 import type { Secret } from '../resources/core-clients.ts';
-import { mergePatch } from '../resources/merge-patch.ts';
 import type { ResourceWriter } from '../resources/resource-writer.ts';
 import { rotated, signingSecretName, TooManyFormerKeysError, type Rotated } from './signing-secret.ts';
 
@@ -62,17 +61,14 @@ export class SigningService {
     { data, annotations }: Rotated,
   ): Promise<Stored<Secret>> {
     const { namespace = '', name: id } = subscription.metadata;
-    const { clients, transport } = this.#context;
-    const target = { descriptor: clients.secrets.descriptor, namespace, name: signingSecretName(id) };
-    if (found !== undefined) {
-      return mergePatch<Secret>(transport, target, { data, metadata: { resourceVersion: found.metadata.resourceVersion, annotations } });
-    }
-    return clients.secrets.create({
+    const { secrets } = this.#context.clients;
+    if (found !== undefined) return secrets.mergePatch(found, { data, metadata: { annotations } });
+    return secrets.create({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
         namespace,
-        name: target.name,
+        name: signingSecretName(id),
         labels: { [wellKnown.companionOf]: subscription.kind.toLowerCase() },
         ownerReferences: [ownerReferenceTo(subscription)],
       },
