@@ -85,8 +85,8 @@ export class AgentService {
     const change = await this.#change(caller, name, body, undefined, mode);
     const { tools } = change;
     // Tools first: an agent that is there has its tools.
-    const before = tools && [tools.arrive];
-    const after = (agent: Step<Stored<Agent>>) => (tools === undefined ? [] : [tools.settle(agent)]);
+    const before = tools && [tools.attach];
+    const after = (agent: Step<Stored<Agent>>) => (tools === undefined ? [] : [tools.adopt(agent)]);
     const written = await this.#writer.create(caller, name, { ...change, before, after }, mode);
     return this.#answer(caller, { ...written, change }, mode);
   }
@@ -160,7 +160,7 @@ export class AgentService {
       spec: desired,
       companions: { Secret: secrets, ConfigMap: { name: promptName, pending: prompts } },
       // What comes before what goes: a process that dies in between leaves the agent with a tool too many, never with one too few.
-      ...(tools && { after: [tools.arrive, tools.depart] }),
+      ...(tools && { after: [tools.attach, tools.detach] }),
       longPrompt: prompts.values().next().value,
       tools,
     };
@@ -188,7 +188,7 @@ export class AgentService {
     await this.#warn(caller.org, agent, previous?.spec, longPrompt);
     const unwritten = {
       ...(longPrompt !== undefined && { longPrompt }),
-      ...(dryRun && tools && { tools: resultOf(tools.arrive).map((tool) => attachedToolToRest(tool, masked)) }),
+      ...(dryRun && tools && { tools: resultOf(tools.attach).map((tool) => attachedToolToRest(tool, masked)) }),
     };
     return { view: await this.reader.view(caller, agent, unwritten), resourceVersion: agent.metadata.resourceVersion };
   }

@@ -55,7 +55,7 @@ export interface Creation<T extends KubeObject> extends Omit<ResourceChange, 'af
   readonly metadata?: Partial<KubeObject['metadata']>;
   /** Writes of other objects that the new one must not be without. */
   readonly before?: readonly Step[] | undefined;
-  /** What makes them its own. @param object the step that makes it */
+  /** Makes it their owner. @param object the step that makes it */
   readonly after?: (object: Step<Stored<T>>) => readonly Step[];
 }
 

@@ -18,8 +18,8 @@ import { isAttachedTo, isLastAgent, TOOL_NAME_RULE, ToolWriter, withAgent } from
 
 const at: Loc = ['body', 'llm', 'tools'];
 
-/** A tool that the agent gets, or has and may change. */
-interface Arrival {
+/** A tool of the list: what it takes for the agent to have it as its item says. */
+interface Attachment {
   readonly index: number;
   readonly name: string;
   readonly item: InlineTool;
@@ -30,11 +30,11 @@ interface Arrival {
 }
 
 export interface ToolSteps {
-  /** Answers the tools as they are listed. */
-  readonly arrive: Step<readonly Stored<Tool>[]>;
-  readonly depart: Step;
-  /** A new agent is there: the tools that were made before it are its own. */
-  settle(agent: Step<Stored<Agent>>): Step;
+  /** Makes, changes and attaches the tools of the list, and answers them as they are listed. */
+  readonly attach: Step<readonly Stored<Tool>[]>;
+  readonly detach: Step;
+  /** @param agent the step that makes it: it becomes the owner of the tools that were made before it */
+  adopt(agent: Step<Stored<Agent>>): Step;
 }
 
 /** A request that has tools for an agent. */
@@ -78,36 +78,35 @@ export class AgentTools {
         return this.#planItem(write, { item, index, id, newName, named });
       }),
     );
-    const arrivals = planned.flatMap(({ arrival }) => arrival ?? []);
-    const kept = new Set(arrivals.map(({ name }) => name));
-    const departures = attached.map(({ metadata }) => metadata.name).filter((name) => !kept.has(name));
+    const attachments = planned.flatMap(({ attachment }) => attachment ?? []);
+    const kept = new Set(attachments.map(({ name }) => name));
+    const detached = attached.map(({ metadata }) => metadata.name).filter((name) => !kept.has(name));
     return {
-      steps: arrivals.length + departures.length > 0 ? this.#stepsOf(write, arrivals, departures) : undefined,
-      issues: [...planned.flatMap((each) => each.issues), ...sameFunctionIssues(arrivals)],
+      steps: attachments.length + detached.length > 0 ? this.#stepsOf(write, attachments, detached) : undefined,
+      issues: [...planned.flatMap((each) => each.issues), ...sameFunctionIssues(attachments)],
     };
   }
 
-  #stepsOf(write: AgentWrite, arrivals: readonly Arrival[], departures: readonly string[]): ToolSteps {
+  #stepsOf(write: AgentWrite, attachments: readonly Attachment[], detached: readonly string[]): ToolSteps {
     const { agentName, agent, force, caller } = write;
     const { org } = caller;
-    const detach = (name: string, mode: WriteMode) => this.#writer.detach(org, name, agentName, mode);
-    const arriving = arrivals.map((arrival) => ({
-      run: (_: ResultOf, dryRun: boolean) => translateToolErrors(arrival, this.#arrive(write, arrival, { dryRun, force })),
+    const attaching = attachments.map((attachment) => ({
+      run: (_: ResultOf, dryRun: boolean) => translateToolErrors(attachment, this.#attach(write, attachment, { dryRun, force })),
       // What is attached to an agent that is there may have been attached before.
-      ...(agent === undefined && { undo: () => detach(arrival.name, { dryRun: false, force: false }) }),
+      ...(agent === undefined && {
+        undo: () => this.#writer.detach(org, attachment.name, agentName, { dryRun: false, force: false }),
+      }),
     }));
-    const departing = departures.map((name) => ({
-      run: (_: ResultOf, dryRun: boolean) => translateToolErrors({ name }, detach(name, { dryRun, force })),
+    const detaching = detached.map((name) => ({
+      run: (_: ResultOf, dryRun: boolean) => translateToolErrors({ name }, this.#writer.detach(org, name, agentName, { dryRun, force })),
     }));
-    const settling = arrivals.filter(({ made }) => made !== undefined);
-    return {
-      arrive: together(arriving),
-      depart: together(departing),
-      settle: (object) =>
-        together(
-          settling.map(({ name }) => ({ run: async (resultOf, dryRun) => dryRun || this.#writer.settle(org, name, resultOf(object)) })),
-        ),
-    };
+    const adopting = (object: Step<Stored<Agent>>) =>
+      attachments
+        .filter(({ made }) => made !== undefined)
+        .map(({ name }) => ({
+          run: async (resultOf: ResultOf, dryRun: boolean) => dryRun || this.#writer.adopt(org, name, resultOf(object)),
+        }));
+    return { attach: together(attaching), detach: together(detaching), adopt: (object) => together(adopting(object)) };
   }
 
   /** To be called before the agent is deleted: tools that others use as well don't go with it. */
@@ -132,7 +131,7 @@ export class AgentTools {
   async #planItem(
     write: AgentWrite,
     { item, index, id, newName, named }: PlannedItem,
-  ): Promise<{ readonly arrival?: Arrival; readonly issues: readonly ValidationIssue[] }> {
+  ): Promise<{ readonly attachment?: Attachment; readonly issues: readonly ValidationIssue[] }> {
     const { caller, agentName } = write;
     if (id === undefined) return this.#planCreation(write, newName, item, index);
     const isName = isObjectName(id);
@@ -152,7 +151,7 @@ export class AgentTools {
       }
     }
     const functionName = item.function_tool?.name ?? functionNameOf(tool.spec);
-    return { arrival: { index, name: id, item, functionName }, issues: found };
+    return { attachment: { index, name: id, item, functionName }, issues: found };
   }
 
   async #planCreation({ caller, agentName }: AgentWrite, name: string, item: InlineTool, index: number) {
@@ -161,7 +160,7 @@ export class AgentTools {
     const spec = toolFromRest(item, undefined, { secrets, loc: [...at, index], found });
     const made = { spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets };
     return {
-      arrival: { index, name, item, functionName: functionNameOf(spec), made },
+      attachment: { index, name, item, functionName: functionNameOf(spec), made },
       issues: [...found, ...this.#issuesOf(spec, undefined, index)],
     };
   }
@@ -194,28 +193,34 @@ export class AgentTools {
     return this.#writer.issuesOf(spec, previous).map(({ type, loc, msg }) => ({ type, loc: inList(loc, index), msg }));
   }
 
-  async #arrive(write: AgentWrite, arrival: Arrival, mode: WriteMode): Promise<Stored<Tool>> {
+  async #attach(write: AgentWrite, attachment: Attachment, mode: WriteMode): Promise<Stored<Tool>> {
     const { caller, agentName } = write;
-    const made = await this.#make(write, arrival, mode);
+    const made = await this.#make(write, attachment, mode);
     if (made !== undefined) return made;
     const change = async (stored: Stored<Tool>) => {
       // Another request has made a tool of this name meanwhile.
-      if (arrival.made !== undefined && !isAttachedTo(stored, agentName)) throw notOwn(arrival.name);
+      if (attachment.made !== undefined && !isAttachedTo(stored, agentName)) throw notOwn(attachment.name);
       // The tool may have another state than the plan was made for, with a secret that must not move.
-      const { spec, secrets, issues: found } = await this.#change(write, stored, arrival.item, arrival.index);
+      const { spec, secrets, issues: found } = await this.#change(write, stored, attachment.item, attachment.index);
       requireNoIssues(found);
       return { spec, ...(secrets && { companions: { Secret: secrets } }) };
     };
-    const written = await this.#writer.update(caller.org, arrival.name, change, mode);
+    const written = await this.#writer.update(caller.org, attachment.name, change, mode);
     if (written === undefined)
-      throw new ValidationError([issues.value([...at, arrival.index, 'tool_id'], `there is no tool ${JSON.stringify(arrival.name)}`)]);
+      throw new ValidationError([
+        issues.value([...at, attachment.index, 'tool_id'], `there is no tool ${JSON.stringify(attachment.name)}`),
+      ]);
     // Made with the body of one agent, it doesn't go with that one any more.
     if (!mode.dryRun && !isLastAgent(written.object, agentName)) await this.#writer.disown(written.object);
     return written.object;
   }
 
   /** @returns undefined where there is a tool of the name already */
-  async #make({ caller, agentName, agent }: AgentWrite, { name, item, made }: Arrival, mode: WriteMode): Promise<Stored<Tool> | undefined> {
+  async #make(
+    { caller, agentName, agent }: AgentWrite,
+    { name, item, made }: Attachment,
+    mode: WriteMode,
+  ): Promise<Stored<Tool> | undefined> {
     if (made === undefined) return undefined;
     const make = async (onlyNew: boolean) =>
       (await this.#writer.make({ name, ...made, caller, madeWith: { agentName, agent } }, { dryRun: mode.dryRun, onlyNew })).object;
@@ -226,7 +231,7 @@ export class AgentTools {
   }
 }
 
-interface PlannedItem extends Pick<Arrival, 'item' | 'index'> {
+interface PlannedItem extends Pick<Attachment, 'item' | 'index'> {
   /** Of a tool that the request names, or that has the function's name. */
   readonly id: string | undefined;
   readonly newName: string;
@@ -252,9 +257,9 @@ function inList(loc: Loc | undefined, index: number): Loc {
   return [...at, index, ...(loc?.slice(1) ?? [])];
 }
 
-function sameFunctionIssues(arrivals: readonly Arrival[]): readonly ValidationIssue[] {
-  const names = arrivals.map(({ functionName }) => functionName);
-  return arrivals.flatMap(({ index, functionName: name }, position) => {
+function sameFunctionIssues(attachments: readonly Attachment[]): readonly ValidationIssue[] {
+  const names = attachments.map(({ functionName }) => functionName);
+  return attachments.flatMap(({ index, functionName: name }, position) => {
     if (name === undefined || names.indexOf(name) === position) return [];
     return [issues.value([...at, index], `two tools of an agent can't have one function name, and ${JSON.stringify(name)} is there twice`)];
   });

@@ -74,8 +74,8 @@ export class ToolWriter extends ResourceWriter<Tool> {
     return this.create(caller, name, { spec, metadata, companions: { Secret: secrets } }, mode);
   }
 
-  /** The agent for which the tool was made is there: takes the marks off. */
-  settle(org: string, name: string, agent: Stored<KubeObject>): Promise<void> {
+  /** The agent for which the tool was made is there and becomes its owner: takes the marks off. */
+  adopt(org: string, name: string, agent: Stored<KubeObject>): Promise<void> {
     return this.#patch(org, name, { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] });
   }
 
