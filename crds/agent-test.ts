@@ -1,35 +1,10 @@
 import { z } from 'zod';
 
+import { finishReasons } from '../platform/finish-reasons.ts';
 import { chatModel } from './chat-model.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import { atomic, cel, duration, exactlyOneOf, freeObject, freeValue, list, localRef, mapOf, name, text } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
-
-/** How a call can end; the finish reasons of calls. */
-export const endReasons = [
-  'user_ended_call',
-  'agent_ended_call',
-  'call_transferred',
-  'inactivity_timeout',
-  'maximum_duration_exceeded',
-  'line_busy',
-  'no_answer',
-  'concurrent_call_limit_reached',
-  'invalid_payment',
-  'potential_scam_detected',
-  'inbound_webhook_error',
-  'call_failed',
-  'llm_websocket_initialization_error',
-  'llm_websocket_connection_lost',
-  'llm_websocket_runtime_error',
-  'llm_websocket_payload_corruption',
-  'carrier_error',
-  'no_audio_input',
-  'speech_recognition_error',
-  'native_platform_internal_error',
-  'unknown_error',
-  'user_connection_failure',
-] as const;
 
 /** What may be said of an attempt, a test and a run. `error`: it could not be evaluated, which is never green. */
 export const testVerdicts = ['passed', 'failed', 'error'] as const;
@@ -100,7 +75,7 @@ const answer = cel(
 );
 
 const judgement = () => name(1500).optional().describe('What a model judges to be so, in words.');
-const endReason = () => z.enum(endReasons).optional();
+const endReason = () => z.enum(finishReasons).optional();
 
 const expectation = cel(
   z.object({

@@ -47,7 +47,8 @@ export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/c
 export type { UsageGroup, UsageGrouping } from './calls/usage-sums.ts';
 export type { CallUsageRows, Cost, UsageLine } from './calls/usage.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
-export { callStatuses, finishReasons, isTerminal, terminalStatusOf, type FinishReason } from './calls/call-state.ts';
+export { finishReasons, type FinishReason } from '../platform/finish-reasons.ts';
+export { callStatuses, isTerminal, terminalStatusOf } from './calls/call-state.ts';
 export { newCallId } from './calls/calls.ts';
 export type { IdempotentRequest, IdempotentRequests } from './idempotent-requests.ts';
 export type { UnjoinedLimit } from './calls/unjoined-calls.ts';

@@ -1,8 +1,8 @@
 /** What an AgentTest says, in REST: mocks, turns, expectations and models. Pure. */
 import { z } from 'zod';
 
+import { finishReasons } from '../../platform/finish-reasons.ts';
 import { originOf } from '../../crds/address.ts';
-import { endReasons } from '../../crds/agent-test.ts';
 import { llmProviders } from '../../crds/providers.ts';
 import { secret } from '../codec/conversions.ts';
 import { answerShape, createShape, field, group, items, type Fields } from '../codec/fields.ts';
@@ -107,7 +107,7 @@ export const mocks = list('ToolMock', 'tools', {
 });
 
 const judge = () => field({ path: 'judge', create: named(1500).nullish(), answer: label() });
-const ends = () => field({ path: 'ends', create: z.enum(endReasons).nullish(), answer: label() });
+const ends = () => field({ path: 'ends', create: z.enum(finishReasons).nullish(), answer: label() });
 
 const toolCall = (schema: string, path: string) =>
   optional(schema, path, {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { callUsage, cost } from '../../events/call-usage.ts';
-import { finishReasons, type FinishReason } from '../../store/index.ts';
+import { finishReasons } from '../../store/index.ts';
 import { callAnalysis } from './analysis.ts';
 import { callStatus } from './schema.ts';
 
@@ -55,11 +55,7 @@ const callFields = z.object({
   _id: z.string().describe('Id of the call.'),
   call_type: z.enum(['web_call', 'phone_call']).meta({ id: 'CallType' }).describe('By which way the user talks.'),
   call_status: callStatus.describe('`registered` until the first media, then `ongoing`; `ended` and `error` are final.'),
-  call_finish_reason: z
-    .enum(finishReasons as [FinishReason, ...FinishReason[]])
-    .meta({ id: 'CallFinishReason' })
-    .optional()
-    .describe('Absent until it is over.'),
+  call_finish_reason: z.enum(finishReasons).meta({ id: 'CallFinishReason' }).optional().describe('Absent until it is over.'),
   ai_agent_id: z.string().describe('The agent that was called, or calls.'),
   ai_agent_name: z.string().describe('Its `agent_name` when the call was made.'),
   override_ai_agent_id: z.string().optional().describe('The agent that talks in its stead.'),

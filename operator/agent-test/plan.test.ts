@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { endReasons } from '../../crds/agent-test.ts';
 import type { Agent, AgentTest } from '../../crds/index.ts';
-import { finishReasons, type AgentResult } from '../../store/index.ts';
+import type { AgentResult } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
@@ -40,10 +39,6 @@ const result = (agentName: string, runId: string, verdict: AgentResult['verdict'
 });
 const known = (...results: readonly AgentResult[]): ResultsView => ({ state: 'known', results });
 const plan = (test: AgentTest, view: ResultsView = known()) => planAgentTest(test, snapshot, view, 0);
-
-it('expects of calls the reasons for which they end', () => {
-  expect([...endReasons].toSorted()).toEqual([...finishReasons].toSorted());
-});
 
 describe('the status of an AgentTest', () => {
   it('has the newest result of each agent that it names, and the newest run', () => {

@@ -1,5 +1,6 @@
 /** Types of calls, for writing and for reading. */
-import type { CallStatus, FinishReason } from './call-state.ts';
+import type { FinishReason } from '../../platform/finish-reasons.ts';
+import type { CallStatus } from './call-state.ts';
 import type { Spending } from './spending.ts';
 
 export type CallType = 'web_call' | 'phone_call';
@@ -11,38 +12,38 @@ export interface CallRef {
   readonly id: string;
 }
 
-/** Marks a call as one of a test: it is in no list, counts for no limit and has no events. */
+/** What makes a call one of a test: it is in no list, counts for no limit and has no events. */
 export interface TestOfCall {
   readonly runId: string;
-  /** Name of the AgentTest. */
+  /** Of the AgentTest. */
   readonly testName: string;
-  /** The mocked answers of tools in the AgentTest. */
+  /** Answers in place of tools, as the AgentTest has them. */
   readonly tools: readonly unknown[];
 }
 
 export interface NewCall extends CallRef {
   readonly callType: CallType;
-  /** Set for a phone call. */
+  /** Of a phone call. */
   readonly direction?: CallDirection;
-  /** REST name of the agent that was asked for; `overrideAgentName` is that of the agent that talks in its stead. */
+  /** By its name in REST: of the agent that was asked for, and of the one that talks in its stead. */
   readonly agentName: string;
   readonly agentDisplayName: string;
   readonly overrideAgentName?: string | undefined;
-  /** The revision of the agent that talks. */
+  /** The configuration of the one that talks. */
   readonly revision: string;
-  /** True if the call goes to the canary revision; false by default. */
+  /** The revision was tried on this call; false by default. */
   readonly canary?: boolean;
   readonly workspace?: string | undefined;
   readonly maxDurationMs: number;
-  /** The agent's budget for the day that began at `since`: above it no call is made. Calls of tests have none. */
+  /** Of its agent, for the day since then: a call too many is not made. Calls of tests have none. */
   readonly budget?: Omit<Spending, 'org' | 'agentName'> & { readonly micros: bigint };
-  /** The agent's setting; true by default. An organisation that has switched recordings off records no call. */
+  /** As the agent wants it; true by default. An organisation that has switched recordings off has none. */
   readonly recordingEnabled?: boolean;
   /** How long the agent keeps recordings; as long as the organisation by default. */
   readonly recordingRetentionDays?: number | undefined;
-  /** The room's name at the media server; unique in the deployment. */
+  /** Of the media server; unique in the deployment. */
   readonly room: string;
-  /** How long the token of a web call is valid, in milliseconds. */
+  /** How long the token of a web call is good, in milliseconds. */
   readonly tokenTtlMs?: number;
   readonly fromNumber?: string;
   readonly toNumber?: string;
@@ -50,21 +51,20 @@ export interface NewCall extends CallRef {
   readonly metadata?: Values;
   readonly dynamicData?: Values;
   readonly createdBy?: string | null;
-  /** Id of the API key that made the call. */
+  /** The API key that it was made with. */
   readonly createdByKey?: string;
   /**
-   * Most web calls of the organisation that may wait for their users, this one included, in percent of its live call limit; half as many
-   * per key.
-   * Without it any number may wait.
+   * How many web calls of the organisation may wait for their users with this one, in percent of the live calls that it may have; of its key
+   * half as many. Any number by default.
    */
   readonly unjoinedPercent?: number | undefined;
-  /** The trace in which the call was registered: W3C Trace Context. */
+  /** In the course of which trace it was registered: W3C Trace Context. */
   readonly traceparent?: string | undefined;
   readonly test?: TestOfCall;
 }
 
 export interface StoredRecording {
-  /** The recording's key in the file storage. */
+  /** Its key in the file storage. */
   readonly key: string;
   readonly bytes: number;
   readonly durationMs: number;
@@ -78,7 +78,7 @@ export interface CallRecord extends CallRef {
   readonly agentName: string;
   readonly agentDisplayName: string;
   readonly overrideAgentName: string | null;
-  /** The agent whose revision it is. */
+  /** Whose revision it is. */
   readonly talkingAgent: string;
   readonly revision: string;
   readonly canary: boolean;
@@ -95,18 +95,18 @@ export interface CallRecord extends CallRef {
   readonly createdByKey: string | null;
   readonly traceparent: string | null;
   readonly createdAt: Date;
-  /** Time of the first media; null before. */
+  /** The first media; null before. */
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
   readonly jobId: string | null;
   readonly jobSeenAt: Date | null;
-  /** The decision that was made when the call was registered. */
+  /** Decided when it was registered. */
   readonly recordingEnabled: boolean;
   readonly recording: StoredRecording | null;
   readonly test: TestOfCall | null;
 }
 
-/** The columns of {@link Row} that the statements select. */
+/** What the statements below select, in the words of {@link Row}. */
 export const CALL_COLUMNS = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
   agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", talking_agent AS "talkingAgent", revision, canary, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",

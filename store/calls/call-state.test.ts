@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { endedReasons, errorReasons, finishReasons, terminalStatusOf } from './call-state.ts';
+import { endedReasons, errorReasons, finishReasons } from '../../platform/finish-reasons.ts';
+import { terminalStatusOf } from './call-state.ts';
 
 it('a call is `ended` for the reasons that calls have, and `error` for all others', () => {
   for (const reason of endedReasons) expect(terminalStatusOf(reason)).toBe('ended');

@@ -1,4 +1,5 @@
 /** The rows of calls: registers them, moves them from state to state, finds them. */
+import type { FinishReason } from '../../platform/finish-reasons.ts';
 import { uuidv7 } from '../../platform/uuid.ts';
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
@@ -10,18 +11,18 @@ import { spentSince } from './spending.ts';
 import { usageOfCall, type UsageLine } from './usage.ts';
 import { unjoinedLimitReached, type UnjoinedLimit } from './unjoined-calls.ts';
 import { HEARTBEAT_TIMEOUT_MS } from './unserved.ts';
-import { isTerminal, terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
+import { isTerminal, terminalStatusOf, type CallStatus } from './call-state.ts';
 
 const ID_SHAPE = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The table's trigger raises it: see the migration. */
+/** Raised by the table itself: see the migration. */
 const LIMIT_REACHED = 'PCL01';
 
 export function newCallId(uuid = uuidv7()): string {
   return `call_${uuid}`;
 }
 
-/** Builds the events of a change: they are written in its transaction, and only if it happens. */
+/** The events of a change: written in its transaction, and only if it happens. */
 interface WithEvents {
   readonly events: (call: CallRecord, usage: readonly UsageLine[]) => readonly NewEvent[];
 }
@@ -35,22 +36,19 @@ export type Registration =
 
 export interface StartOptions extends CallRef, WithEvents {
   readonly jobId: string;
-  /**
-   * Returns the milliseconds since the begin. It is called once the database is there, so that a wait for it is part of the call. 0 by
-   * default.
-   */
+  /** Time since its begin, in milliseconds, asked once the database is there: a wait for it is part of the call. 0 by default. */
   readonly startedAgoMs?: (() => number) | undefined;
 }
 
 export interface EndOptions extends CallRef, WithEvents {
   readonly reason: FinishReason;
-  /** Returns the milliseconds since the end, called likewise: clean-up before this does not count as talking. 0 by default. */
+  /** Time since its end, in milliseconds, asked likewise: clean-up before this call does not count as talking. 0 by default. */
   readonly endedAgoMs?: (() => number) | undefined;
-  /** Ends the call only in this state and, where `jobSeenAt` is given, with this last heartbeat of its job. */
+  /** Only while the call is in this state, and with this last heartbeat of its job where it is named. */
   readonly only?: { readonly status: CallStatus; readonly jobSeenAt?: Date | null };
 }
 
-/** `changed` is false where the call was in that state, or a later one, before. */
+/** `changed` is false where the call had got there, or further, before. */
 export interface CallTransition {
   readonly changed: boolean;
   readonly call: CallRecord;
@@ -58,8 +56,9 @@ export interface CallTransition {
 
 export class Calls extends Repository {
   /**
-   * Registers a call if the organisation has fewer live calls than its limit, fewer of them wait for their users than may, and the agent
-   * has spent less than its budget; otherwise it writes nothing. An incoming call that the gateway reports again is the call that is there.
+   * Takes a call on, as `registered`, if the organisation has fewer live calls than it may have, fewer of them wait for their users than
+   * may, and the agent has spent less than its budget; otherwise nothing is left behind.
+   * An incoming call that the gateway reports again is the call that is there.
    * @throws StoreError `not_found` for an unknown organisation
    */
   async register(call: NewCall): Promise<Registration> {
@@ -91,7 +90,7 @@ export class Calls extends Repository {
         return known === undefined ? { outcome: 'budget_exceeded' } : { outcome: 'registered', call: known };
       }
       if (call.unjoinedPercent !== undefined) {
-        // Counts the calls of an organisation one after the other, as the insertion does.
+        // As the insertion does: the calls of an organisation are counted one after the other.
         await transaction.query('SELECT FROM parley.organizations WHERE name = $1 FOR NO KEY UPDATE', [call.org]);
         const limit = await unjoinedLimitReached(transaction, call);
         if (limit !== undefined) {
@@ -145,27 +144,27 @@ export class Calls extends Repository {
     });
   }
 
-  /** A malformed id counts as unknown. */
+  /** A malformed id is one that no call has. */
   async get({ org, id }: CallRef): Promise<CallRecord | undefined> {
     if (!ID_SHAPE.test(id)) return undefined;
     return this.#one(org, `SELECT ${CALL_COLUMNS} FROM parley.calls WHERE org = $1 AND id = $2`, [org, id]);
   }
 
-  /** Returns the call's organisation, for callers that know only the id of a call, from the media server. */
+  /** The call's organisation. For callers that know only the id of a call, from the media server. */
   async organizationOf(id: string): Promise<string | undefined> {
     if (!ID_SHAPE.test(id)) return undefined;
     const [row] = await this.database.query<{ org: string | null }>('SELECT parley.organization_of_call($1) AS org', [id]);
     return row?.org ?? undefined;
   }
 
-  /** Returns the call of a room, for events of the media server. */
+  /** The call of a room. For events of the media server. */
   async ofRoom(room: string): Promise<CallRef | undefined> {
     const [row] = await this.database.query<{ org: string; id: string }>('SELECT org, id FROM parley.call_of_room($1)', [room]);
     return row && { org: row.org, id: row.id };
   }
 
   /**
-   * `registered` → `ongoing`: media flow. This counts as a heartbeat of the job.
+   * `registered` → `ongoing`: media flow. Counts as a heartbeat of the job.
    * @throws StoreError `not_found`
    */
   async start({ org, id, jobId, startedAgoMs = () => 0, events }: StartOptions): Promise<CallTransition> {
@@ -204,7 +203,7 @@ export class Calls extends Repository {
     );
   }
 
-  /** Records the gateway's id of an outgoing call. The first id stays. */
+  /** How the gateway knows a call that went out. The first name stays. */
   async nameSipCall({ org, id, sipCallId }: CallRef & { readonly sipCallId: string }): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
       await transaction.query(`UPDATE parley.calls SET sip_call_id = $3 WHERE org = $1 AND id = $2 AND sip_call_id IS NULL`, [
@@ -215,7 +214,7 @@ export class Calls extends Repository {
     });
   }
 
-  /** Records a heartbeat of the job. @returns false when the call is over, or another job serves it: then this job should stop */
+  /** The job is there. @returns false when the call is over, or another job serves it: then this one should stop. */
   async heartbeat({ org, id, jobId }: CallRef & { readonly jobId: string }): Promise<boolean> {
     const { rowCount } = await this.database.queryAs(
       org,
@@ -227,7 +226,7 @@ export class Calls extends Repository {
   }
 
   /**
-   * Adds looked-up data to the dynamic data that the call was registered with.
+   * What the call knows by name from now on: what was looked up for it joins what it was registered with.
    * @returns false when the call is over, or there is none
    */
   async keepDynamicData({ org, id, data }: CallRef & { readonly data: Readonly<Record<string, unknown>> }): Promise<boolean> {
@@ -253,10 +252,7 @@ export class Calls extends Repository {
     return rowCount > 0;
   }
 
-  /**
-   * Records that the recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such
-   * call
-   */
+  /** The recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such call */
   async addRecording({ org, id, key, bytes, durationMs, events }: CallRef & StoredRecording & WithEvents): Promise<boolean> {
     return this.database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<Row>(
@@ -269,7 +265,7 @@ export class Calls extends Repository {
     });
   }
 
-  /** Tells whether the organisation is at its live call limit. {@link register} decides; this saves the work before it. */
+  /** Whether it has as many live calls as it may have; {@link register} decides, this saves what is done before. */
   async isAtLimit(org: string): Promise<boolean> {
     const { rows } = await this.database.queryAs<{ full: boolean }>(
       org,
@@ -280,7 +276,7 @@ export class Calls extends Repository {
     return rows[0]?.full ?? false;
   }
 
-  /** Returns the limit that one more web call would exceed. @throws StoreError */
+  /** Whether one more web call would be refused. @throws StoreError */
   async unjoinedLimit(call: Pick<NewCall, 'org' | 'createdByKey' | 'unjoinedPercent'>): Promise<UnjoinedLimit | undefined> {
     return this.database.asOrganization(call.org, (transaction) => unjoinedLimitReached(transaction, call));
   }
@@ -306,7 +302,7 @@ export class Calls extends Repository {
   }
 }
 
-/** Finds the row of this call by its id or by the gateway's id. */
+/** The row of this very call, by its id or by what the gateway calls it. */
 async function findKnown(transaction: Transaction, { org, id, sipCallId, toNumber }: NewCall): Promise<CallRecord | undefined> {
   const { rows } = await transaction.query<Row>(
     `SELECT ${CALL_COLUMNS} FROM parley.calls WHERE org = $1
@@ -323,7 +319,7 @@ async function whyNot(transaction: Transaction, { org, id, room }: NewCall): Pro
     : new StoreError('conflict', `call ${id}: the id or the room ${room} is another call's`);
 }
 
-/** Removes characters that Postgres doesn't store: looked-up data comes from others. */
+/** Without the characters that Postgres doesn't keep: what was looked up is other people's. */
 function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\u0000', '');
   if (Array.isArray(value)) return value.map(storableJson);

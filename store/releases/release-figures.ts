@@ -1,20 +1,20 @@
 /** Figures about the calls of a revision. */
+import type { FinishReason } from '../../platform/finish-reasons.ts';
 import { Repository } from '../repository.ts';
-import type { FinishReason } from '../calls/call-state.ts';
 import type { RevisionPage } from './release-history.ts';
 
 export interface ReleaseFigures {
-  /** Finished calls, of the latest 1,000. */
+  /** That are over, of the latest 1,000. */
   readonly calls: number;
-  /** Number of `calls` that ended as `error`. */
+  /** Of them: ended as `error`. */
   readonly errors: number;
   readonly errorsByReason: Readonly<Partial<Record<FinishReason, number>>>;
   readonly failedToolCalls: number;
   /** 95th percentile over all turns, in milliseconds; null without an answer. */
   readonly p95VoiceToVoiceMs: number | null;
-  /** Results of the requested analysis item: their number, and the percent of true ones or the mean of numbers. */
+  /** Of the analysis that was asked for: how many results there are, and the percent of true ones or the mean of numbers. */
   readonly analysis: { readonly results: number; readonly value: number | null };
-  /** Milliseconds since `since`, by the clock of Postgres. */
+  /** Since `since`, by the clock of Postgres. */
   readonly elapsedMs: number;
 }
 
@@ -29,7 +29,7 @@ interface OfRevision {
   readonly revision: string;
   /** Counts the calls of all revisions that differ from it in the versions of Secrets and in labels alone. */
   readonly configHash?: string | undefined;
-  /** Counts only calls that were registered since then. */
+  /** Only calls that were registered since then. */
   readonly since?: Date | undefined;
 }
 
@@ -39,10 +39,10 @@ interface FiguresOfEach extends OfAgent {
   readonly revisions: readonly OfRevision[];
 }
 
-/** Most calls that figures are made of: so many are enough, and a query every second stays cheap. */
+/** What figures are made of at most: so many calls say enough, and asking every second stays cheap. */
 const CALLS_COUNTED = 1_000;
 
-/** Ends that no revision causes: the call got no agent, or its other end failed. Such calls are not counted. */
+/** Ends that no revision has a part in: the call got no agent, or its other end failed. They count as no calls. */
 const NOT_ITS_CALLS: readonly FinishReason[] = [
   'concurrent_call_limit_reached',
   'invalid_payment',
@@ -57,7 +57,7 @@ export class AgentReleaseFigures extends Repository {
     return figures!;
   }
 
-  /** Returns the figures of each item of a page, in its order; for a canary since its calls began. */
+  /** Of each item of a page, in its order; of a canary since its calls began. */
   ofPage(org: string, { agentName, items, release }: RevisionPage, analysis?: string): Promise<readonly ReleaseFigures[]> {
     const { canary } = release ?? {};
     const revisions = items.map(({ revision }) => ({
