@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-import { StoreError, type ListedApiKey } from '../../store/index.ts';
+import { StoreError } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import type { PageTokens } from '../pagination/page-token.ts';
+import { apiKeyToRest } from './codec.ts';
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey } from './descriptions.ts';
 import { expirationDaysOf, requireGrantable, requireRevocable } from './grant.ts';
 
@@ -33,7 +34,7 @@ export function registerApiKeys(
         throw new ApiError('unauthorized', 'this API key is revoked: use another one', { cause: error });
       throw error;
     });
-    return reply.code(201).send({ ...toRest(record), api_key: apiKey });
+    return reply.code(201).send({ ...apiKeyToRest(record), api_key: apiKey });
   });
 
   addRoute(app, listApiKeys, async ({ query, caller: { org }, timed }) => {
@@ -42,23 +43,24 @@ export function registerApiKeys(
     const after = createdAt === undefined || keyId === undefined ? undefined : { createdAt: new Date(createdAt), keyId };
     const { items, next } = await timed('db', () => apiKeys.list({ org, pageSize: query.page_size, after }));
     return {
-      data: items.map(toRest),
+      data: items.map(apiKeyToRest),
       next_page_token: next === undefined ? undefined : pageTokens.write(list, [next.createdAt.toISOString(), next.keyId]),
     };
   });
 
   addRoute(app, getApiKey, async ({ params, caller: { org }, timed }) =>
-    toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId })))),
+    apiKeyToRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId })))),
   );
 
   addRoute(app, revokeApiKey, async ({ params, query, caller, timed }) => {
     const { org } = caller;
     // What a key may do never changes: it is the same one that is revoked.
     requireRevocable(caller, await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId }))));
-    if (!query.descendants) return toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId }))));
+    if (!query.descendants)
+      return apiKeyToRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId }))));
     // No key may do more than the one that made it.
     const revoked = await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revokeWithDescendants({ org, keyId })));
-    return { ...toRest(revoked.record), revoked_descendants: revoked.descendants };
+    return { ...apiKeyToRest(revoked.record), revoked_descendants: revoked.descendants };
   });
 }
 
@@ -67,19 +69,4 @@ async function existing<T>(keyId: string, find: (keyId: string) => Promise<T | u
   const record = /^[A-Za-z0-9_-]{1,64}$/.test(keyId) ? await find(keyId) : undefined;
   if (record === undefined) throw notFound('API key');
   return record;
-}
-
-function toRest(record: ListedApiKey) {
-  return {
-    key_id: record.keyId,
-    name: record.name,
-    permissions: record.permissions,
-    expiration_date: record.expirationDate.toISOString(),
-    created_at: record.createdAt.toISOString(),
-    revoked: record.revoked,
-    user_id: record.userId ?? undefined,
-    created_by_user_id: record.createdByUserId ?? undefined,
-    created_by_key: record.createdByKey ?? undefined,
-    last_four: record.lastFour,
-  };
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../grammar.ts';
 import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
 
+import { apiKeyToRest } from '../../api/api-keys/codec.ts';
 import type { ListedApiKey } from '../../store/index.ts';
 import { orgOption, wholeNumber } from '../options.ts';
 
@@ -56,7 +57,7 @@ function addCreate(keys: Command): void {
           }),
         );
         if (wantsData(options)) {
-          await printData(options, { ...shown(record), api_key: apiKey });
+          await printData(options, { ...apiKeyToRest(record), api_key: apiKey });
           return;
         }
         process.stdout.write(`${apiKey}\n`);
@@ -93,7 +94,7 @@ function addList(keys: Command): void {
         return found;
       });
       if (wantsData(options)) {
-        await printData(options, all.map(shown));
+        await printData(options, all.map(apiKeyToRest));
         return;
       }
       process.stdout.write(
@@ -143,28 +144,12 @@ function addRevoke(keys: Command): void {
       }
       const { record, descendants } = revoked;
       if (wantsData(options))
-        await printData(options, { ...shown(record), ...(descendants !== undefined && { revoked_descendants: descendants }) });
+        await printData(options, { ...apiKeyToRest(record), ...(descendants !== undefined && { revoked_descendants: descendants }) });
       else
         process.stdout.write(
           `${keyId} (${record.name}) is revoked${descendants === undefined ? '' : `, and ${descendants} that it had made`}\n`,
         );
     });
-}
-
-/** With the names of the REST API. */
-function shown(record: ListedApiKey) {
-  return {
-    key_id: record.keyId,
-    name: record.name,
-    permissions: record.permissions,
-    expiration_date: record.expirationDate.toISOString(),
-    created_at: record.createdAt.toISOString(),
-    revoked: record.revoked,
-    user_id: record.userId,
-    created_by_user_id: record.createdByUserId,
-    created_by_key: record.createdByKey,
-    last_four: record.lastFour,
-  };
 }
 
 function stateOf(record: ListedApiKey, now: number): string {
