@@ -6,7 +6,7 @@ import { LruMap } from '../platform/lru.ts';
 import { parseApiKey, type ParsedApiKey } from './api-key-format.ts';
 import type { ApiKeyRecord } from './api-keys.ts';
 import type { Database } from './database.ts';
-import { KeyLookup } from './key-lookup.ts';
+import { createKeyLookup } from './key-lookup.ts';
 
 export type Authentication =
   | { readonly outcome: 'ok'; readonly record: ApiKeyRecord }
@@ -45,14 +45,14 @@ export class Authenticator {
   readonly #known = new LruMap<string, Entry>(KNOWN_KEYS);
   readonly #unknown = new LruMap<string, Entry>(UNKNOWN_KEYS);
   readonly #flights = new Map<string, Flight>();
-  readonly #lookup: KeyLookup;
+  readonly #lookup: ReturnType<typeof createKeyLookup>;
   /** Counts revocations: an answer whose query was sent before one may be older than it, and isn't kept. */
   #epoch = 0;
   #used = false;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
-    this.#lookup = new KeyLookup(options.database);
+    this.#lookup = createKeyLookup(options.database);
   }
 
   /**
@@ -107,7 +107,7 @@ export class Authenticator {
 
   async #lookUp(digest: string, { publicId, hash }: ParsedApiKey, askedAt: number): Promise<Entry> {
     const epoch = this.#epoch;
-    const found = await this.#lookup.find(publicId);
+    const found = await this.#lookup(publicId);
     const same = found !== undefined && found.secretHash.length === hash.length && timingSafeEqual(found.secretHash, hash);
     const entry: Entry = { record: same ? found.record : null, askedAt };
     if (epoch === this.#epoch) (same ? this.#known : this.#unknown).set(digest, entry);

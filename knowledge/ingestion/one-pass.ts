@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+import { Batcher } from '../../platform/batcher.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { Collection, DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
 import { SMALL_FILE_MS, type DocumentJob } from '../jobs/names.ts';
@@ -13,7 +14,6 @@ import { documentVector } from '../lexical/vectors.ts';
 import { collectionRef } from '../search/create-search.ts';
 import { tieBreakerOf } from '../search/tie-breaker.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
-import { Batches } from './batches.ts';
 import { chunkDocument, type ReadChunk, type ReadFacts, type ReadingDependencies } from './chunk-document.ts';
 import { clearLateVectors } from './clear-document.ts';
 import { completionMessage, documentCompleted } from './complete-document.ts';
@@ -59,18 +59,19 @@ interface Whole extends Opened {
 export class OnePass {
   readonly #dependencies: OnePassDependencies;
   readonly #readers: Semaphore;
-  readonly #opening: Batches<DocumentJob, Opened | undefined>;
-  readonly #writing: Batches<Whole, readonly string[] | undefined>;
+  readonly #opening: Batcher<DocumentJob, Opened | undefined>;
+  readonly #writing: Batcher<Whole, readonly string[] | undefined>;
 
   constructor(dependencies: OnePassDependencies) {
     this.#dependencies = dependencies;
     this.#readers = new Semaphore(dependencies.readersAtOnce, { kept: 1 });
-    this.#opening = new Batches({ most: 100, work: (org, jobs) => this.#open(org, jobs) });
-    this.#writing = new Batches({
+    this.#opening = new Batcher({ most: 100, keyOf: ({ org }) => org, work: (jobs, org) => this.#open(org, jobs) });
+    this.#writing = new Batcher({
+      keyOf: ({ collection }) => `${collection.org}/${collection.id}`,
       most: WRITTEN_TOGETHER,
       mostWeight: CHUNKS_TOGETHER,
       weightOf: ({ chunks }) => chunks.length,
-      work: (_, documents) => this.#write(documents),
+      work: (documents) => this.#write(documents),
     });
   }
 
@@ -79,14 +80,14 @@ export class OnePass {
    * @throws the signal's reason, and any error of a store: it may be retried
    */
   async ingest(job: DocumentJob, signal: AbortSignal): Promise<OnePassOutcome> {
-    const opened = await this.#opening.add(job.org, job);
+    const opened = await this.#opening.add(job);
     if (opened === undefined) throw new DocumentGoneError(job.documentId);
     const { document, collection } = opened;
     if (document.kind === 'website' || collection.dimension > 0) return { outcome: 'staged', kind: document.kind };
     const whole = await this.#read(opened, signal);
     if (whole === undefined) return { outcome: 'large' };
     signal.throwIfAborted();
-    const replaced = await this.#writing.add(`${collection.org}/${collection.id}`, whole);
+    const replaced = await this.#writing.add(whole);
     if (replaced === undefined) throw new DocumentGoneError(job.documentId);
     return { outcome: 'completed', replaced, document: { ...document, chunkCount: whole.chunks.length } };
   }

@@ -1,4 +1,5 @@
 /** Records in Postgres the outcomes of claimed deliveries, in batches: attempts, and those that were not attempted. */
+import { Batcher } from '../../platform/batcher.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { deliveryIdText } from '../../events/envelope.ts';
@@ -8,7 +9,7 @@ import type { ClaimedDelivery, RecordedAttempt } from '../../store/webhooks/type
 import type { RecordAttempts } from '../attempt/record-attempts.ts';
 import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
-import { Batcher } from './batcher.ts';
+import { writeAll, type WriteAllOptions } from './write-all.ts';
 
 /** Reasons why a delivery goes back without an attempt. */
 export type HandBack =
@@ -50,23 +51,23 @@ interface Return {
 
 export class Recorder {
   readonly #metrics: RecorderOptions['metrics'];
-  readonly #attempts: Batcher<JudgedAttempt, RecordedAttempt>;
+  readonly #attempts: Batcher<JudgedAttempt, RecordedAttempt | undefined>;
   readonly #returns: Batcher<Return, void>;
 
   constructor({ store, recordAttempts, metrics, clock, logger }: RecorderOptions) {
     this.#metrics = metrics;
     const isTemporary = (error: unknown): boolean =>
       error instanceof StoreError && (error.retryable || error.kind === 'schema' || error.kind === 'refused');
-    this.#attempts = new Batcher({
+    const attempts: WriteAllOptions<JudgedAttempt, RecordedAttempt> = {
       write: async (batch) => (await recordAttempts(batch)).attempts,
-      most: BATCH,
       isTemporary,
       onDelay: (err, waitMs) => logger.warn({ err, waitMs, attempts: this.size }, 'failed to record attempts; trying again'),
       onRefused: ({ deliveryId }, err) =>
         logger.error({ err, delivery: deliveryIdText(deliveryId) }, 'failed to record an attempt; it will be made again'),
       clock,
-    });
-    this.#returns = new Batcher<Return, void>({
+    };
+    this.#attempts = new Batcher({ most: BATCH, work: (batch) => writeAll(batch, attempts) });
+    const returns: WriteAllOptions<Return, void> = {
       write: async (batch) => {
         for (const [delayMs, same] of Map.groupBy(batch, (one) => one.delayMs)) {
           await store.release(
@@ -74,15 +75,15 @@ export class Recorder {
             delayMs,
           );
         }
-        return [];
+        return batch.map(() => undefined);
       },
-      most: BATCH,
       isTemporary,
       onDelay: (err, waitMs) => logger.warn({ err, waitMs }, 'failed to hand deliveries back; trying again'),
       onRefused: ({ id }, err) =>
         logger.error({ err, delivery: deliveryIdText(id) }, 'failed to hand a delivery back; its lease has to run out'),
       clock,
-    });
+    };
+    this.#returns = new Batcher({ most: BATCH, work: (batch) => writeAll(batch, returns) });
   }
 
   /** Attempts that are not recorded yet. */
