@@ -1,21 +1,7 @@
-/** The reason why there is no vector. */
+import type { ModelFailure } from '../model-outcome.ts';
 
-export type EmbeddingErrorCode =
-  /** The server had no connection, answered 5xx, or its answer broke off. */
-  | 'unavailable'
-  /** The server answered 429 until the attempts ran out. */
-  | 'rate_limited'
-  | 'timeout'
-  /** The server answered 401 or 403. */
-  | 'unauthorized'
-  /** The server says that the request is wrong, or the text too long even by itself. */
-  | 'refused'
-  /** The answer has too few vectors, values that are no numbers, or only zeros. */
-  | 'invalid_response'
-  /** The vectors have another length than the profile says. */
-  | 'wrong_dimension'
-  /** The profile, its credential or its model is missing or doesn't fit the knowledge base. */
-  | 'misconfigured';
+/** Why there is no vector; `wrong_dimension`: the vectors have another length than the profile says. */
+export type EmbeddingErrorCode = ModelFailure | 'wrong_dimension';
 
 const RETRYABLE: ReadonlySet<EmbeddingErrorCode> = new Set(['unavailable', 'rate_limited', 'timeout']);
 

@@ -1,6 +1,7 @@
 /** Gets embeddings from any server that speaks OpenAI's `/embeddings`. */
 import { type Dispatcher, fetch, type Response } from 'undici';
 
+import { failureOfStatus } from '../model-outcome.ts';
 import { backoffDelay } from '../../platform/backoff.ts';
 import { type Clock, sleep, systemClock } from '../../platform/clock.ts';
 import { readBytes } from '../../platform/read-bytes.ts';
@@ -205,13 +206,15 @@ export class OpenAiEmbedder implements Embedder {
     await response.body?.cancel();
     const { status } = response;
     if (status === 400 || status === 413 || status === 422) return new TooLargeError(status);
-    if (status === 401 || status === 403)
-      return new EmbeddingError('unauthorized', `${this.#where()} answers ${status}: check the key of the profile and what it may do.`);
+    const failure = failureOfStatus(status);
+    if (failure === 'refused') return refused(status, `requests to ${new URL(this.#url).pathname}`);
+    const message = {
+      unauthorized: `answers ${status}: check the key of the profile and what it may do.`,
+      rate_limited: 'limits requests (429).',
+      unavailable: `answers ${status}.`,
+    }[failure];
     const wait = retryAfterMs(response.headers.get('retry-after'), this.#clock.now());
-    if (status === 429) return new EmbeddingError('rate_limited', `${this.#where()} limits requests (429).`, wait);
-    if (status >= 500 || status === 408 || status === 425)
-      return new EmbeddingError('unavailable', `${this.#where()} answers ${status}.`, wait);
-    return refused(status, `requests to ${new URL(this.#url).pathname}`);
+    return new EmbeddingError(failure, `${this.#where()} ${message}`, wait);
   }
 
   #where(): string {

@@ -1,12 +1,13 @@
 /** Creates the reader of pages that the configuration names, with metrics, bounds and retries of passing failures. */
 import { Histogram, type Registry } from 'prom-client';
 
+import type { ModelOutcome } from '../model-outcome.ts';
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { retry } from '../../platform/retry.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
-import { OcrError, type OcrOutcome, type OcrProfile, type PageReader, type RecognisedPage } from './page-reader.ts';
+import { OcrError, type OcrProfile, type PageReader, type RecognisedPage } from './page-reader.ts';
 import { tesseractReader } from './tesseract-reader.ts';
 import { visionReader } from './vision-reader.ts';
 
@@ -33,7 +34,7 @@ export function createOcr(options: OcrOptions): PageReader | undefined {
   const attempt = readerOf(profile, options);
   const measured = async (png: Buffer, signal: AbortSignal | undefined): Promise<RecognisedPage> => {
     const startedAt = clock.monotonic();
-    const observe = (outcome: OcrOutcome): void =>
+    const observe = (outcome: ModelOutcome): void =>
       seconds?.observe({ provider: profile.provider, outcome }, (clock.monotonic() - startedAt) / 1000);
     try {
       const recognised = await attempt(png, signal);

@@ -1,4 +1,5 @@
-/** Optical character recognition: reads the text of pages that only have pictures. It is optional, and no ingestion fails because of it. */
+/** Optical character recognition: the text of pages that only have pictures. Optional, and never what an ingestion fails of. */
+import type { ModelFailure } from '../model-outcome.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Block } from '../parsing/index.ts';
 
@@ -19,30 +20,19 @@ export interface PageReader {
   read(png: Buffer, signal?: AbortSignal): Promise<RecognisedPage>;
 }
 
-/** The outcome of reading one page: a label of `parley_ocr_page_seconds`. */
-export type OcrOutcome =
-  | 'answered'
-  | 'timeout'
-  | 'unavailable'
-  | 'rate_limited'
-  | 'unauthorized'
-  | 'refused'
-  | 'invalid_response'
-  | 'misconfigured';
-
-/** Outcomes that would be the same for every page. */
-const LASTING: ReadonlySet<OcrOutcome> = new Set(['unauthorized', 'misconfigured']);
-/** Outcomes that another attempt may change. */
-const PASSING: ReadonlySet<OcrOutcome> = new Set(['unavailable', 'rate_limited']);
+/** It would end the same for every page. */
+const LASTING: ReadonlySet<ModelFailure> = new Set(['unauthorized', 'misconfigured']);
+/** The next attempt may end otherwise. */
+const PASSING: ReadonlySet<ModelFailure> = new Set(['unavailable', 'rate_limited']);
 
 /** The owner of the document sees the message: it names no address, credential or text. */
 export class OcrError extends Error {
   override readonly name = 'OcrError';
-  readonly outcome: Exclude<OcrOutcome, 'answered'>;
-  /** The server's Retry-After, in milliseconds. */
+  readonly outcome: ModelFailure;
+  /** What the server asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(outcome: Exclude<OcrOutcome, 'answered'>, message: string, retryAfterMs?: number) {
+  constructor(outcome: ModelFailure, message: string, retryAfterMs?: number) {
     super(message);
     this.outcome = outcome;
     this.retryAfterMs = retryAfterMs;

@@ -1,6 +1,7 @@
 /** Reads pages by a vision model, behind a server that speaks OpenAI's chat completions. */
 import { z } from 'zod';
 
+import { failureOfEgress, failureOfStatus } from '../model-outcome.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -56,9 +57,9 @@ async function ask({ profile, egress, env }: VisionReaderOptions, png: Buffer, s
   } catch (error) {
     if (error instanceof MissingKeyError) throw new OcrError('misconfigured', `PARLEY_OCR ${error.message}`);
     if (!(error instanceof EgressError)) throw error;
-    if (error.kind === 'timeout') throw new OcrError('timeout', `the server did not answer within ${profile.timeoutMs} ms`);
-    if (error.kind === 'too_large') throw new OcrError('invalid_response', 'the answer is too long for a page');
-    throw new OcrError(error.kind.startsWith('forbidden') ? 'misconfigured' : 'unavailable', error.message);
+    const failure = failureOfEgress(error);
+    if (failure === 'timeout') throw new OcrError(failure, `the server did not answer within ${profile.timeoutMs} ms`);
+    throw new OcrError(failure, failure === 'invalid_response' ? 'the answer is too long for a page' : error.message);
   }
 }
 
@@ -92,9 +93,12 @@ function withoutFence(text: string): string {
 }
 
 function failureOf(status: number, wait: number | undefined): OcrError {
-  if (status === 401 || status === 403)
-    return new OcrError('unauthorized', `the server answers ${status}: check the key of PARLEY_OCR and what it may do`);
-  if (status === 429) return new OcrError('rate_limited', 'the server limits requests (429)', wait);
-  if (status >= 500 || status === 408 || status === 425) return new OcrError('unavailable', `the server answers ${status}`, wait);
-  return new OcrError('refused', `the server refuses the picture (${status}): check the baseURL and model of PARLEY_OCR`);
+  const failure = failureOfStatus(status);
+  const message = {
+    unauthorized: `the server answers ${status}: check the key of PARLEY_OCR and what it may do`,
+    rate_limited: 'the server limits requests (429)',
+    unavailable: `the server answers ${status}`,
+    refused: `the server refuses the picture (${status}): check the baseURL and model of PARLEY_OCR`,
+  }[failure];
+  return new OcrError(failure, message, wait);
 }

@@ -1,13 +1,14 @@
 /** Asks the server of a profile, once and with a deadline: a slow or broken one costs a search its better order and nothing else. */
 import { Histogram, type Registry } from 'prom-client';
 
+import { failureOfEgress, failureOfStatus, type ModelOutcome } from '../model-outcome.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { OnModelUse, ReportedUse } from '../model-use.ts';
 import { MissingKeyError, profileKey } from '../profile-key.ts';
 import { rerankBodyOf, rerankedOf, rerankUrlOf, type RerankAnswer, type RerankQuestion } from './rerank-protocols.ts';
-import { RerankError, type Reranked, type RerankOutcome, type RerankProfile } from './reranker.ts';
+import { RerankError, type Reranked, type RerankProfile } from './reranker.ts';
 
 export interface Reranking {
   /**
@@ -47,8 +48,7 @@ export function createReranking({ profiles, egress, env, logger, registry }: Rer
       const profile = byName.get(name);
       if (profile === undefined) return undefined;
       const startedAt = performance.now();
-      const observe = (outcome: RerankOutcome): void =>
-        seconds?.observe({ profile: name, outcome }, (performance.now() - startedAt) / 1000);
+      const observe = (outcome: ModelOutcome): void => seconds?.observe({ profile: name, outcome }, (performance.now() - startedAt) / 1000);
       const use = (reported: ReportedUse): void =>
         onUse?.({ kind: 'rerank', provider: profile.provider, model: profile.model, texts: [], reported });
       try {
@@ -98,22 +98,14 @@ async function ask(
     ...(signal && { signal }),
   });
   if (status === 200) return rerankedOf(profile, body.toString('utf8'), documents.length);
-  throw new RerankError(outcomeOf(status), `the server answers ${status}`);
-}
-
-function outcomeOf(status: number): Exclude<RerankOutcome, 'answered'> {
-  if (status === 401 || status === 403) return 'unauthorized';
-  if (status === 429) return 'rate_limited';
-  return status >= 500 ? 'unavailable' : 'refused';
+  throw new RerankError(failureOfStatus(status), `the server answers ${status}`);
 }
 
 function failureOf(error: unknown, { timeoutMs }: RerankProfile): RerankError {
   if (error instanceof RerankError) return error;
-  if (error instanceof EgressError) {
-    if (error.kind === 'timeout') return new RerankError('timeout', `the server did not answer within ${timeoutMs} ms`);
-    return new RerankError(error.kind.startsWith('forbidden') ? 'misconfigured' : 'unavailable', error.message);
-  }
-  throw error;
+  if (!(error instanceof EgressError)) throw error;
+  const failure = failureOfEgress(error);
+  return new RerankError(failure, failure === 'timeout' ? `the server did not answer within ${timeoutMs} ms` : error.message);
 }
 
 function rerankMetrics(registry: Registry): Histogram<'profile' | 'outcome'> {

@@ -1,6 +1,5 @@
-/**
- * Reranking: a model reads question and passages together and scores how well they fit. It is optional, and no search fails because of it.
- */
+/** Reranking: a model reads question and passages together and says how well they fit. Optional, and never what a search fails of. */
+import type { ModelFailure } from '../model-outcome.ts';
 import type { Config } from '../../platform/config/config.ts';
 
 /** A model that reranks; see PARLEY_RERANK_PROFILES. */
@@ -13,23 +12,12 @@ export interface Reranked {
   readonly score: number;
 }
 
-/** The outcome of one request: a label of `parley_rerank_request_seconds`. */
-export type RerankOutcome =
-  | 'answered'
-  | 'timeout'
-  | 'unavailable'
-  | 'rate_limited'
-  | 'unauthorized'
-  | 'refused'
-  | 'invalid_response'
-  | 'misconfigured';
-
 /** The message never holds a credential, a text or anything that the server said. */
 export class RerankError extends Error {
   override readonly name = 'RerankError';
-  readonly outcome: Exclude<RerankOutcome, 'answered'>;
+  readonly outcome: ModelFailure;
 
-  constructor(outcome: Exclude<RerankOutcome, 'answered'>, message: string) {
+  constructor(outcome: ModelFailure, message: string) {
     super(message);
     this.outcome = outcome;
   }
