@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 import { expect } from 'vitest';
 
+import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { buildApi } from '../../../api/app.ts';
 import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
 import { createContext, type KindContext } from '../../../api/kinds/context.ts';
@@ -30,6 +31,7 @@ import { noKnowledge } from '../../support/no-knowledge.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { migratedDatabase, openPatientStore, type TestDatabase } from '../../support/postgres.ts';
 import { testSigning } from '../../support/signing.ts';
+import { startRole, type RunningRole } from '../../support/running-role.ts';
 import { startProxyOf, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 const run = promisify(execFile);
@@ -279,3 +281,19 @@ export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;
 /** The issues of a 422, as `place type` each. */
 export const brief = ({ body }: RestAnswer): string[] =>
   body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
+
+/** The role that makes the deliveries of the facade's events. */
+export async function startDispatcher({ database }: Pick<Facade, 'database'>): Promise<RunningRole> {
+  return startRole(
+    'dispatcher',
+    runDispatcher,
+    {
+      DATABASE_URL: database.url,
+      KUBECONFIG: (await controlPlane()).kubeconfigs.dispatcher,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      PARLEY_DISPATCHER_PORT: '0',
+    },
+    createLogger({ role: 'dispatcher', level: 'error' }),
+  );
+}

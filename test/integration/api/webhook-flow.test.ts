@@ -3,37 +3,20 @@ import { randomBytes } from 'node:crypto';
 
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
-import { createLogger } from '../../../platform/logging.ts';
 import { buildEvent } from '../../../events/emit.ts';
 import { sign } from '../../../webhooks/signing/sign.ts';
 import { parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
-import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startWebhookSink, type ReceivedWebhook } from '../../support/webhook-sink.ts';
-import { organization, startFacade, type RestAnswer } from './facade.ts';
+import { organization, startDispatcher, startFacade, type RestAnswer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const rounds = 50;
 const facade = suiteFixture(startFacade);
 const ours = suiteFixture(() => organization(facade));
 const sink = suiteFixture(startWebhookSink);
-suiteFixture(async () =>
-  startRole(
-    'dispatcher',
-    runDispatcher,
-    {
-      DATABASE_URL: facade.database.url,
-      KUBECONFIG: (await controlPlane()).kubeconfigs.dispatcher,
-      TEMPORAL_ADDRESS: '127.0.0.1:1',
-      PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-      PARLEY_DISPATCHER_PORT: '0',
-    },
-    createLogger({ role: 'dispatcher', level: 'error' }),
-  ),
-);
+suiteFixture(() => startDispatcher(facade));
 
 let count = 0;
 let path: string;

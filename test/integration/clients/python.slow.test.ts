@@ -11,14 +11,15 @@ import { testPython } from '../../support/programs.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startWebhookSink } from '../../support/webhook-sink.ts';
-import { startDispatcher, startServedApi } from './served-api.ts';
+import { startDispatcher } from '../api/facade.ts';
+import { startServedApi } from './served-api.ts';
 
 const requirements = ['attrs==26.1.0', 'httpx==0.28.1', 'standardwebhooks==1.1.0', 'mypy==2.4.1'];
 const package_ = suiteFolder();
 const programs = suiteFolder();
 const api = suiteFixture(startServedApi);
 const sink = suiteFixture(startWebhookSink);
-suiteFixture(() => startDispatcher(api));
+suiteFixture(() => startDispatcher(api.facade));
 
 let interpreter: string;
 const python = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> =>

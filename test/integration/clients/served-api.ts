@@ -2,10 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { createLogger } from '../../../platform/logging.ts';
-import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
-import { controlPlane } from '../../support/control-plane.ts';
-import { startRole } from '../../support/running-role.ts';
 import { repository } from '../../support/stack.ts';
 import { realMediaServer, serveAgent } from '../api/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
@@ -40,22 +36,6 @@ export async function startServedApi(): Promise<ServedApi> {
       await facade.close();
     },
   };
-}
-
-/** The role that makes the deliveries of that facade's events. */
-export async function startDispatcher({ facade }: Pick<ServedApi, 'facade'>): Promise<Awaited<ReturnType<typeof startRole>>> {
-  return startRole(
-    'dispatcher',
-    runDispatcher,
-    {
-      DATABASE_URL: facade.database.url,
-      KUBECONFIG: (await controlPlane()).kubeconfigs.dispatcher,
-      TEMPORAL_ADDRESS: '127.0.0.1:1',
-      PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-      PARLEY_DISPATCHER_PORT: '0',
-    },
-    createLogger({ role: 'dispatcher', level: 'error' }),
-  );
 }
 
 interface Operation {

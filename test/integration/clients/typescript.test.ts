@@ -12,11 +12,12 @@ import { repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startWebhookSink } from '../../support/webhook-sink.ts';
 import { mediaUrl } from '../api/calls-support.ts';
-import { startDispatcher, startServedApi } from './served-api.ts';
+import { startDispatcher } from '../api/facade.ts';
+import { startServedApi } from './served-api.ts';
 
 const api = suiteFixture(startServedApi);
 const sink = suiteFixture(startWebhookSink);
-suiteFixture(() => startDispatcher(api));
+suiteFixture(() => startDispatcher(api.facade));
 const parley = suiteFixture(() => connect(api.org.key));
 
 // What was lost may be asked for again at once.
