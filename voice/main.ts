@@ -1,6 +1,7 @@
 /** The role `voice`: an agent server of LiveKit's, whose calls have job processes of their own or share them. */
-import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
@@ -16,16 +17,17 @@ import { AcceptedJobs } from './accepted-jobs.ts';
 import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
 import { createProviderKeyReader } from '../calls/provider-access/index.ts';
-import { loadTokenizer } from '../calls/usage/count-tokens.ts';
+import { countTokens, loadTokenizer } from '../calls/usage/count-tokens.ts';
 import { usageMetrics } from '../calls/usage/usage-metrics.ts';
 import { drainCalls } from './drain.ts';
 import { freePlaces, type FreePlaces } from './free-places.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
 import { JobProcesses } from './job-processes/job-processes.ts';
+import type { RoleServices } from './job-processes/messages.ts';
+import { answersWithKeys } from './job-processes/key-answers.ts';
 import { logLibrary, replaceProcessPool } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
 import { freePlacesGauge, liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from './metrics.ts';
-import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
 import { PlaceReports } from './report-places.ts';
 import { Recordings, ensureSpool, uploadRecordings, spoolFolderOf } from './recording/index.ts';
 import { SharedTurnModel } from './sound/shared-turn-model.ts';
@@ -58,6 +60,26 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   const cores = availableParallelism();
   const inference = new SharedTurnModel(logger);
   const file = jobFile();
+  const connection = new MediaServerReadiness({ readiness, clock });
+  const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'parley voice', logger, registry });
+  role.onStop('store', () => store.close());
+  const storage = openFileStorage({ url: config.STORAGE_URL });
+  role.onStop('storage', () => storage.close());
+  const cluster = lazyTransport(config, logger);
+  role.onStop('kubernetes', () => cluster.close());
+  const takeovers = takeoversCounter();
+  registry.registerMetric(takeovers);
+  const genAiMetrics = createGenAiMetrics(registry);
+  const recordUsage = usageMetrics(registry);
+  void loadTokenizer();
+  const services: RoleServices = {
+    infer: (method, data) => inference.doInference(method, data),
+    readKey: answersWithKeys(createProviderKeyReader({ transport: cluster, clock })),
+    countTokens,
+    reportTakeover: async (part) => takeovers.inc({ part }),
+    reportMeasurements: async (measurements) => measurements.forEach((measurement) => genAiMetrics.record(measurement)),
+    reportUsage: async (report) => recordUsage(report),
+  };
   const processes = new JobProcesses({
     file,
     limits: {
@@ -69,31 +91,15 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
     capacity,
     cores,
     accepted,
-    inference,
+    services,
     clock,
     logger,
     startMs: PROCESS_START_MS,
     closeMs: 2 * CLOSING_MS,
   });
   replaceProcessPool(processes, inference);
-  const connection = new MediaServerReadiness({ readiness, clock });
-  const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'parley voice', logger, registry });
-  role.onStop('store', () => store.close());
-  const storage = openFileStorage({ url: config.STORAGE_URL });
-  role.onStop('storage', () => storage.close());
-  const cluster = lazyTransport(config, logger);
-  role.onStop('kubernetes', () => cluster.close());
-  const takeovers = takeoversCounter();
-  registry.registerMetric(takeovers);
-  const genAiMetrics = createGenAiMetrics(registry);
-  const keyCache = await serveKeyCache(createProviderKeyReader({ transport: cluster, clock }), {
-    onTakeover: (part) => takeovers.inc({ part }),
-    onMeasurement: (measurement) => genAiMetrics.record(measurement),
-    onUsage: usageMetrics(registry),
-  });
-  role.onStop('key cache', () => keyCache.close());
-  void loadTokenizer();
-  process.env[KEY_CACHE_VARIABLE] = keyCache.path;
+  const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
+  role.onStop('socket', () => rm(folder, { recursive: true, force: true }));
   const spool = spoolFolderOf(config);
   const { calls, deletions } = store.calls;
   const recordings = new Recordings({ storage, calls, deletions, lifecycle: new CallLifecycle({ calls, clock }), clock, logger, spool });
@@ -142,8 +148,8 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
         return job.accept('', `agent-${job.id}`);
       },
       maxRetry: Number.POSITIVE_INFINITY,
-      // The library's HTTP server describes the worker to anyone who asks: on a socket in the private folder, not on a port.
-      port: join(dirname(keyCache.path), 'agent-server') as unknown as number,
+      // The library's HTTP server describes the worker to anyone who asks: on a socket in a private folder, not on a port.
+      port: join(folder, 'agent-server') as unknown as number,
       logLevel: 'warn',
     }),
   );

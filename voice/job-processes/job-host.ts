@@ -5,18 +5,11 @@ import { Room, RoomEvent } from '@livekit/rtc-node';
 import type { Logger } from '../../platform/logging.ts';
 import { leaveRoom } from './leave-room.ts';
 import type { FromJobProcess, ToJobProcess } from './messages.ts';
-
-/** Of Node's `process`, as a child of the agent server. */
-export interface ChildOfServer {
-  readonly connected: boolean;
-  send?(message: FromJobProcess): unknown;
-  on(event: 'message', listener: (message: unknown) => void): unknown;
-  on(event: 'uncaughtException', listener: (error: unknown) => void): unknown;
-  once(event: 'disconnect', listener: () => void): unknown;
-}
+import type { ChildOfServer, RoleClient } from './role-client.ts';
 
 export interface JobHostOptions {
   readonly process: ChildOfServer;
+  readonly role: Pick<RoleClient, 'ask'>;
   /** Serves one call, to its end. @param stop aborts when the call has to end at once */
   readonly serve: (ctx: JobContext, stop: AbortSignal) => Promise<void>;
   readonly logger: Logger;
@@ -25,9 +18,7 @@ export interface JobHostOptions {
 export class JobHost {
   readonly #options: JobHostOptions;
   readonly #jobs = new Map<string, AbortController>();
-  readonly #inferences = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #left = Promise.withResolvers<void>();
-  #inferenceId = 0;
 
   constructor(options: JobHostOptions) {
     this.#options = options;
@@ -52,12 +43,11 @@ export class JobHost {
     else if (message.case === 'stop') this.#stop(message.jobId);
     else if (message.case === 'ping') this.#send({ case: 'pong', rssBytes: process.memoryUsage.rss() });
     else if (message.case === 'exit') this.#left.resolve();
-    else this.#inferred(message);
   }
 
   async #serve(info: RunningJobInfo): Promise<void> {
     const { id } = info.job;
-    const { logger, serve } = this.#options;
+    const { logger, role, serve } = this.#options;
     const stop = new AbortController();
     this.#jobs.set(id, stop);
     const room = new Room();
@@ -69,7 +59,7 @@ export class JobHost {
       room,
       () => undefined,
       () => undefined,
-      { doInference: (method, data) => this.#infer(method, data) },
+      { doInference: (method, data) => role.ask('infer', method, data) },
     );
     try {
       await runWithJobContextAsync(ctx, () => serve(ctx, stop.signal));
@@ -104,21 +94,6 @@ export class JobHost {
     );
     if (jobId !== undefined) this.#stop(jobId);
     this.#send({ case: 'worn' });
-  }
-
-  #infer(method: string, data: unknown): Promise<unknown> {
-    const id = (this.#inferenceId += 1);
-    const answer = Promise.withResolvers<unknown>();
-    this.#inferences.set(id, answer);
-    this.#send({ case: 'infer', id, method, data });
-    return answer.promise;
-  }
-
-  #inferred({ id, data, error }: Extract<ToJobProcess, { readonly case: 'inferred' }>): void {
-    const answer = this.#inferences.get(id);
-    this.#inferences.delete(id);
-    if (error === undefined) answer?.resolve(data);
-    else answer?.reject(new Error(error));
   }
 
   #send(message: FromJobProcess): void {

@@ -3,23 +3,19 @@ import { fork, type ChildProcess } from 'node:child_process';
 
 import type { RunningJobInfo } from '@livekit/agents';
 
+import { errorMessageOf } from '../../platform/caught.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { megabytes } from '../../platform/megabytes.ts';
-import type { FromJobProcess, ToJobProcess } from './messages.ts';
+import type { FromJobProcess, RoleServices, ToJobProcess } from './messages.ts';
 import { isWorn, type PlacingLimits, type ProcessState } from './placing.ts';
-
-/** Runs a model for all processes. */
-export interface Inference {
-  doInference(method: string, data: unknown): Promise<unknown>;
-}
 
 export interface JobProcessOptions {
   /** The program of the process. */
   readonly file: string;
   readonly limits: PlacingLimits;
-  readonly inference: Inference;
+  readonly services: RoleServices;
   readonly clock: Clock;
   readonly logger: Logger;
   /** For a busy machine, in milliseconds: one that is not ready by then is killed. */
@@ -150,7 +146,7 @@ export class JobProcess implements ProcessState {
       this.#jobs.delete(message.jobId);
     } else if (message.case === 'pong') this.#rssBytes = message.rssBytes;
     else if (message.case === 'worn') this.#retire('something was thrown in it that no call handled');
-    else void this.#infer(message);
+    else void this.#answer(message);
     this.#retireIfWorn();
     this.#exitIfDone();
     if (message.case === 'ready' || message.case === 'entered' || message.case === 'ended') this.#options.onChange();
@@ -195,11 +191,12 @@ export class JobProcess implements ProcessState {
     if (this.#phase === 'retiring' && this.#jobs.size === 0) this.#send({ case: 'exit' });
   }
 
-  async #infer({ id, method, data }: Extract<FromJobProcess, { readonly case: 'infer' }>): Promise<void> {
+  async #answer({ id, service, args }: Extract<FromJobProcess, { readonly case: 'ask' }>): Promise<void> {
     try {
-      this.#send({ case: 'inferred', id, data: await this.#options.inference.doInference(method, data) });
+      const serve = this.#options.services[service] as (...args: readonly unknown[]) => Promise<unknown>;
+      this.#send({ case: 'answer', id, value: await serve(...args) });
     } catch (error) {
-      this.#send({ case: 'inferred', id, error: String(error) });
+      this.#send({ case: 'answer', id, error: errorMessageOf(error) });
     }
   }
 

@@ -10,6 +10,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { testFolder } from '../../test/support/folders.ts';
 import { AcceptedJobs } from '../accepted-jobs.ts';
 import { JobProcesses, type JobProcessesOptions } from './job-processes.ts';
+import type { RoleServices } from './messages.ts';
 
 /** Ends a call when it is asked to, except those called "stubborn"; what else it does is in the name of the job. */
 const PROGRAM = `
@@ -22,11 +23,11 @@ process.on('message', (message) => {
     if (id === 'die') process.kill(process.pid, 'SIGKILL');
     if (id === 'short') end(id);
     if (id === 'throw') process.send({ case: 'worn' });
-    if (id === 'ask') process.send({ case: 'infer', id: 1, method: 'eot', data: 'sound' });
+    if (id === 'ask') process.send({ case: 'ask', id: 1, service: 'infer', args: ['eot', 'sound'] });
   } else if (message.case === 'stop') for (const id of [...jobs]) message.jobId === undefined || message.jobId === id ? end(id) : undefined;
   else if (message.case === 'ping') process.send({ case: 'pong', rssBytes: [...jobs].some((id) => id === 'large') ? 2e9 : 1e6 });
-  else if (message.case === 'inferred' && message.id < 3)
-    process.send({ case: 'infer', id: message.id + 1, method: 'answer', data: message.data ?? message.error });
+  else if (message.case === 'answer' && message.id < 3)
+    process.send({ case: 'ask', id: message.id + 1, service: 'infer', args: ['answer', message.value ?? message.error] });
   else if (message.case === 'exit') process.exit(0);
 });
 process.send({ case: 'ready' });
@@ -50,13 +51,13 @@ async function open(change: Partial<JobProcessesOptions> = {}): Promise<void> {
   processes = new JobProcesses({
     file,
     limits,
-    inference: {
-      async doInference(method, data) {
+    services: {
+      async infer(method: string, data: unknown) {
         inferred.push([method, data]);
         if (data === 'sound') return { probability: 0.5 };
         throw new Error('no model');
       },
-    },
+    } as RoleServices,
     clock,
     logger: createLogger({
       role: 'voice',
@@ -138,7 +139,7 @@ it('a model runs once, for all processes', async () => {
     expect(inferred).toEqual([
       ['eot', 'sound'],
       ['answer', { probability: 0.5 }],
-      ['answer', 'Error: no model'],
+      ['answer', 'no model'],
     ]),
   );
 });

@@ -2,6 +2,7 @@
 import { initializeLogger, type JobContext } from '@livekit/agents';
 import { dispose } from '@livekit/rtc-node';
 
+import { systemClock } from '../../platform/clock.ts';
 import { ConfigError, loadConfig } from '../../platform/config/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { openTracing } from '../../platform/telemetry/open-tracing.ts';
@@ -10,6 +11,7 @@ import { createRooms } from '../../calls/rooms.ts';
 import { createSipGateway } from '../../calls/sip/gateway.ts';
 import { createSipGuard, guardedSipGateway } from '../../calls/sip/sip-guard.ts';
 import { JobHost } from '../job-processes/job-host.ts';
+import { RoleClient } from '../job-processes/role-client.ts';
 import { ignoreSound, keepMediaLibraryQuiet, logLibrary } from '../livekit-patches/index.ts';
 import { InboundCalls, OutboundCalls } from '../phone/index.ts';
 import { CallJob } from './call-job.ts';
@@ -28,7 +30,8 @@ keepMediaLibraryQuiet();
 const mediaServer = mediaServerOf(config);
 if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
 const tracing = await openTracing({ env: process.env, role: 'voice', logger });
-const services = openServices(config, logger);
+const role = new RoleClient({ process, clock: systemClock });
+const services = openServices(config, logger, role);
 const rooms = createRooms(mediaServer);
 const gateway = guardedSipGateway(createSipGateway(mediaServer), createSipGuard(config));
 const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }), gateway };
@@ -37,7 +40,7 @@ const serve = (ctx: JobContext, stop: AbortSignal): Promise<void> => {
   ignoreSound(ctx.room);
   return new CallJob({ services, phone, rooms, stop }).run(ctx);
 };
-await new JobHost({ process, serve, logger }).run();
+await new JobHost({ process, role, serve, logger }).run();
 
 await services.close();
 await tracing.close();

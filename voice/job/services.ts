@@ -1,7 +1,6 @@
 /** The connections of a job process, which its calls share: opened once, connected on first use. */
 import { Registry } from 'prom-client';
 
-import { countTokens } from '../../calls/usage/count-tokens.ts';
 import { PriceTable } from '../../calls/usage/price-table.ts';
 import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
 import { UsageMeter } from '../../calls/usage/usage-meter.ts';
@@ -16,14 +15,8 @@ import type { EgressGuard } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { openStore, type CallRecord, type Store } from '../../store/index.ts';
-import {
-  keysFromCache,
-  KEY_CACHE_VARIABLE,
-  reportMeasurements,
-  reportTakeover,
-  reportUsage,
-  tokensFromRole,
-} from '../providers/key-cache.ts';
+import { keysFromRole } from '../job-processes/key-answers.ts';
+import type { RoleClient } from '../job-processes/role-client.ts';
 import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults, type ProviderPart } from '../providers/index.ts';
 import { RecordingEncoder, Recordings, spoolFolderOf } from '../recording/index.ts';
 import { MeasurementReports } from './measurement-reports.ts';
@@ -56,7 +49,7 @@ export interface Services {
 const POOL_SIZE = 4;
 
 /** @throws ConfigError without a database */
-export function openServices(config: Config, logger: Logger): Services {
+export function openServices(config: Config, logger: Logger, role: RoleClient): Services {
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
   const clock = systemClock;
   // Not served: a job process reports in its last log line instead.
@@ -69,32 +62,26 @@ export function openServices(config: Config, logger: Logger): Services {
   const tools = createToolServices({ config, clock });
   const cluster = lazyTransport(config, logger);
   const own = createProviderKeyReader({ transport: cluster, clock });
-  const keyCache = process.env[KEY_CACHE_VARIABLE];
-  const measurements = new MeasurementReports({
-    send: async (gathered) => (keyCache === undefined ? undefined : reportMeasurements(keyCache, gathered)),
-    clock,
-  });
+  const nothing = (): undefined => undefined;
+  const measurements = new MeasurementReports({ send: (gathered) => role.ask('reportMeasurements', gathered).catch(nothing), clock });
   const prices = new PriceTable(config.PARLEY_PRICES);
-  const count = keyCache === undefined ? countTokens : tokensFromRole(keyCache);
   return {
     config,
     store,
     lifecycle,
     recordingEncoder: new RecordingEncoder(),
     recordings: new Recordings({ ...store.calls, storage, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
-    keys: keyCache === undefined ? own : keysFromCache({ path: keyCache, fallback: own }),
+    keys: keysFromRole(role, own),
     providerDefaults: config.PARLEY_PROVIDERS,
-    onTakeover: (part) => keyCache !== undefined && reportTakeover(keyCache, part),
+    onTakeover: (part) => void role.ask('reportTakeover', part).catch(nothing),
     measure: (measurement) => measurements.add(measurement),
     usageOf: (call) => ({
       meter: new UsageMeter({
         prices,
         clock,
-        onUsage: (added) => {
-          if (keyCache !== undefined) reportUsage(keyCache, { org: call.org, agent: talkingAgentOf(call), added });
-        },
+        onUsage: (added) => void role.ask('reportUsage', { org: call.org, agent: talkingAgentOf(call), added }).catch(nothing),
       }),
-      countTokens: count,
+      countTokens: (texts) => role.ask('countTokens', texts),
     }),
     egress,
     search: searching.search,

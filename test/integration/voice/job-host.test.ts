@@ -7,9 +7,11 @@ import { AccessToken } from 'livekit-server-sdk';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { JobHost, type ChildOfServer } from '../../../voice/job-processes/job-host.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { JobHost } from '../../../voice/job-processes/job-host.ts';
 import { leaveRoom } from '../../../voice/job-processes/leave-room.ts';
 import type { FromJobProcess } from '../../../voice/job-processes/messages.ts';
+import { RoleClient, type ChildOfServer } from '../../../voice/job-processes/role-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
 
@@ -55,7 +57,8 @@ async function served(id: string, then: (ctx: JobContext) => Promise<void>) {
     await then(ctx);
   };
   const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
-  void new JobHost({ process: agentServer, serve, logger }).run();
+  const role = new RoleClient({ process: agentServer, clock: systemClock });
+  void new JobHost({ process: agentServer, role, serve, logger }).run();
   agentServer.emit('message', { case: 'start', job: await jobInfo(id) });
   await eventually(() => expect(agentServer.received.at(-1), warnings.join('')).toEqual({ case: 'ended', jobId: id }));
   return { room: room!, source, warnings };
