@@ -171,6 +171,89 @@ const monitor = (about: string, aboutLabels: string): ValueGroup =>
     metricRelabelings: objects('Relabelings of metrics.', []),
   });
 
+const networkPolicy = group('A NetworkPolicy for each role: it reaches what it needs and nothing else.', {
+  enabled: flag('Whether there are any.', true),
+  dns: group('Name resolution.', {
+    to: objects('Where it is.', [
+      {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+        podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+      },
+    ]),
+    ports: ports('Its ports, UDP and TCP.', [53]),
+  }),
+  kubernetesApi: group('The API server. No selector finds it: name its addresses.', {
+    to: objects('Where it is.', everywhere),
+    ports: ports('Its ports.', [443, 6443]),
+  }),
+  database: group('Postgres.', {
+    to: objects('Where it is; anywhere where empty.', []),
+    ports: ports('Its ports.', [5432]),
+  }),
+  temporal: group('Temporal.', {
+    to: objects('Where it is; anywhere where empty.', []),
+    ports: ports('Its ports; that of TEMPORAL_ADDRESS where empty, or 7233 where the address is in a Secret.', []),
+  }),
+  collector: group('The collector of traces, where there is one. Its port is that of OTEL_EXPORTER_OTLP_ENDPOINT.', {
+    to: objects('Where it is; anywhere where empty.', []),
+  }),
+  livekit: group('The media server.', {
+    to: objects('Where it is; anywhere where empty.', []),
+    ports: ports('Its ports; that of LIVEKIT_URL where empty, or 443 and 7880 where the address is in a Secret.', []),
+    mediaUDP: objects('Ports of its media, UDP, for voice: `port` and `endPort`.', [
+      { port: 3478 },
+      { port: 7882 },
+      { port: 50_000, endPort: 60_000 },
+    ]),
+    mediaTCP: objects('The same, TCP.', [{ port: 5349 }, { port: 7881 }]),
+  }),
+  vectorStore: group('Milvus, where VECTOR_STORE_URL is in `secrets` or names it.', {
+    to: objects('Where it is; anywhere where empty.', []),
+    ports: ports('Its ports.', [19_530]),
+  }),
+  storage: group('The bucket of STORAGE_URL.', {
+    to: objects('Where it is; anywhere where empty.', []),
+    ports: ports('Its ports, in addition to that of the endpoint in STORAGE_URL.', [443]),
+  }),
+  external: group(
+    'The world outside: webhooks, tools, websites, models, mail servers. Those that may be on private addresses are in PARLEY_EGRESS_ALLOW_CIDRS.',
+    {
+      cidrs: texts('Networks.', ['0.0.0.0/0', '::/0']),
+      exceptIPv4: texts('Less these, of networks that hold them.', privateNetworks),
+      exceptIPv6: texts('The same.', ['::1/128', 'fc00::/7', 'fe80::/10']),
+      extra: objects('More destinations, such as a model server in this cluster.', []),
+    },
+  ),
+  apiFrom: objects('Who may call the REST API; anybody where empty.', []),
+  metricsFrom: objects(
+    'Who may read metrics. Those of api are on the port of the REST API: where `apiFrom` is set, these are let in there, too, unless they are every pod, as by default.',
+    [{ namespaceSelector: {} }],
+  ),
+});
+
+const metrics = group('For Prometheus and Grafana.', {
+  serviceMonitor: monitor("ServiceMonitors of the Prometheus operator's.", 'Labels, as the Prometheus resource selects by.'),
+  podMonitor: monitor('PodMonitors in their place.', 'Labels.'),
+  prometheusRule: group('Alerts.', {
+    enabled: flag('Whether there are any.', false),
+    renderMode,
+    labels: labels('Labels, as the Prometheus resource selects by.', {}),
+    alertLabels: labels('Labels of every alert.', {}),
+    disabled: texts('Names of alerts that are left out.', []),
+    runbookURL: text('Address of the page with the runbooks (docs/reference/alerts.md); the name of the alert is put behind it.', ''),
+    extraRules: objects('More rules.', []),
+  }),
+  dashboards: group(
+    'ConfigMaps that the sidecar of Grafana finds. They show every release that Prometheus knows: one release has to bring them.',
+    {
+      enabled: flag('Whether there are any.', false),
+      namespace: text('Where; here where empty.', ''),
+      labels: labels('Labels by which Grafana finds them.', { grafana_dashboard: '1' }),
+      annotations: labels('Annotations, e.g. of the folder.', {}),
+    },
+  ),
+});
+
 export function chartValues(): ValueFields {
   return {
     nameOverride: text('In place of the name of the chart.', ''),
@@ -252,87 +335,8 @@ export function chartValues(): ValueFields {
       ...objects('More manifests; texts are templates.', []),
       schema: { type: 'array', items: { type: ['object', 'string'] } },
     },
-    networkPolicy: group('A NetworkPolicy for each role: it reaches what it needs and nothing else.', {
-      enabled: flag('Whether there are any.', true),
-      dns: group('Name resolution.', {
-        to: objects('Where it is.', [
-          {
-            namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
-            podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
-          },
-        ]),
-        ports: ports('Its ports, UDP and TCP.', [53]),
-      }),
-      kubernetesApi: group('The API server. No selector finds it: name its addresses.', {
-        to: objects('Where it is.', everywhere),
-        ports: ports('Its ports.', [443, 6443]),
-      }),
-      database: group('Postgres.', {
-        to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports.', [5432]),
-      }),
-      temporal: group('Temporal.', {
-        to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports; that of TEMPORAL_ADDRESS where empty, or 7233 where the address is in a Secret.', []),
-      }),
-      collector: group('The collector of traces, where there is one. Its port is that of OTEL_EXPORTER_OTLP_ENDPOINT.', {
-        to: objects('Where it is; anywhere where empty.', []),
-      }),
-      livekit: group('The media server.', {
-        to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports; that of LIVEKIT_URL where empty, or 443 and 7880 where the address is in a Secret.', []),
-        mediaUDP: objects('Ports of its media, UDP, for voice: `port` and `endPort`.', [
-          { port: 3478 },
-          { port: 7882 },
-          { port: 50_000, endPort: 60_000 },
-        ]),
-        mediaTCP: objects('The same, TCP.', [{ port: 5349 }, { port: 7881 }]),
-      }),
-      vectorStore: group('Milvus, where VECTOR_STORE_URL is in `secrets` or names it.', {
-        to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports.', [19_530]),
-      }),
-      storage: group('The bucket of STORAGE_URL.', {
-        to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports, in addition to that of the endpoint in STORAGE_URL.', [443]),
-      }),
-      external: group(
-        'The world outside: webhooks, tools, websites, models, mail servers. Those that may be on private addresses are in PARLEY_EGRESS_ALLOW_CIDRS.',
-        {
-          cidrs: texts('Networks.', ['0.0.0.0/0', '::/0']),
-          exceptIPv4: texts('Less these, of networks that hold them.', privateNetworks),
-          exceptIPv6: texts('The same.', ['::1/128', 'fc00::/7', 'fe80::/10']),
-          extra: objects('More destinations, such as a model server in this cluster.', []),
-        },
-      ),
-      apiFrom: objects('Who may call the REST API; anybody where empty.', []),
-      metricsFrom: objects(
-        'Who may read metrics. Those of api are on the port of the REST API: where `apiFrom` is set, these are let in there, too, unless they are every pod, as by default.',
-        [{ namespaceSelector: {} }],
-      ),
-    }),
-    metrics: group('For Prometheus and Grafana.', {
-      serviceMonitor: monitor("ServiceMonitors of the Prometheus operator's.", 'Labels, as the Prometheus resource selects by.'),
-      podMonitor: monitor('PodMonitors in their place.', 'Labels.'),
-      prometheusRule: group('Alerts.', {
-        enabled: flag('Whether there are any.', false),
-        renderMode,
-        labels: labels('Labels, as the Prometheus resource selects by.', {}),
-        alertLabels: labels('Labels of every alert.', {}),
-        disabled: texts('Names of alerts that are left out.', []),
-        runbookURL: text('Address of the page with the runbooks (docs/reference/alerts.md); the name of the alert is put behind it.', ''),
-        extraRules: objects('More rules.', []),
-      }),
-      dashboards: group(
-        'ConfigMaps that the sidecar of Grafana finds. They show every release that Prometheus knows: one release has to bring them.',
-        {
-          enabled: flag('Whether there are any.', false),
-          namespace: text('Where; here where empty.', ''),
-          labels: labels('Labels by which Grafana finds them.', { grafana_dashboard: '1' }),
-          annotations: labels('Annotations, e.g. of the folder.', {}),
-        },
-      ),
-    }),
+    networkPolicy,
+    metrics,
     tests: group('`helm test`: asks every role whether it is ready.', {
       enabled: flag('Whether there is one.', true),
       timeoutSeconds: number('How long it goes on asking.', 120, 1),
