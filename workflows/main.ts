@@ -38,7 +38,7 @@ import { createHousekeepingActivities } from './housekeeping/activities.ts';
 import { knowsCluster, openDeliveries } from './delivery/open-deliveries.ts';
 import { ensureHousekeepingSchedule } from './housekeeping/schedule.ts';
 import { createIngestionActivities } from './ingestion/activities.ts';
-import { keepWorking } from './keep-working.ts';
+import { keepWorking, type KeepWorkingOptions } from './keep-working.ts';
 import { openProviderKeys } from './provider-keys.ts';
 import { createReindexActivities } from './reindex/activities.ts';
 import { installRuntime } from './runtime.ts';
@@ -83,24 +83,46 @@ export function runWorker(options: RunWorkerOptions): Promise<void> {
 }
 
 async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOptions, 'scheduleId' | 'bundle'>): Promise<void> {
-  const { config, databaseUrl, logger, registry, clock, readiness, stopping } = role;
-  const taskQueue = config.TEMPORAL_TASK_QUEUE;
-  const mediaServer = mediaServerOf(config);
+  const { config, logger, registry, clock, readiness, stopping } = role;
   readiness.notReady('temporal', 'starting');
   readiness.notReady('postgres', 'not asked yet');
   registry.registerMetric(readyGauge('worker', readiness));
   await role.serveProbes(config.PARLEY_WORKER_PORT);
+  const parts = openParts(role);
+  installRuntime(logger);
+  const working = keepWorking(
+    {
+      ...temporalOf(config),
+      workers: describeWorkers(role, parts, bundle ?? (await workflowBundle())),
+      prepare: (client) => ensureHousekeepingSchedule(client, { taskQueue: config.TEMPORAL_TASK_QUEUE, scheduleId }),
+      readiness,
+      logger,
+      clock,
+    },
+    stopping,
+  );
+  const { store, deliveries } = parts;
+  role.background('temporal', working);
+  role.background('sweeps', keepSweeping(store, parts.knowledge, role));
+  role.background('analyses', parts.analyses.run(stopping));
+  role.background('agent tests', parts.agentTests.run(stopping));
+  if (deliveries !== undefined) role.background('deliveries', deliveries.run(stopping));
+  runWithoutTemporal(role, parts);
+  role.background('health', watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping));
+}
 
+type Parts = ReturnType<typeof openParts>;
+
+/** What activities work with. The role closes it when it stops. */
+function openParts(role: RoleContext) {
+  const { config, databaseUrl, logger, registry, clock, readiness } = role;
   const store = openStore({ databaseUrl, poolSize: config.PARLEY_DATABASE_POOL, applicationName: 'parley worker', logger, registry });
   role.onStop('store', () => store.close());
   const knowledge = openKnowledge({ config, store, logger, registry });
   role.onStop('knowledge', () => knowledge.close());
-  const queues = ingestionQueues(taskQueue);
-  const testQueues = agentTestQueues(taskQueue);
-  const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const parsers = new ParserPool({
-    // Stages read small and large documents and one pass reads its own; one place is kept for organisations of which none is being read.
-    size: 3 * atOnce + 1,
+    // In stages small and large ones, and in one pass, with the one that is kept for organisations of which none is being read.
+    size: 3 * config.PARLEY_INGESTION_CONCURRENCY + 1,
     sharedBytes: config.PARLEY_PARSER_MEMORY_MB * 1e6,
     idleMs: config.PARLEY_PARSER_IDLE_SECONDS * 1000,
     logger,
@@ -124,117 +146,110 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   const analyses = openAnalyses(common);
   const agentTests = openAgentTests({ ...common, search: knowledge.search });
   role.onStop('agent tests', () => agentTests.close());
-  installRuntime(logger);
+  return { store, knowledge, parsers, egress, ocr, deliveries, providerKeys, analyses, agentTests };
+}
+
+/** One for each task queue. */
+function describeWorkers(
+  { config, registry, identity }: RoleContext,
+  { store, knowledge, parsers, egress, ocr, deliveries, analyses, agentTests }: Parts,
+  bundle: WorkflowBundleOption,
+): KeepWorkingOptions['workers'] {
+  const taskQueue = config.TEMPORAL_TASK_QUEUE;
+  const queues = ingestionQueues(taskQueue);
+  const testQueues = agentTestQueues(taskQueue);
+  const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const activitiesOnly = {
-    identity: role.identity,
+    identity,
     // An activity that is still running after the first half is cancelled, and its next batch never begins.
     shutdownGraceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.5,
     shutdownForceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.8,
   };
-  const worker = { ...activitiesOnly, maxCachedWorkflows: CACHED_WORKFLOWS, workflowBundle: bundle ?? (await workflowBundle()) };
+  const worker = { ...activitiesOnly, maxCachedWorkflows: CACHED_WORKFLOWS, workflowBundle: bundle };
   const ingestion = {
     ...createIngestionActivities({ ...knowledge, parsers, ocr, egress, registry, readersAtOnce: atOnce }),
     ...createClearingActivities(knowledge),
     ...createReindexActivities(knowledge),
   };
-  const working = keepWorking(
+  const housekeeping = createHousekeepingActivities({
+    store,
+    deletion: new CallDeletion({ store: store.calls, files: knowledge.storage }),
+    keep: { eventsKeepDays: config.PARLEY_EVENTS_KEEP_DAYS, bodiesKeepDays: config.PARLEY_EVENT_BODIES_KEEP_DAYS },
+    registry,
+  });
+  return [
+    { ...worker, taskQueue, activities: { ...housekeeping }, maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL },
     {
-      ...temporalOf(config),
-      workers: [
-        {
-          ...worker,
-          taskQueue,
-          activities: {
-            ...createHousekeepingActivities({
-              store,
-              deletion: new CallDeletion({ store: store.calls, files: knowledge.storage }),
-              keep: { eventsKeepDays: config.PARLEY_EVENTS_KEEP_DAYS, bodiesKeepDays: config.PARLEY_EVENT_BODIES_KEEP_DAYS },
-              registry,
-            }),
-          },
-          maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL,
-        },
-        {
-          ...worker,
-          taskQueue: queues.small,
-          activities: ingestion,
-          maxConcurrentActivityTaskExecutions: atOnce,
-          maxConcurrentWorkflowTaskExecutions: ONE_PASS_FOR_EACH * atOnce,
-          maxConcurrentLocalActivityExecutions: ONE_PASS_FOR_EACH * atOnce,
-          // Each poll holds a place, and one pass has no second task to poll for.
-          maxConcurrentWorkflowTaskPolls: 4,
-          nonStickyToStickyPollRatio: 0.5,
-        },
-        {
-          ...activitiesOnly,
-          taskQueue: queues.websites,
-          activities: ingestion,
-          maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce,
-        },
-        { ...worker, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
-        {
-          ...worker,
-          taskQueue: analysisQueue(taskQueue),
-          activities: { ...analyses.activities },
-          maxConcurrentActivityTaskExecutions: ANALYSES_AT_ONCE,
-        },
-        {
-          ...worker,
-          taskQueue: testQueues.text,
-          activities: { ...agentTests.activities },
-          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CONCURRENCY + KEPT_PLACES,
-        },
-        {
-          ...activitiesOnly,
-          taskQueue: testQueues.audio,
-          activities: { ...agentTests.activities },
-          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CALLS + KEPT_PLACES,
-        },
-        ...(deliveries === undefined
-          ? []
-          : [
-              {
-                ...worker,
-                taskQueue: deliveryQueue(taskQueue),
-                activities: { ...deliveries.activities },
-                maxConcurrentActivityTaskExecutions: config.PARLEY_DELIVERY_RETRY_CONCURRENCY,
-              },
-            ]),
-      ],
-      prepare: (client) => ensureHousekeepingSchedule(client, { taskQueue, scheduleId }),
-      readiness,
-      logger,
-      clock,
+      ...worker,
+      taskQueue: queues.small,
+      activities: ingestion,
+      maxConcurrentActivityTaskExecutions: atOnce,
+      maxConcurrentWorkflowTaskExecutions: ONE_PASS_FOR_EACH * atOnce,
+      maxConcurrentLocalActivityExecutions: ONE_PASS_FOR_EACH * atOnce,
+      // Each poll holds a place; one pass has no second task to poll for.
+      maxConcurrentWorkflowTaskPolls: 4,
+      nonStickyToStickyPollRatio: 0.5,
     },
-    stopping,
-  );
-  role.background('temporal', working);
-  role.background('sweeps', keepSweeping(store, knowledge, role));
-  role.background('analyses', analyses.run(stopping));
-  role.background('agent tests', agentTests.run(stopping));
-  if (deliveries !== undefined) role.background('deliveries', deliveries.run(stopping));
-  // This is no workflow: it needs no history, and tools are listed while Temporal is unavailable.
+    {
+      ...activitiesOnly,
+      taskQueue: queues.websites,
+      activities: ingestion,
+      maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce,
+    },
+    { ...worker, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+    {
+      ...worker,
+      taskQueue: analysisQueue(taskQueue),
+      activities: { ...analyses.activities },
+      maxConcurrentActivityTaskExecutions: ANALYSES_AT_ONCE,
+    },
+    {
+      ...worker,
+      taskQueue: testQueues.text,
+      activities: { ...agentTests.activities },
+      maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CONCURRENCY + KEPT_PLACES,
+    },
+    {
+      ...activitiesOnly,
+      taskQueue: testQueues.audio,
+      activities: { ...agentTests.activities },
+      maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CALLS + KEPT_PLACES,
+    },
+    ...(deliveries === undefined
+      ? []
+      : [
+          {
+            ...worker,
+            taskQueue: deliveryQueue(taskQueue),
+            activities: { ...deliveries.activities },
+            maxConcurrentActivityTaskExecutions: config.PARLEY_DELIVERY_RETRY_CONCURRENCY,
+          },
+        ]),
+  ];
+}
+
+/** Not workflows: tools are listed, and calls end, while Temporal is unavailable, too. */
+function runWithoutTemporal(role: RoleContext, { store, egress, providerKeys }: Parts): void {
+  const { config, clock, logger, registry, stopping } = role;
+  const common = { clock, random: Math.random, logger };
   const toolLists = new ToolListRefresher({
     lists: store.toolLists,
     egress,
     keys: providerKeys.currentKeys,
     refreshMs: config.PARLEY_MCP_REFRESH_SECONDS * 1_000,
-    clock,
-    random: Math.random,
-    logger,
+    ...common,
   });
   if (knowsCluster(config, process.env)) role.background('tool lists', toolLists.run(stopping));
-  // These are no workflows: calls also end while Temporal is unavailable.
+  const mediaServer = mediaServerOf(config);
   const rooms = mediaServer && createRooms(mediaServer);
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const limits = { ...OVERDUE_LIMITS, joinMs: config.PARLEY_CALL_JOIN_SECONDS * 1_000 };
-  const sweeper = new StaleCallSweeper({ store: store.calls, lifecycle, rooms, limits, clock, random: Math.random, logger, registry });
+  const sweeper = new StaleCallSweeper({ store: store.calls, lifecycle, rooms, limits, registry, ...common });
   role.background('stale-call sweeper', sweeper.run(stopping));
   if (rooms !== undefined) {
-    const redispatcher = new AgentRedispatcher({ store: store.calls, rooms, clock, random: Math.random, logger });
+    const redispatcher = new AgentRedispatcher({ store: store.calls, rooms, ...common });
     role.background('agent redispatcher', redispatcher.run(stopping));
   }
-  role.background('health', watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping));
 }
 
 /** Gives the worker and its parsers a tenth of the processor time of a role in which somebody waits for an answer. */

@@ -67,44 +67,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     logger.warn({ ...aboutIngestion(job, document, clock.now()), outcome: 'failed', reason: failure.code }, 'ingestion');
   };
 
-  /** Runs a step on a document that is still wanted, and maps its failure to one of Temporal. */
-  const onDocument = async <T>(
-    job: DocumentJob,
-    stage: DocumentStage,
-    work: (step: Step, last: Heartbeat | undefined) => Promise<T>,
-  ): Promise<T> => {
-    const context = Context.current();
-    const last = context.info.heartbeatDetails as Heartbeat | undefined;
-    const ref = { org: job.org, id: job.documentId };
-    const startedAt = clock.monotonic();
-    let shownAt = -Infinity;
-    let beat: Heartbeat = { stage, done: 0 };
-    const gone = new AbortController();
-    const signal = AbortSignal.any([context.cancellationSignal, gone.signal]);
-    const report = async (done: number, total?: number): Promise<void> => {
-      signal.throwIfAborted();
-      beat = { stage, done, total };
-      context.heartbeat(beat);
-      if (clock.monotonic() - shownAt < SHOW_EVERY_MS) return;
-      shownAt = clock.monotonic();
-      if (await knowledge.ingestion.progress(ref, { stage, done, ...(total !== undefined && { total }) })) return;
-      gone.abort();
-      throw new DocumentGoneError(job.documentId);
-    };
-    const run = async (): Promise<T> => {
-      const { document, collection } = await openDocument(dependencies, job);
-      if (context.info.attempt > 1) requireProgress(document.progressAt, stage, clock.now(), stalledAfterMs);
-      return work({ document, collection, signal, report }, last?.stage === stage ? last : undefined);
-    };
-    try {
-      const result = await whileAlive(() => context.heartbeat(beat), run);
-      seconds.observe({ stage, result: 'done' }, (clock.monotonic() - startedAt) / 1000);
-      return result;
-    } catch (error) {
-      seconds.observe({ stage, result: 'failed' }, (clock.monotonic() - startedAt) / 1000);
-      throw inTemporalsWords(error);
-    }
-  };
+  const onDocument = stageRunner(dependencies, seconds, stalledAfterMs);
 
   return {
     async ingestInOnePass(job) {
@@ -160,7 +123,45 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
   };
 }
 
-/** The fields of an ingestion's log line: ids and numbers, never a name, an address or a text. */
+/** Runs steps on documents that are still wanted, and maps their failures to those of Temporal. */
+function stageRunner(dependencies: IngestionActivityDependencies, seconds: Histogram<'stage' | 'result'>, stalledAfterMs: number) {
+  const { knowledge, clock } = dependencies;
+  return async <T>(job: DocumentJob, stage: DocumentStage, work: (step: Step, last: Heartbeat | undefined) => Promise<T>): Promise<T> => {
+    const context = Context.current();
+    const last = context.info.heartbeatDetails as Heartbeat | undefined;
+    const ref = { org: job.org, id: job.documentId };
+    const startedAt = clock.monotonic();
+    let shownAt = -Infinity;
+    let beat: Heartbeat = { stage, done: 0 };
+    const gone = new AbortController();
+    const signal = AbortSignal.any([context.cancellationSignal, gone.signal]);
+    const report = async (done: number, total?: number): Promise<void> => {
+      signal.throwIfAborted();
+      beat = { stage, done, total };
+      context.heartbeat(beat);
+      if (clock.monotonic() - shownAt < SHOW_EVERY_MS) return;
+      shownAt = clock.monotonic();
+      if (await knowledge.ingestion.progress(ref, { stage, done, ...(total !== undefined && { total }) })) return;
+      gone.abort();
+      throw new DocumentGoneError(job.documentId);
+    };
+    const run = async (): Promise<T> => {
+      const { document, collection } = await openDocument(dependencies, job);
+      if (context.info.attempt > 1) requireProgress(document.progressAt, stage, clock.now(), stalledAfterMs);
+      return work({ document, collection, signal, report }, last?.stage === stage ? last : undefined);
+    };
+    try {
+      const result = await whileAlive(() => context.heartbeat(beat), run);
+      seconds.observe({ stage, result: 'done' }, (clock.monotonic() - startedAt) / 1000);
+      return result;
+    } catch (error) {
+      seconds.observe({ stage, result: 'failed' }, (clock.monotonic() - startedAt) / 1000);
+      throw inTemporalsWords(error);
+    }
+  };
+}
+
+/** What the one line of an ingestion says of its document: ids and numbers, never a name, an address or a text. */
 function aboutIngestion(job: DocumentJob, document: DocumentRecord | undefined, now: number): object {
   return {
     org: job.org,
