@@ -80,108 +80,9 @@ export interface CreateManagerOptions {
 }
 
 export function createManager(options: CreateManagerOptions): Manager {
-  const { config, transport, store, jobs, events, metrics, clock, random, logger, registry } = options;
-  const namespace = config.PARLEY_NAMESPACE;
-  const deletionGraceMs = config.PARLEY_DELETION_GRACE_MS;
-
-  const clients = createClients(transport);
-  const informers = createInformers(clients, { logger, registry, namespace });
-  const organizations = createOrganizationInformer(transport, { logger, registry, namespace });
-  const namespaces = new NamespaceInformers({ transport, clock, logger, registry });
-  const outage = new PostgresOutage({ store, clock, logger });
-  const objects = lookupsOf(informers, organizations);
-  const addresses = createAddressChecks(config);
-  const lists = new ToolListCache({ lists: store.toolLists, outage });
-  const toolNamed = (org: string, name: string) => informers.Tool.cache.get(`${org}/${name}`);
-  const digestKeyOf = (name: string) => organizations.cache.get(name)?.metadata.uid ?? name;
-  const reader = new KeyReader({ transport, clock, unusableKeys, digestKeyOf });
-  namespaces.onChange((kind, change) => reader.saw(kind, change));
-  const snapshots = new SnapshotReader({ objects, namespaces, reader, addresses, toolList: (tool) => lists.view(tool) });
-  const triggers = new Triggers(informers);
-
-  const claims = new NumberClaimCache({ store, outage, reservedMs: numberReservationMs(config) });
-  const reservations = new NumberReservations({
-    informer: informers.PhoneNumber,
-    withNumber: (number) => informers.PhoneNumber.cache.byIndex(INDEXES.number, number),
-    claims,
-    isOrganization: (name) => objects.isOrganization(name),
-    namespace,
-    logger,
-  });
-
-  const knownTests = new KnownTests({
-    informer: informers.AgentTest,
-    client: new ResourceClient<KubeObject>({
-      transport,
-      descriptor: agentTestKind.descriptor,
-      fieldManager: FIELD_MANAGER,
-      metadataOnly: true,
-    }),
-    testsOf: (inNamespace, agent) => informers.AgentTest.cache.byIndex(INDEXES.references, referenceKey('Agent', inNamespace, agent)),
-  });
-  const revisions = new ServingRevisionCache({
-    store,
-    outage,
-    clock,
-    metrics: new ReleaseMetrics({ registry, figures: store.releaseFigures, clock, logger }),
-  });
-  const agents = agentReconciler({
-    snapshots,
-    revisions,
-    tests: knownTests,
-    runs: store.testRuns,
-    watchReleases: (callbacks) => watchReleases({ database: store.database, clock, logger, ...callbacks }),
-    spending: store.calls.usage,
-    pricesIn: config.PARLEY_PRICES[0]?.currency,
-    deletionGraceMs,
-    lists,
-    toolNamed,
-    sweep: new Sweep({
-      kind: 'Agent',
-      informer: informers.Agent,
-      idOf: keyOf,
-      retireOthers: (living) => revisions.retireOthers(living, namespace),
-      logger,
-    }),
-  });
-  const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, revisions: store.agentRevisions, outage, tests: knownTests });
-  const tools = toolReconciler({ snapshots, lists, toolNamed, tools: () => informers.Tool.cache.list(), logger });
-  const phoneNumbers = phoneNumberReconciler({
-    snapshots,
-    informer: informers.PhoneNumber,
-    nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
-    claims,
-    reservations,
-    assignments: new NumberAssignments(config.PARLEY_NUMBER_ASSIGNMENTS),
-    routes: new PhoneRouteCache({ store, outage }),
-    passwords: new TrunkPasswords({ transport, reader }),
-    deletionGraceMs,
-    mediaServer: mediaServerClients(options),
-  });
-  const bases = new KnowledgeBaseCache({ store, outage, jobs });
-  const knowledgeBases = knowledgeBaseReconciler({
-    snapshots,
-    cache: bases,
-    sweep: new Sweep({
-      kind: 'KnowledgeBase',
-      informer: informers.KnowledgeBase,
-      idOf: ({ metadata }) => metadata.uid,
-      retireOthers: (living) => bases.releaseOthers(living, namespace),
-      logger,
-    }),
-    changes: store.knowledge,
-    clock,
-    profiles: config.PARLEY_EMBEDDING_PROFILES,
-    rerankProfiles: config.PARLEY_RERANK_PROFILES,
-    store: config.VECTOR_STORE_URL.startsWith('milvus') ? 'milvus' : 'pgvector',
-    deletionGraceMs,
-  });
-  const subscriptions = webhookSubscriptionReconciler({
-    snapshots,
-    secrets: new SigningSecrets({ transport }),
-    addressProblem: (url) => addresses.web(url),
-  });
-
+  const { config, transport, store, events, metrics, clock, random, logger, registry } = options;
+  const parts = createParts(options);
+  const { clients, informers, organizations, namespaces, outage, snapshots, triggers } = parts;
   const shared = {
     events,
     adopt: createAdopter(transport, namespaces),
@@ -199,15 +100,141 @@ export function createManager(options: CreateManagerOptions): Manager {
     reconciler: Reconciler<ObjectsByKind[K], A, S>,
     dependents: (change: Change<Stored<ObjectsByKind[K]>>) => readonly Trigger[],
   ): KindController => new Controller({ reconciler, informer: informers[kind], client: clients[kind], triggers: dependents, ...shared });
+  const { lists, toolNamed, knownTests, addresses } = parts;
+  const tools = toolReconciler({ snapshots, lists, toolNamed, tools: () => informers.Tool.cache.list(), logger });
+  const subscriptions = webhookSubscriptionReconciler({
+    snapshots,
+    secrets: new SigningSecrets({ transport }),
+    addressProblem: (url) => addresses.web(url),
+  });
+  const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, revisions: store.agentRevisions, outage, tests: knownTests });
   const controllers = [
-    controller('Agent', agents, (change) => triggers.onAgent(change)),
+    controller('Agent', wireAgents(options, parts), (change) => triggers.onAgent(change)),
     controller('Tool', tools, (change) => triggers.onTool(change)),
-    controller('PhoneNumber', phoneNumbers, (change) => triggers.onPhoneNumber(change)),
-    controller('KnowledgeBase', knowledgeBases, (change) => triggers.onKnowledgeBase(change)),
+    controller('PhoneNumber', wirePhoneNumbers(options, parts), (change) => triggers.onPhoneNumber(change)),
+    controller('KnowledgeBase', wireKnowledgeBases(options, parts), (change) => triggers.onKnowledgeBase(change)),
     controller('WebhookSubscription', subscriptions, (change) => triggers.onSubscription(change)),
     controller('AgentTest', agentTests, (change) => triggers.onAgentTest(change)),
   ];
   return new Manager({ controllers, organizations, namespaces, outage, triggers, clock, logger });
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+/** What the reconcilers share. */
+function createParts({ config, transport, store, clock, logger, registry }: CreateManagerOptions) {
+  const namespace = config.PARLEY_NAMESPACE;
+  const clients = createClients(transport);
+  const informers = createInformers(clients, { logger, registry, namespace });
+  const organizations = createOrganizationInformer(transport, { logger, registry, namespace });
+  const namespaces = new NamespaceInformers({ transport, clock, logger, registry });
+  const outage = new PostgresOutage({ store, clock, logger });
+  const objects = lookupsOf(informers, organizations);
+  const addresses = createAddressChecks(config);
+  const lists = new ToolListCache({ lists: store.toolLists, outage });
+  const digestKeyOf = (name: string) => organizations.cache.get(name)?.metadata.uid ?? name;
+  const reader = new KeyReader({ transport, clock, unusableKeys, digestKeyOf });
+  namespaces.onChange((kind, change) => reader.saw(kind, change));
+  const snapshots = new SnapshotReader({ objects, namespaces, reader, addresses, toolList: (tool) => lists.view(tool) });
+  const triggers = new Triggers(informers);
+  const knownTests = new KnownTests({
+    informer: informers.AgentTest,
+    client: new ResourceClient<KubeObject>({
+      transport,
+      descriptor: agentTestKind.descriptor,
+      fieldManager: FIELD_MANAGER,
+      metadataOnly: true,
+    }),
+    testsOf: (inNamespace, agent) => informers.AgentTest.cache.byIndex(INDEXES.references, referenceKey('Agent', inNamespace, agent)),
+  });
+  const toolNamed = (org: string, name: string) => informers.Tool.cache.get(`${org}/${name}`);
+  return {
+    clients,
+    informers,
+    organizations,
+    namespaces,
+    outage,
+    objects,
+    addresses,
+    lists,
+    reader,
+    snapshots,
+    knownTests,
+    toolNamed,
+    triggers,
+  };
+}
+
+function wireAgents(
+  { config, store, clock, logger, registry }: CreateManagerOptions,
+  { informers, outage, lists, snapshots, knownTests, toolNamed }: Parts,
+) {
+  const metrics = new ReleaseMetrics({ registry, figures: store.releaseFigures, clock, logger });
+  const revisions = new ServingRevisionCache({ store, outage, clock, metrics });
+  return agentReconciler({
+    snapshots,
+    revisions,
+    tests: knownTests,
+    runs: store.testRuns,
+    watchReleases: (callbacks) => watchReleases({ database: store.database, clock, logger, ...callbacks }),
+    spending: store.calls.usage,
+    pricesIn: config.PARLEY_PRICES[0]?.currency,
+    deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
+    lists,
+    toolNamed,
+    sweep: new Sweep({
+      kind: 'Agent',
+      informer: informers.Agent,
+      idOf: keyOf,
+      retireOthers: (living) => revisions.retireOthers(living, config.PARLEY_NAMESPACE),
+      logger,
+    }),
+  });
+}
+
+function wirePhoneNumbers(options: CreateManagerOptions, { informers, objects, outage, reader, snapshots }: Parts) {
+  const { config, transport, store, logger } = options;
+  const claims = new NumberClaimCache({ store, outage, reservedMs: numberReservationMs(config) });
+  return phoneNumberReconciler({
+    snapshots,
+    informer: informers.PhoneNumber,
+    nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
+    claims,
+    reservations: new NumberReservations({
+      informer: informers.PhoneNumber,
+      withNumber: (number) => informers.PhoneNumber.cache.byIndex(INDEXES.number, number),
+      claims,
+      isOrganization: (name) => objects.isOrganization(name),
+      namespace: config.PARLEY_NAMESPACE,
+      logger,
+    }),
+    assignments: new NumberAssignments(config.PARLEY_NUMBER_ASSIGNMENTS),
+    routes: new PhoneRouteCache({ store, outage }),
+    passwords: new TrunkPasswords({ transport, reader }),
+    deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
+    mediaServer: mediaServerClients(options),
+  });
+}
+
+function wireKnowledgeBases({ config, store, jobs, clock, logger }: CreateManagerOptions, { informers, outage, snapshots }: Parts) {
+  const cache = new KnowledgeBaseCache({ store, outage, jobs });
+  return knowledgeBaseReconciler({
+    snapshots,
+    cache,
+    sweep: new Sweep({
+      kind: 'KnowledgeBase',
+      informer: informers.KnowledgeBase,
+      idOf: ({ metadata }) => metadata.uid,
+      retireOthers: (living) => cache.releaseOthers(living, config.PARLEY_NAMESPACE),
+      logger,
+    }),
+    changes: store.knowledge,
+    clock,
+    profiles: config.PARLEY_EMBEDDING_PROFILES,
+    rerankProfiles: config.PARLEY_RERANK_PROFILES,
+    store: config.VECTOR_STORE_URL.startsWith('milvus') ? 'milvus' : 'pgvector',
+    deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
+  });
 }
 
 /** Undefined where no media server is configured. */

@@ -2,7 +2,7 @@ import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/index.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
-import { COMMON_STATUS_FIELDS, recheck, UnsettledError, withAdoptions, type Reconciler } from '../runtime/reconciler.ts';
+import { COMMON_STATUS_FIELDS, recheck, UnsettledError, withAdoptions, type KeyedQueue, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { Sweep } from '../runtime/sweep.ts';
@@ -39,7 +39,7 @@ export interface AgentReconcilerOptions {
 const UNREAD_RETRY_MS = 5_000;
 
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
-  const { snapshots, revisions, tests, runs, watchReleases, spending, pricesIn, deletionGraceMs, lists, toolNamed, sweep } = options;
+  const { snapshots, revisions, tests, spending, pricesIn, deletionGraceMs, lists, sweep } = options;
 
   /** Reads the spending whenever the agent is looked at, every half minute: calls change it all the time. */
   const budgetView = async (agent: Stored<Agent>, now: number): Promise<BudgetView | undefined> => {
@@ -121,41 +121,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       }
     },
 
-    lead(queue) {
-      const endSweep = sweep.lead(queue);
-      const listening = runs.listen({
-        onChange: ({ org, name }) => queue.enqueue(`${org}/${name}`),
-        onListening: () => {
-          for (const key of tests.testedAgents()) queue.enqueue(key);
-        },
-      });
-      const watch = watchReleases({
-        onChange: ({ org, agentName }) => {
-          revisions.forget({ org, agentName });
-          queue.enqueue(`${org}/${agentName}`);
-        },
-        onListening: () => {
-          revisions.clear();
-          queue.enqueueAll();
-        },
-      });
-      const tools = lists.listen({
-        onChange: ({ org, name }) => {
-          const tool = toolNamed(org, name);
-          if (tool === undefined) return;
-          lists.stale(tool);
-          for (const agent of attachments(tool)) queue.enqueue(`${org}/${agent}`);
-        },
-        onListening: () => {
-          lists.allStale();
-          queue.enqueueAll();
-        },
-      });
-      return async () => {
-        endSweep();
-        await Promise.all([listening.stop(), watch.stop(), tools.stop()]);
-      };
-    },
+    lead: (queue) => followChanges(options, queue),
 
     refresh() {
       revisions.clear();
@@ -163,6 +129,46 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
     },
     catchUp: sweep.run,
     deleted: (agent) => revisions.forget(identityOf(agent)),
+  };
+}
+
+/** Reconciles agents when their tests, their releases or the tools of their MCP servers change in Postgres. */
+function followChanges(
+  { sweep, runs, tests, watchReleases, revisions, lists, toolNamed }: AgentReconcilerOptions,
+  queue: KeyedQueue,
+): () => Promise<void> {
+  const endSweep = sweep.lead(queue);
+  const listening = runs.listen({
+    onChange: ({ org, name }) => queue.enqueue(`${org}/${name}`),
+    onListening: () => {
+      for (const key of tests.testedAgents()) queue.enqueue(key);
+    },
+  });
+  const watch = watchReleases({
+    onChange: ({ org, agentName }) => {
+      revisions.forget({ org, agentName });
+      queue.enqueue(`${org}/${agentName}`);
+    },
+    onListening: () => {
+      revisions.clear();
+      queue.enqueueAll();
+    },
+  });
+  const tools = lists.listen({
+    onChange: ({ org, name }) => {
+      const tool = toolNamed(org, name);
+      if (tool === undefined) return;
+      lists.stale(tool);
+      for (const agent of attachments(tool)) queue.enqueue(`${org}/${agent}`);
+    },
+    onListening: () => {
+      lists.allStale();
+      queue.enqueueAll();
+    },
+  });
+  return async () => {
+    endSweep();
+    await Promise.all([listening.stop(), watch.stop(), tools.stop()]);
   };
 }
 
