@@ -198,7 +198,7 @@ describe.each(definitions.map((crd) => [crd.spec.names.kind, crd] as const))('th
   it('is written as the manifest says and as a chart template that renders to the same', () => {
     const files = generateCrds().filter((file) => file.path.endsWith(`/${crd.spec.names.plural}.yaml`));
     expect(files.map((file) => file.path)).toEqual([
-      `crds/${crd.spec.names.plural}.yaml`,
+      `crds/generated/${crd.spec.names.plural}.yaml`,
       `charts/parley/charts/crds/templates/${crd.spec.names.plural}.yaml`,
     ]);
     const [manifest = '', template = ''] = files.map((file) => file.content);

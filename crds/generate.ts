@@ -17,12 +17,12 @@ export function customResourceDefinitions(): readonly CustomResourceDefinition[]
   return kinds.map((kind) => toCustomResourceDefinition(kind));
 }
 
-/** The CRDs as plain manifests (`kubectl apply -f crds/`) and as templates of the subchart `crds`. */
+/** The CRDs as plain manifests (`kubectl apply -f crds/generated/`) and as templates of the subchart `crds`. */
 export function generateCrds(): readonly GeneratedFile[] {
   return customResourceDefinitions().flatMap((crd) => {
     const file = `${crd.spec.names.plural}.yaml`;
     return [
-      { path: `crds/${file}`, content: toYaml(crd) },
+      { path: `crds/generated/${file}`, content: toYaml(crd) },
       { path: `charts/parley/charts/crds/templates/${file}`, content: toChartTemplate(crd) },
     ];
   });

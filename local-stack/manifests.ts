@@ -46,7 +46,7 @@ export const filenameFlags = (files: readonly string[]): readonly string[] => fi
 
 /** Brings the resource definitions and the roles' permissions to this version, and waits until the server serves the kinds. */
 export async function installDefinitions(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
-  const definitions = filenameFlags(filesIn(join(repositoryRoot(), 'crds'), MANIFEST));
+  const definitions = filenameFlags(filesIn(join(repositoryRoot(), 'crds/generated'), MANIFEST));
   const permissions = filenameFlags(filesIn(join(repositoryRoot(), 'local-stack/rbac'), MANIFEST));
   await kubectl.run(['apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...definitions, ...permissions], signal);
   await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', ...definitions], signal);

@@ -31,7 +31,7 @@ const generators: readonly Generator[] = [
     name: 'CustomResourceDefinitions',
     generate: generateCrds,
     owns: [
-      { folder: 'crds', ending: '.yaml' },
+      { folder: 'crds/generated', ending: '.yaml' },
       { folder: 'charts/parley/charts/crds/templates', ending: '.yaml' },
     ],
   },
@@ -42,7 +42,7 @@ const generators: readonly Generator[] = [
   { name: 'metrics reference', generate: generateMetricsReference },
   { name: 'chart values', generate: generateChartValues },
   { name: 'alerts', generate: generateAlerts },
-  { name: 'dashboards', generate: generateDashboards, owns: [{ folder: 'charts/parley/files/dashboards', ending: '.json' }] },
+  { name: 'dashboards', generate: generateDashboards, owns: [{ folder: 'charts/parley/generated/dashboards', ending: '.json' }] },
   { name: 'references for Kustomize', generate: generateKustomizeReferences },
   { name: 'list of decisions', generate: generateDecisions },
   { name: 'OpenAPI document', generate: generateOpenApi },

@@ -83,9 +83,10 @@ function surfaceOf(root: string): ReadonlySet<string> {
     return found === undefined ? [] : tables(read(root, found), name);
   };
   const files = (folder: string, ending: string) => readdirSync(join(root, folder)).filter((name) => name.endsWith(ending));
+  const crds = ['crds/generated', 'crds'].find((folder) => existsSync(join(root, folder))) ?? '';
   return new Set([
     ...flat(JSON.parse(read(root, 'docs/reference/openapi.json')), 'openapi'),
-    ...files('crds', '.yaml').flatMap((name) => flat(parse(read(root, `crds/${name}`)), name)),
+    ...files(crds, '.yaml').flatMap((name) => flat(parse(read(root, `${crds}/${name}`)), name)),
     ...flat(parse(read(root, 'charts/parley/values.yaml')), 'values'),
     ...flat(JSON.parse(read(root, 'charts/parley/values.schema.json')), 'values schema'),
     ...page('metrics', 'reference'),

@@ -88,7 +88,7 @@ async function readClock(transport: Transport, { onClock }: ClusterCheckOptions)
 async function checkDefinition(reader: Reader, kind: KindDefinition): Promise<Finding> {
   const name = `${kind.descriptor.plural}.${kind.descriptor.group}`;
   const findings = findingsOf('resource-definitions', `resource definition ${name}`);
-  const cure = 'kubectl apply --server-side -f crds/ (or upgrade the chart), of the version of this command';
+  const cure = 'kubectl apply --server-side -f crds/generated/ (or upgrade the chart), of the version of this command';
   try {
     const { state } = await readDefinition(reader, kind);
     switch (state) {

@@ -310,7 +310,7 @@ const alerts: readonly Alert[] = [
 export function generateAlerts(): readonly GeneratedFile[] {
   const rules = alerts.map(({ means: _means, steps: _steps, ...rule }) => rule);
   return [
-    { path: 'charts/parley/files/alerts.json', content: `${JSON.stringify(rules, null, 2)}\n` },
+    { path: 'charts/parley/generated/alerts.json', content: `${JSON.stringify(rules, null, 2)}\n` },
     { path: 'docs/reference/alerts.md', content: page() },
   ];
 }

@@ -6,7 +6,7 @@ const source = { type: 'prometheus', uid: '${datasource}' };
 /** Dashboards of Grafana, which the chart puts into ConfigMaps. */
 export function generateDashboards(): readonly GeneratedFile[] {
   return dashboards.map((dashboard) => ({
-    path: `charts/parley/files/dashboards/${dashboard.name}.json`,
+    path: `charts/parley/generated/dashboards/${dashboard.name}.json`,
     content: `${JSON.stringify(jsonOf(dashboard), null, 2)}\n`,
   }));
 }

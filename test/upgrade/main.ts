@@ -120,6 +120,6 @@ try {
 }
 
 async function definitions(): Promise<string[]> {
-  const files = (await readdir(join(repository, 'crds'))).filter((name) => name.endsWith('.yaml'));
-  return files.map((name) => `--filename=${join(repository, 'crds', name)}`);
+  const files = (await readdir(join(repository, 'crds/generated'))).filter((name) => name.endsWith('.yaml'));
+  return files.map((name) => `--filename=${join(repository, 'crds/generated', name)}`);
 }

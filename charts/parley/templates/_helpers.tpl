@@ -193,7 +193,7 @@ imagePullSecrets:
 
 {{/* {root, role, name}: what a variable will be: of extraEnv, of the role, of all, or the default of the configuration. Empty where it has none. */}}
 {{- define "parley.setting" -}}
-{{- $config := .root.Files.Get "files/defaults.json" | fromJson -}}
+{{- $config := .root.Files.Get "generated/defaults.json" | fromJson -}}
 {{- $own := include "parley.valuesOf" . | fromJson -}}
 {{- range $given := list .root.Values.config ($own.config | default dict) -}}
 {{- range $name, $value := $given -}}{{- if include "parley.isGiven" $value -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}

@@ -41,6 +41,6 @@ function reportDefinition({ state, message, ...about }: DefinitionFacts, served:
       );
     default:
       if (served.has(name)) return { name, versions: [VERSION], healthy: true, state: 'served' };
-      return unhealthy('not installed', 'install the chart or its subchart `crds`, or: kubectl apply --server-side -f crds/');
+      return unhealthy('not installed', 'install the chart or its subchart `crds`, or: kubectl apply --server-side -f crds/generated/');
   }
 }
