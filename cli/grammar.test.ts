@@ -100,7 +100,7 @@ describe('wrong usage', () => {
 
 describe('completion', () => {
   const candidates = async (...words: readonly string[]): Promise<readonly string[]> =>
-    (await complete(parley(), words, io)).candidates.map((each) => each.split('\t')[0] ?? '');
+    (await complete(parley(), words, io, async () => createPlugin(io))).candidates.map((each) => each.split('\t')[0] ?? '');
 
   it('knows commands at every depth, flags, choices, and the plugin', async () => {
     expect(await candidates('')).toEqual(expect.arrayContaining(['kb', 'webhooks', 'completion']));

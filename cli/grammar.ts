@@ -3,9 +3,8 @@ import { Command, CommanderError } from 'commander';
 
 import { reportFailure } from '../platform/user-error.ts';
 import { version } from '../platform/version.ts';
-import { addCompletion } from './completion/command.ts';
+import { addCompletion, type CompletionOptions } from './completion/command.ts';
 import { INTERRUPTED } from './interruptible.ts';
-import type { Io } from './kubectl/io.ts';
 import { commandsMeant } from './unknown-command.ts';
 
 /** What a command ends with that was not written as its help says. */
@@ -28,19 +27,18 @@ export function examples(...commands: readonly string[]): string {
 
 /**
  * Adds what needs to know all commands, when all are there.
- * @param options.typed the program where completion is installed: `parley`, `kubectl-parley`
  * @param options.elsewhere commands that it passes on, as `kubectl status`
  */
 export function completeProgram(
   program: Command,
-  { typed, io, elsewhere = [] }: { readonly typed: string; readonly io: () => Io; readonly elsewhere?: readonly string[] },
+  { elsewhere = [], ...completion }: CompletionOptions & { readonly elsewhere?: readonly string[] },
 ): Command {
   helpWithUnknownCommands(program, elsewhere);
   for (const command of commandsOf(program)) {
     const hasResult = command.commands.length === 0 && !command.options.some(({ long }) => long === '--quiet');
     if (hasResult && !SERVERS.has(command.name())) command.option('--quiet', 'print no progress, only results and failures');
   }
-  addCompletion(program, { typed, io });
+  addCompletion(program, completion);
   return program;
 }
 

@@ -9,5 +9,10 @@ import { processIo } from './kubectl/io.ts';
 export function createParley(): Command {
   const program = createProgram('parley', 'Voice agents whose configuration is Kubernetes resources.');
   for (const register of commands) register(program);
-  return completeProgram(program, { typed: 'parley', io: () => processIo(new AbortController().signal), elsewhere: PLUGIN_COMMANDS });
+  return completeProgram(program, {
+    typed: 'parley',
+    io: () => processIo(new AbortController().signal),
+    plugin: async (io) => (await import('./kubectl/main.ts')).createPlugin(io),
+    elsewhere: PLUGIN_COMMANDS,
+  });
 }

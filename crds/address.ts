@@ -1,4 +1,4 @@
-import type { SpecProblem } from './limits.ts';
+import type { SpecProblem } from './spec-problem.ts';
 
 /** Begins at the first brace of several: beginning at each, a long row of them would be read once for each. */
 const PLACEHOLDER = /(?<!\{)\{+[^{}]*\}+/g;

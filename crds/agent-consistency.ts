@@ -4,7 +4,7 @@ import { argumentNamesIn } from './address.ts';
 import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
 import { millisecondsOf } from './duration.ts';
 import { isBodyless } from './http-method.ts';
-import type { SpecProblem } from './limits.ts';
+import type { SpecProblem } from './spec-problem.ts';
 import { temperatureProviders } from './providers.ts';
 import { callerNames, namesIn, stringsIn, type Templates } from './template.ts';
 import type { ToolSpec } from './tool.ts';

@@ -1,5 +1,5 @@
 /** Which headers a subscriber may add to deliveries. One list for the resource, the facade and the delivery itself. */
-import { connectionHeaders } from '../platform/egress/request-head.ts';
+import { connectionHeaders } from '../platform/egress/request.ts';
 
 /** Lower case: HTTP or the delivery itself sets them. */
 export const reservedHeaders: readonly string[] = [...connectionHeaders, 'content-type', 'user-agent'];

@@ -2,7 +2,7 @@
  * What a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley explain`.
  * Problems are values: an unsound spec is an ordinary thing.
  */
-import { isConnectionHeader } from '../platform/egress/request-head.ts';
+import { isConnectionHeader } from '../platform/egress/request.ts';
 import { isTimeZone } from '../platform/local-time.ts';
 import { closedHost, httpAddress } from './address.ts';
 import type { AgentSpec } from './agent.ts';
@@ -11,16 +11,12 @@ import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
 import { llmProviders, speechProviders, ttsProviders } from './providers.ts';
 import { MAP_KEY_LENGTH } from './schema.ts';
+import type { SpecProblem } from './spec-problem.ts';
 import type { ToolSpec } from './tool.ts';
 import { uncallable } from './tool-consistency.ts';
 import { unstorable } from './unstorable.ts';
 
-export interface SpecProblem {
-  /** As the API server writes paths: `spec.dynamicData[0].body`. */
-  readonly path: string;
-  /** What is wrong and what is allowed; never holds a value that might be secret. */
-  readonly message: string;
-}
+export type { SpecProblem } from './spec-problem.ts';
 
 /** Largest free JSON value (a request body, a JSON Schema, fixed parameters), in bytes of JSON. */
 export const MAX_FREE_JSON_BYTES = 32 * 1024;

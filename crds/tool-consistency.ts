@@ -4,7 +4,7 @@ import { similarName } from '../platform/similar-name.ts';
 import { argumentNamesIn } from './address.ts';
 import { millisecondsOf } from './duration.ts';
 import { outlineOf, takesOthers, valuesIn } from './json-schema-outline.ts';
-import type { SpecProblem } from './limits.ts';
+import type { SpecProblem } from './spec-problem.ts';
 import { namesIn, stringsIn, type Templates } from './template.ts';
 import { DELAYED_AFTER_MS, type ToolSpec } from './tool.ts';
 

@@ -1,4 +1,4 @@
-import type { SpecProblem } from './limits.ts';
+import type { SpecProblem } from './spec-problem.ts';
 
 /** A person mends the first few; the rest shows once these are gone. */
 const PROBLEMS_SHOWN = 5;

@@ -4,7 +4,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { type OpenedFileStorage, openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
+import type { OpenedFileStorage } from '../../knowledge/storage/file-storage.ts';
+import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { Progress } from '../progress-bar.ts';
 import { type BackedUpFile, type BackupManifest, FILES_LIST, measure } from './manifest.ts';

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 
 import type { Io } from '../kubectl/io.ts';
+import type { PluginOf } from './complete.ts';
 import { SHELLS, type Shell } from './scripts.ts';
 
 const help = (typed: string): string => `
@@ -10,8 +11,14 @@ Examples:
   ${typed} completion fish > ~/.config/fish/completions/${typed}.fish
 `;
 
-/** @param typed the program, as it is typed where the script is used */
-export function addCompletion(program: Command, { typed, io }: { readonly typed: string; readonly io: () => Io }): void {
+export interface CompletionOptions {
+  /** The program, as it is typed where the script is used: `parley`, `kubectl-parley`. */
+  readonly typed: string;
+  readonly io: () => Io;
+  readonly plugin?: PluginOf;
+}
+
+export function addCompletion(program: Command, { typed, io, plugin }: CompletionOptions): void {
   program
     .command('completion')
     .description('print a script that lets a shell complete commands, flags and names on Tab')
@@ -29,6 +36,6 @@ export function addCompletion(program: Command, { typed, io }: { readonly typed:
     .passThroughOptions()
     .action(async (words: readonly string[]) => {
       const { complete, printCompletion } = await import('./complete.ts');
-      io().out.write(printCompletion(await complete(program, words, io())));
+      io().out.write(printCompletion(await complete(program, words, io(), plugin)));
     });
 }

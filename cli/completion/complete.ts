@@ -45,15 +45,16 @@ export interface Completion {
   readonly directive: number;
 }
 
+/** The program whose commands stand behind `parley kubectl`. */
+export type PluginOf = (io: Io) => Promise<Command>;
+
 /** @param words what stands behind the name of the program; the last of them is what is being written */
-export async function complete(program: Command, words: readonly string[], io: Io): Promise<Completion> {
+export async function complete(program: Command, words: readonly string[], io: Io, plugin?: PluginOf): Promise<Completion> {
   const typed = words.at(-1) ?? '';
   const before = words.slice(0, -1);
   const command = commandIn(program, before);
-  if (command.name() === 'kubectl') {
-    const { createPlugin } = await import('../kubectl/main.ts');
-    return complete(createPlugin(io), words.slice(words.indexOf('kubectl') + 1), io);
-  }
+  if (command.name() === 'kubectl' && plugin !== undefined)
+    return complete(await plugin(io), words.slice(words.indexOf('kubectl') + 1), io);
   const [, name, part] = /^(--[\w-]+)=(.*)$/.exec(typed) ?? [];
   const option = optionOf(command, name ?? before.at(-1));
   if (option !== undefined && (option.required || option.optional)) {

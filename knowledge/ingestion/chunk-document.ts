@@ -17,10 +17,9 @@ import {
   type ParsedExtension,
   type ParserPool,
   type ParseProgress,
-  type ParseRequest,
 } from '../parsing/index.ts';
 import type { IngestionDependencies, Step } from './step.ts';
-import { readPages } from './read-pages.ts';
+import { readPages, type ReadPart } from './read-pages.ts';
 import { isText, recognisePages } from './recognise-pages.ts';
 import { paced } from '../../platform/pacer.ts';
 
@@ -28,11 +27,6 @@ export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowle
   readonly parsers: Pick<ParserPool, 'parse'>;
   /** Reader for pages that have no text but pictures; undefined where none is configured. */
   readonly ocr?: PageReader | undefined;
-}
-
-/** A part of a document that a parser reads by itself: the file, or one page of a website. */
-export interface ReadPart {
-  (request: Pick<ParseRequest, 'content' | 'extension' | 'contentType' | 'url'>): AsyncGenerator<readonly Block[], ParsedDocument>;
 }
 
 export interface ReadChunk {

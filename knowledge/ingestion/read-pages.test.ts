@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 
 import type { DocumentRecord } from '../../store/index.ts';
 import type { Block } from '../parsing/index.ts';
-import type { ReadPart } from './chunk-document.ts';
-import { readPages } from './read-pages.ts';
+import { readPages, type ReadPart } from './read-pages.ts';
 
 const paragraph = (text: string, more: object = {}): Block => ({ kind: 'paragraph', text, headingPath: [], ...more });
 

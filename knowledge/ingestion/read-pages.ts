@@ -1,13 +1,18 @@
 /** Reads the pages of a website, one after the other, as one document. */
 import type { DocumentRecord, PageOutcome } from '../../store/index.ts';
 import { IngestionError } from '../ingestion-failure.ts';
-import type { Block, ParsedDocument } from '../parsing/index.ts';
-import type { ReadingDependencies, ReadPart } from './chunk-document.ts';
+import type { Block, ParsedDocument, ParseRequest } from '../parsing/index.ts';
+import type { IngestionDependencies } from './step.ts';
+
+/** A part of a document that a parser reads by itself: the file, or one page of a website. */
+export interface ReadPart {
+  (request: Pick<ParseRequest, 'content' | 'extension' | 'contentType' | 'url'>): AsyncGenerator<readonly Block[], ParsedDocument>;
+}
 
 /** Leaves out pages that can't be read, with the reason in their outcome. @throws IngestionError `all_pages_failed` when none is left */
 export async function* readPages(
   document: DocumentRecord,
-  { knowledge, storage }: Pick<ReadingDependencies, 'knowledge' | 'storage'>,
+  { knowledge, storage }: Pick<IngestionDependencies, 'knowledge' | 'storage'>,
   read: ReadPart,
 ): AsyncGenerator<readonly Block[], ParsedDocument> {
   const outcomes: PageOutcome[] = [];

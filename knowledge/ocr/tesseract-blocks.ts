@@ -1,7 +1,7 @@
 /** Turns Tesseract's words on a page into blocks, by the layout of PDFs with text. */
 import type { Block } from '../parsing/block.ts';
 import { collectWords } from '../parsing/formats/pdf/hyphenation.ts';
-import type { Glyph } from '../parsing/formats/pdf/page-glyphs.ts';
+import type { Glyph } from '../parsing/formats/pdf/glyph.ts';
 import { pageLines } from '../parsing/formats/pdf/page-lines.ts';
 import { pageParts } from '../parsing/formats/pdf/paragraphs.ts';
 import { readingOrder } from '../parsing/formats/pdf/reading-order.ts';

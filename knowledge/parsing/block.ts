@@ -1,5 +1,6 @@
-/** Blocks: parsing turns every kind of file into a sequence of them, which the chunker packs. */
-import type { ParserTask } from './messages.ts';
+/** What parsing makes of every kind of file: a sequence of blocks, which the chunker packs. */
+import type { ParsedExtension } from './extension.ts';
+import type { ParserLimits } from './limits.ts';
 import type { UnreadPage } from './unread-pages.ts';
 
 /** Takes the blocks of parsers: cleans them, counts them, and sends them on in batches. */
@@ -10,6 +11,18 @@ export interface Sink {
   /** Adds a warning for a person; at most a hundred are kept. */
   warn(warning: string): void;
   progress(done: number, total: number): void;
+}
+
+/** What a parser needs in addition to the bytes. */
+export interface ParserTask {
+  readonly extension: ParsedExtension;
+  /** Of the response that a web page came in; names its charset. */
+  readonly contentType?: string | undefined;
+  /** Address of a web page, kept as the place of its blocks. */
+  readonly url?: string | undefined;
+  /** How many pages without readable text are wanted as pictures; none where absent. */
+  readonly pictures?: number | undefined;
+  readonly limits: ParserLimits;
 }
 
 export interface ParserInput extends ParserTask {

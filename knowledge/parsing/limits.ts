@@ -1,4 +1,4 @@
-import { kindOf, type ParsedExtension } from './messages.ts';
+import { kindOf, type ParsedExtension } from './extension.ts';
 
 /** The resources that a file may cost. Each limit is far above the needs of honest files and far below harm to the machine. */
 export interface ParserLimits {

@@ -4,39 +4,10 @@
  */
 import type { IngestionFailureCode } from '../ingestion-failure.ts';
 import type { ParsedBlock, ParsedDocument } from './block.ts';
-import type { ParserLimits } from './limits.ts';
 
 /** Descriptors of the process. They avoid standard input: loading a library may already open it, and it would no longer wait then. */
 export const PARSER_OUTPUT = 3;
 export const PARSER_INPUT = 4;
-
-/** The extensions that parsers understand: those of uploaded files, and `html` for websites. Lower case, without the dot. */
-export const PARSED_EXTENSIONS = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls', 'html'] as const;
-
-export type ParsedExtension = (typeof PARSED_EXTENSIONS)[number];
-
-/** The parser's task besides the bytes. */
-export interface ParserTask {
-  readonly extension: ParsedExtension;
-  /** Content type of a web page's response; names its charset. */
-  readonly contentType?: string | undefined;
-  /** Address of a web page, kept as the place of its blocks. */
-  readonly url?: string | undefined;
-  /** Number of pages without readable text that are wanted as pictures; none where absent. */
-  readonly pictures?: number | undefined;
-  readonly limits: ParserLimits;
-}
-
-/**
- * Plain formats are text that Parley decodes itself. Binary ones are read by large libraries, so they have processes of their own.
- */
-export type ParserKind = 'plain' | 'binary';
-
-const PLAIN: ReadonlySet<ParsedExtension> = new Set(['txt', 'md', 'html']);
-
-export function kindOf(extension: ParsedExtension): ParserKind {
-  return PLAIN.has(extension) ? 'plain' : 'binary';
-}
 
 export interface ParseProgress {
   /** Progress in pages, sheets or bytes, by the kind of file. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import type { ParserKind } from './messages.ts';
+import type { ParserKind } from './extension.ts';
 import type { ProcessEndReason } from './recycling.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];

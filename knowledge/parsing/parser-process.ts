@@ -4,7 +4,8 @@ import { finished, type Readable, type Writable } from 'node:stream';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 import { jsonLines } from './json-lines.ts';
-import { type ChildMessage, PARSER_INPUT, PARSER_OUTPUT, type ParserKind } from './messages.ts';
+import type { ParserKind } from './extension.ts';
+import { type ChildMessage, PARSER_INPUT, PARSER_OUTPUT } from './messages.ts';
 import { preferForOutOfMemory, processorMs, residentBytes } from './process-figures.ts';
 import { spawnParser } from './spawn-parser.ts';
 

@@ -1,4 +1,5 @@
-import type { ParserKind, ProcessReport } from './messages.ts';
+import type { ParserKind } from './extension.ts';
+import type { ProcessReport } from './messages.ts';
 
 /** Limits after which a healthy process is replaced nevertheless. */
 export interface RecycleLimits {

@@ -1,5 +1,5 @@
 import { IngestionError } from '../ingestion-failure.ts';
-import type { ParsedExtension } from './messages.ts';
+import type { ParsedExtension } from './extension.ts';
 
 interface Signature {
   readonly what: string;

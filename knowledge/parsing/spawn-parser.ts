@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { locateAsset } from '../../platform/assets.ts';
 import { assetFolders } from './assets.ts';
 import { HEAP_MEGABYTES, PROCESSOR_SECONDS } from './limits.ts';
-import type { ParserKind } from './messages.ts';
+import type { ParserKind } from './extension.ts';
 
 /** The build puts the child's entry next to the code in `dist/`. */
 export const PARSER_ENTRY = 'parser-process.mjs';

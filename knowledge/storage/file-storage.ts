@@ -68,3 +68,8 @@ export function checkKey(key: string): void {
 export function checkPrefix(prefix: string): void {
   if (prefix !== '') checkKey(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
 }
+
+export interface OpenedFileStorage extends FileStorage {
+  /** Ends the connections that are kept. */
+  close(): void;
+}

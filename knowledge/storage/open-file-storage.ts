@@ -2,12 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 import { lazily } from '../../platform/lazily.ts';
 import { DirectoryStorage } from './directory-storage.ts';
-import type { FileStorage } from './file-storage.ts';
-
-export interface OpenedFileStorage extends FileStorage {
-  /** Closes the kept connections. */
-  close(): void;
-}
+import type { OpenedFileStorage } from './file-storage.ts';
 
 /**
  * Opens the storage that `STORAGE_URL` names, and sends it nothing yet.

@@ -6,7 +6,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 
 import { checkKey, checkPrefix, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
 import { Meter } from './meter.ts';
-import type { OpenedFileStorage } from './open-file-storage.ts';
+import type { OpenedFileStorage } from './file-storage.ts';
 
 /** Size of a part: at most three parts of a file are in memory. */
 const PART_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { AgentTest } from '../../crds/index.ts';
 import { keyOf, type Informer, type KubeObject, type ResourceClient, type Stored } from '../../kube/index.ts';
-import { UnsettledError } from '../runtime/reconciler.ts';
+import { UnsettledError } from '../runtime/unsettled-error.ts';
 
 export interface KnownTestsOptions {
   readonly informer: Pick<Informer<AgentTest>, 'cache'>;

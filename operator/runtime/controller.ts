@@ -24,14 +24,8 @@ import type { OperatorMetrics } from './metrics.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { ReadyTimer } from './ready-timer.ts';
 import { ReconcileTrace, type Outcome } from './reconcile-trace.ts';
-import {
-  UnsettledError,
-  type Applied,
-  type FinalizerAction,
-  type KeyedQueue,
-  type ReconcileContext,
-  type Reconciler,
-} from './reconciler.ts';
+import { type Applied, type FinalizerAction, type KeyedQueue, type ReconcileContext, type Reconciler } from './reconciler.ts';
+import { UnsettledError } from './unsettled-error.ts';
 
 /** An object to reconcile because of another one. */
 export interface Trigger {

@@ -5,7 +5,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { startFaultProxy, type FaultProxy } from '../../test/support/fault-proxy/fault-proxy.ts';
 import { unusableKeys } from '../webhook-subscription/signing-keys.ts';
 import { KeyReader, type DataFacts } from './key-reader.ts';
-import { UnsettledError } from './reconciler.ts';
+import { UnsettledError } from './unsettled-error.ts';
 
 const denial = { kind: 'status', code: 403, reason: 'Forbidden', match: { path: '/api/v1/namespaces/acme/secrets/keys' } } as const;
 

@@ -20,7 +20,7 @@ import { LruMap } from '../../platform/lru.ts';
 import type { ConfigText, DataObject, UnusableKeys } from '../references/cluster-snapshot.ts';
 import { textOf } from '../references/memory-snapshot.ts';
 import { DATA_DESCRIPTORS, FIELD_MANAGER, type DataKind } from './namespace-informers.ts';
-import { UnsettledError } from './reconciler.ts';
+import { UnsettledError } from './unsettled-error.ts';
 
 interface DataPayload extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;

@@ -73,18 +73,6 @@ export interface Reconciler<T extends Managed, Action extends { readonly type: s
   catchUp?(): void;
 }
 
-/** The reconcile ended without a result, because what it read may not last: nothing is concluded, and it is repeated soon. */
-export class UnsettledError extends Error {
-  override readonly name = 'UnsettledError';
-  /** When to reconcile again, in milliseconds. */
-  readonly retryAfterMs: number;
-
-  constructor(message: string, retryAfterMs: number) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
 export const COMMON_STATUS_FIELDS = ['observedGeneration', 'conditions', 'lastHandledReconcileAt'] as const;
 
 /** A granted permission sends no event: reconcile again after this long, in milliseconds. */

@@ -1,6 +1,5 @@
 /** The reasons of the condition `Accepted`. */
-import type { ReasonDefinition } from './reasons.ts';
-import { stalled } from './stalled.ts';
+import { stalled, type ReasonDefinition } from './reason-definition.ts';
 
 export const acceptedReasons = {
   SpecAccepted: { condition: 'Accepted', status: 'True', meaning: 'The spec is consistent.' },

@@ -1,6 +1,5 @@
-/** Reasons why a revision of an agent serves or does not, and for what its required AgentTests say of it. */
-import type { ReasonDefinition } from './reasons.ts';
-import { stalled } from './stalled.ts';
+/** Why a revision of an agent serves or does not, and what its required AgentTests say of it. */
+import { stalled, type ReasonDefinition } from './reason-definition.ts';
 
 export const agentReasons = {
   TestsPassed: { condition: 'Tested', status: 'True', meaning: 'The revision passed every required AgentTest that names the agent.' },

@@ -7,43 +7,9 @@ import { acceptedReasons } from './accepted-reasons.ts';
 import { agentReasons } from './agent-reasons.ts';
 import { releaseReasons } from './release-reasons.ts';
 import { toolReasons } from './tool-reasons.ts';
-import { stalled } from './stalled.ts';
+import { stalled, type ReasonDefinition } from './reason-definition.ts';
 
-/** Condition types, in the order in which they are written. */
-export const conditionTypes = [
-  'Ready',
-  'Suspended',
-  'Accepted',
-  'ResolvedRefs',
-  'Tested',
-  'Synced',
-  'UpToDate',
-  'EndpointHealthy',
-  'BudgetExceeded',
-  'Progressing',
-  'Degraded',
-  'Ingesting',
-  'Reconciling',
-  'Stalled',
-] as const;
-export type ConditionType = (typeof conditionTypes)[number];
-
-export interface ReasonDefinition {
-  /** The stage the reason belongs to; `Ready`, `Reconciling` and `Stalled` repeat the reason of the stage that failed. */
-  readonly condition: Exclude<ConditionType, 'Progressing' | 'Degraded' | 'Stalled'>;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly meaning: string;
-  /** Says what a person does about it; absent where nothing needs doing. */
-  readonly cure?: string;
-  /**
-   * `person`: a person has to change something, so `Stalled` is set.
-   * `retry`: the operator retries, so `Reconciling` is set.
-   * Absent: does not keep the object from being ready.
-   */
-  readonly blocks?: 'person' | 'retry';
-  /** This condition is True with the reason, also where the stage has another one; otherwise it is absent. */
-  readonly accompanied?: 'Progressing' | 'Degraded';
-}
+export { conditionTypes, type ConditionType, type ReasonDefinition } from './reason-definition.ts';
 
 const table = {
   Available: { condition: 'Ready', status: 'True', meaning: 'The object is accepted, everything it names exists, and it is in use.' },

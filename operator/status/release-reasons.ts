@@ -1,6 +1,5 @@
-/** Reasons why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
-import type { ReasonDefinition } from './reasons.ts';
-import { stalled } from './stalled.ts';
+/** Why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
+import { stalled, type ReasonDefinition } from './reason-definition.ts';
 
 export const releaseReasons = {
   RevisionPinned: {

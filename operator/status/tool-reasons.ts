@@ -1,6 +1,5 @@
 /** The reasons of a Tool that is an MCP server. */
-import type { ReasonDefinition } from './reasons.ts';
-import { stalled } from './stalled.ts';
+import { stalled, type ReasonDefinition } from './reason-definition.ts';
 
 export const toolReasons = {
   ToolsListed: { condition: 'Synced', status: 'True', meaning: 'The MCP server has said which tools it has, and agents can use them.' },

@@ -1,14 +1,6 @@
 /** Decides whether a process traces, and opens its tracer. */
-import type { Logger } from '../logging.ts';
+import type { TracerOptions } from './otel-tracer.ts';
 import { setTracer } from './tracing.ts';
-
-export interface OpenTracingOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Name of the service is `parley-<role>` unless `OTEL_SERVICE_NAME` says another. */
-  readonly role: string;
-  readonly version?: string | undefined;
-  readonly logger: Logger;
-}
 
 export interface Tracing {
   /** Sends the remaining spans, for some seconds at most, and records no more. */
@@ -26,7 +18,7 @@ export function wantsTraces(env: Readonly<Record<string, string | undefined>>): 
  * Off, with nothing loaded, unless an address is set. All other settings are OpenTelemetry's own variables
  * (`OTEL_*`), which its packages read from the environment of the process.
  */
-export async function openTracing(options: OpenTracingOptions): Promise<Tracing> {
+export async function openTracing(options: TracerOptions): Promise<Tracing> {
   if (!wantsTraces(options.env)) return { close: async () => undefined };
   const { createTracer } = await import('./otel-tracer.ts');
   const tracer = createTracer(options);

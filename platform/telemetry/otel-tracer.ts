@@ -18,9 +18,9 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 
 import { awakeClock, withTimeout } from '../clock.ts';
+import type { Logger } from '../logging.ts';
 import { wantsContent } from './gen-ai/content.ts';
 import { SCHEMA_URL } from './gen-ai/conventions.ts';
-import type { OpenTracingOptions } from './open-tracing.ts';
 import { OutageLog } from './outage-log.ts';
 import { readTraceparent, writeTraceparent, type SpanReference, type TraceContext } from './trace-context.ts';
 import type { Attributes, Span, SpanStart, Tracer } from './tracing.ts';
@@ -38,7 +38,15 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 } as const;
 
-export function createTracer({ env, role, version, logger }: OpenTracingOptions): Tracer {
+export interface TracerOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Name of the service is `parley-<role>` unless `OTEL_SERVICE_NAME` says another. */
+  readonly role: string;
+  readonly version?: string | undefined;
+  readonly logger: Logger;
+}
+
+export function createTracer({ env, role, version, logger }: TracerOptions): Tracer {
   const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? '';
   if (!['', 'http/protobuf'].includes(protocol))
     logger.warn({ protocol }, 'sending traces as http/protobuf; ignoring OTEL_EXPORTER_OTLP_PROTOCOL');

@@ -2,7 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { eventually } from './eventually.ts';
-import type { StackClient } from './stack.ts';
+import type { Finished } from './run.ts';
+
+/** Reaches the cluster as one user. */
+export interface ClusterClient {
+  /** Runs kubectl; throws with its standard error unless `allowFailure`. */
+  kubectl(args: readonly string[], options?: { readonly input?: unknown; readonly allowFailure?: boolean }): Promise<Finished>;
+  /** `kubectl get … -o json`, parsed. */
+  getJson<T = Record<string, unknown>>(args: readonly string[]): Promise<T>;
+}
 
 const roles = new Set(['operator', 'api', 'worker', 'dispatcher', 'voice']);
 
@@ -45,10 +53,7 @@ interface Bindings {
 }
 
 /** What the chart binds in an organisation, in another one. */
-export async function copyPermissions(
-  client: Pick<StackClient, 'kubectl' | 'getJson'>,
-  { from, to }: { readonly from: string; readonly to: string },
-): Promise<void> {
+export async function copyPermissions(client: ClusterClient, { from, to }: { readonly from: string; readonly to: string }): Promise<void> {
   const { items } = await client.getJson<Bindings>(['rolebindings', '-n', from, '-l', 'app.kubernetes.io/name=parley']);
   if (items.length === 0) throw new Error(`nothing of the chart is bound in ${from}`);
   const copies = items.map(({ metadata, roleRef, subjects }) => ({
@@ -66,7 +71,7 @@ export async function copyPermissions(
  * not what is to be tried. Resolves when other pods are Ready.
  */
 export async function killPods(
-  client: Pick<StackClient, 'kubectl' | 'getJson'>,
+  client: ClusterClient,
   { namespace, role }: { readonly namespace: string; readonly role: string },
 ): Promise<void> {
   const selector = ['-n', namespace, '-l', `app.kubernetes.io/component=${role}`];

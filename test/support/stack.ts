@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util';
 
 import type { StackEnv } from '../../local-stack/env-file.ts';
 import { eventually } from './eventually.ts';
-import { copyPermissions, isRole, killPods } from './role-pods.ts';
+import { copyPermissions, isRole, killPods, type ClusterClient } from './role-pods.ts';
 import { run, type Finished } from './run.ts';
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -49,13 +49,9 @@ interface Answer<T = Record<string, unknown>> {
   readonly text: string;
 }
 
-export interface StackClient {
+export interface StackClient extends ClusterClient {
   readonly folder: string;
   readonly env: TestStackEnv;
-  /** Runs kubectl; throws with its standard error unless `allowFailure`. */
-  kubectl(args: readonly string[], options?: { readonly input?: unknown; readonly allowFailure?: boolean }): Promise<Finished>;
-  /** `kubectl get … -o json`, parsed. */
-  getJson<T = Record<string, unknown>>(args: readonly string[]): Promise<T>;
   parley(args: readonly string[]): Promise<Finished>;
   rest<T = Record<string, unknown>>(
     method: string,

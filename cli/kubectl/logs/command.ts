@@ -1,19 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
-import { addConnection, type ConnectionFlags } from '../connection.ts';
+import { addConnection } from '../connection.ts';
 import { parseDuration, wholeNumber } from '../../options.ts';
 import type { Io } from '../io.ts';
-import { levels, type Level } from './line.ts';
-
-export interface LogsFlags extends ConnectionFlags {
-  /** Milliseconds. */
-  readonly since?: number;
-  readonly follow?: true;
-  readonly call?: string;
-  readonly level: Level;
-  readonly tail?: number;
-  readonly output?: 'json';
-}
+import { levels } from './line.ts';
+import type { LogsFlags } from './run.ts';
 
 const HELP = `
 Reads the logs of the operator, api, worker, dispatcher and voice pods through the API server (permission: get pods/log in the

@@ -1,16 +1,25 @@
 import { agentKind } from '../../../crds/index.ts';
 import type { KubeError, KubeObject } from '../../../kube/index.ts';
 import { UserError } from '../../../platform/user-error.ts';
-import { withConnection, type ClusterConnection } from '../connection.ts';
+import { withConnection, type ClusterConnection, type ConnectionFlags } from '../connection.ts';
 import { installedPods } from '../../cluster/installation.ts';
 import type { Io } from '../io.ts';
 import { Reader } from '../../cluster/reader.ts';
 import { styleOf } from '../style.ts';
 import { AboutAgent } from './about-agent.ts';
 import { collect, follow } from './collect.ts';
-import type { LogsFlags } from './command.ts';
-import { printLine, type LogLine } from './line.ts';
+import { printLine, type Level, type LogLine } from './line.ts';
 import { localSources, podSource, type LogSource } from './sources.ts';
+
+export interface LogsFlags extends ConnectionFlags {
+  /** Milliseconds. */
+  readonly since?: number;
+  readonly follow?: true;
+  readonly call?: string;
+  readonly level: Level;
+  readonly tail?: number;
+  readonly output?: 'json';
+}
 
 const DEFAULT_SINCE_MS = 3_600_000;
 

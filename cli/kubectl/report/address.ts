@@ -1,6 +1,11 @@
 /** What of an address may be seen. */
 import { MASK } from '../../../platform/masking.ts';
-import type { Redactor } from './redactor.ts';
+
+/** The part of the redactor that masks a value and remembers it. */
+interface Masks {
+  secret(value: string): string;
+  unknown(value: string): string;
+}
 
 /** A text that is an address and nothing else. */
 export const ADDRESS_PATTERN = /^[a-z][a-z0-9+.-]*:\/\/\S+$/i;
@@ -9,7 +14,7 @@ export const ADDRESS_PATTERN = /^[a-z][a-z0-9+.-]*:\/\/\S+$/i;
  * Host and shape are left: no user, no password, no values of the query, and of the path only words. Many webhooks have their secret
  * there.
  */
-export function maskAddress(address: string, redactor: Pick<Redactor, 'secret' | 'unknown'>): string {
+export function maskAddress(address: string, redactor: Masks): string {
   if (!URL.canParse(address)) return redactor.secret(address);
   const url = new URL(address);
   const path = url.pathname.split('/').map((part) => (isPlain(part) ? part : redactor.secret(decode(part))));

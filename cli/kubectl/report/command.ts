@@ -1,16 +1,9 @@
 import type { Command } from 'commander';
 
-import { addConnection, type ConnectionFlags } from '../connection.ts';
+import { addConnection } from '../connection.ts';
 import { wholeNumber } from '../../options.ts';
 import type { Io } from '../io.ts';
-
-export interface ReportFlags extends ConnectionFlags {
-  readonly file?: string;
-  readonly withPrompts?: true;
-  /** false: --no-logs */
-  readonly logs: boolean;
-  readonly logLines: number;
-}
+import type { ReportFlags } from './run.ts';
 
 const HELP = `
 The report does not read the contents of Secrets. It contains what you may see, and lists what is missing. Without -n it covers all

@@ -2,14 +2,21 @@ import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import { UserError } from '../../../platform/user-error.ts';
-import { withConnection } from '../connection.ts';
+import { withConnection, type ConnectionFlags } from '../connection.ts';
 import { writePrivately } from '../../write-privately.ts';
 import type { Io } from '../io.ts';
 import { collectReport } from './collect.ts';
-import type { ReportFlags } from './command.ts';
 import type { Files } from './files.ts';
 import { Redactor } from './redactor.ts';
 import { tar } from './tar.ts';
+
+export interface ReportFlags extends ConnectionFlags {
+  readonly file?: string;
+  readonly withPrompts?: true;
+  /** false: --no-logs */
+  readonly logs: boolean;
+  readonly logLines: number;
+}
 
 /** @throws UserError when the cluster can't be reached, or the file can't be written */
 export async function runReport(flags: ReportFlags, io: Io): Promise<void> {

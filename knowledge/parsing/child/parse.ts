@@ -1,5 +1,6 @@
 import { IngestionError } from '../../ingestion-failure.ts';
-import type { ChildMessage, ParsedExtension } from '../messages.ts';
+import type { ParsedExtension } from '../extension.ts';
+import type { ChildMessage } from '../messages.ts';
 import { checkSignature } from '../signature.ts';
 import { BlockSink } from './block-sink.ts';
 import type { ParsedDocument, Parser, ParserInput } from '../block.ts';

@@ -2,7 +2,8 @@ import { readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 
 import { FrameReader } from '../framing.ts';
-import { type ChildMessage, PARSER_INPUT, PARSER_OUTPUT, type ParserTask, type ProcessReport } from '../messages.ts';
+import type { ParserTask } from '../block.ts';
+import { type ChildMessage, PARSER_INPUT, PARSER_OUTPUT, type ProcessReport } from '../messages.ts';
 import { LineWriter } from './line-writer.ts';
 import { asFailure, type LoadParser, parse } from './parse.ts';
 import { rememberState } from './remains.ts';

@@ -13,9 +13,9 @@ import {
   VectorStoreError,
 } from '../vector-store.ts';
 import { DenseTable, type Sizes } from './dense-table.ts';
-import { addPostings, blockOf, blocksOf, compactBlock, countSegment, BLOCK_SIZE, segmentOf } from './postings.ts';
+import { addPostings, blockOf, blocksOf, compactBlock, countSegment, BLOCK_SIZE, numbersThatMeet, segmentOf } from './postings.ts';
 import { isLarge, rankWords } from './rank-words.ts';
-import { documentIs, numbersThatMeet } from './scope.ts';
+import { documentIs } from './scope.ts';
 
 /** Chunks written in one transaction: it holds up other writers of the same collection, and no others. */
 const WRITTEN_AT_ONCE = 250;

@@ -4,7 +4,8 @@
  */
 import type { Transaction } from '../../../store/database.ts';
 import type { QueryUnits, SparseUnits } from '../exact-weights.ts';
-import type { Scope } from './scope.ts';
+import type { VectorQuery } from '../vector-store.ts';
+import { conditionOf, numbersOf, type Scope } from './scope.ts';
 
 const BLOCK_BITS = 10;
 /** Most entries of a row, so that those of its own block always fit. */
@@ -152,8 +153,24 @@ function weightsOf(query: QueryUnits): (term: number) => number {
   return (term) => weights.get(term) ?? 0;
 }
 
-/** Returns the numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
-export async function numbersFiltered(transaction: Transaction, { org, collectionId }: Scope, filter: string): Promise<Int32Array> {
+/** Numbers of the chunks that meet a query's filter, or are of its document, and of none that it excludes: hardly any others than these. */
+export async function numbersThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<Int32Array> {
+  if (query.document !== undefined) {
+    const condition = conditionOf(query, 3);
+    const { rows } = await transaction.query<{ number: number }>(
+      `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
+      [org, collectionId, ...condition.values],
+    );
+    return Int32Array.from(rows, ({ number }) => number);
+  }
+  const excluded = new Set(query.exclude?.length ? await numbersOf(transaction, { org, collectionId }, query.exclude) : []);
+  return (await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter))).filter(
+    (number) => !excluded.has(number),
+  );
+}
+
+/** Numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
+async function numbersFiltered(transaction: Transaction, { org, collectionId }: Scope, filter: string): Promise<Int32Array> {
   const { rows } = await transaction.query<ReadRow & { fields: number }>(
     postingsOf(
       '(SELECT parley.filter_terms($3::jsonb) AS terms) AS filter CROSS JOIN LATERAL unnest(filter.terms) AS wanted (term)',

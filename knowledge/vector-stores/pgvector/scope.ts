@@ -1,6 +1,5 @@
 import type { Transaction } from '../../../store/database.ts';
 import type { CollectionRef, VectorQuery } from '../vector-store.ts';
-import { numbersFiltered } from './postings.ts';
 
 /** A collection within its organisation. */
 export type Scope = Pick<CollectionRef, 'org' | 'collectionId'>;
@@ -31,26 +30,7 @@ export function documentIs(place: string, table = ''): string {
   return `${table}document_id = ${place} AND ${table}document_id <> ''`;
 }
 
-/**
- * Returns numbers of the chunks that meet a query's filter, or are of its document, and of none that it excludes: hardly any others than
- * these.
- */
-export async function numbersThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<Int32Array> {
-  if (query.document !== undefined) {
-    const condition = conditionOf(query, 3);
-    const { rows } = await transaction.query<{ number: number }>(
-      `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
-      [org, collectionId, ...condition.values],
-    );
-    return Int32Array.from(rows, ({ number }) => number);
-  }
-  const excluded = new Set(query.exclude?.length ? await numbersOf(transaction, { org, collectionId }, query.exclude) : []);
-  return (await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter))).filter(
-    (number) => !excluded.has(number),
-  );
-}
-
-/** Returns numbers of the chunks of some documents. */
+/** Of the chunks of some documents. */
 export async function numbersOf(
   transaction: Transaction,
   { org, collectionId }: Scope,

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { buildEvent } from '../../../events/emit.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
-import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import type { OpenedFileStorage } from '../../../knowledge/storage/file-storage.ts';
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { newCallId, openDispatchStore } from '../../../store/index.ts';
 import { CallDeletion } from '../../../calls/call-deletion.ts';

@@ -5,7 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import type { OpenedFileStorage } from '../../../knowledge/storage/file-storage.ts';
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { endless, key, megabyte, storageContract, stream } from './storage-contract.ts';
 import { credentials, S3Server } from './storage-s3-server.ts';
 

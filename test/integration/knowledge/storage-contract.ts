@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 
 import { expect, it } from 'vitest';
 
-import type { OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import type { OpenedFileStorage } from '../../../knowledge/storage/file-storage.ts';
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 export const stream = (content: Buffer): Readable => Readable.from(slices(content, 64 * 1024), { objectMode: false });

@@ -8,7 +8,8 @@ import { pathToFileURL } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import type { OpenedFileStorage } from '../../../knowledge/storage/file-storage.ts';
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { storageContract } from './storage-contract.ts';
 import { credentials } from './storage-s3-server.ts';
 

@@ -1,7 +1,7 @@
 /** Files of every kind that a parser reads, with what could stay in a library from one to the next: formats, code pages, fonts, charsets. */
 import * as XLSX from '@e965/xlsx';
 
-import type { ParsedExtension } from '../../../knowledge/parsing/messages.ts';
+import type { ParsedExtension } from '../../../knowledge/parsing/extension.ts';
 import { makeDocx, wordParagraph, wordStyles, wordTable } from './make-office.ts';
 import { makePdf, makeSubsetFontPdf } from './make-pdf.ts';
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import * as XLSX from '@e965/xlsx';
 
 import type { IngestionFailureCode } from '../../../knowledge/ingestion-failure.ts';
-import type { ParsedExtension } from '../../../knowledge/parsing/messages.ts';
+import type { ParsedExtension } from '../../../knowledge/parsing/extension.ts';
 import { encryptedPackage, encryptedXls, makeCfb } from './make-cfb.ts';
 import { makeDocx, makeXlsx, sheetXml, wordNamespace, wordParagraph } from './make-office.ts';
 import { makePdf, makePdfOf } from './make-pdf.ts';

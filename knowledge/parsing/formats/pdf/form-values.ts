@@ -1,5 +1,5 @@
 import { tick } from '../../text/tick.ts';
-import type { Placing } from './page-glyphs.ts';
+import type { Placing } from './glyph.ts';
 import type { LinePiece } from './page-lines.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 

@@ -1,4 +1,4 @@
-import type { Character, Placing } from './page-glyphs.ts';
+import type { Character, Placing } from './glyph.ts';
 import type { Address, Pdfium } from './pdfium.ts';
 
 /** The areas that are drawn behind the text of a page. */

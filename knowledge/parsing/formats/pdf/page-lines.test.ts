@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { Glyph } from './page-glyphs.ts';
+import type { Glyph } from './glyph.ts';
 import { type LinePiece, pageLines } from './page-lines.ts';
 import { pageParts } from './paragraphs.ts';
 import { readingOrder } from './reading-order.ts';

@@ -1,5 +1,5 @@
 import { bidirectionalText, isMostlyRightToLeft, isRightToLeft } from './bidi.ts';
-import type { Glyph } from './page-glyphs.ts';
+import type { Glyph } from './glyph.ts';
 
 /** Text on one baseline, in points from the page's upper left corner. */
 export interface Line extends LinePiece {

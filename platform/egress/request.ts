@@ -1,7 +1,47 @@
-/** The head of a request: which headers callers may set, and which survive a redirect. */
+/** A request and its answer; which headers callers may set, and which survive a redirect. */
+import type { Dispatcher } from 'undici';
+
+import type { ResponseHead } from './connection.ts';
 import { EgressError } from './egress-error.ts';
-import type { EgressRequest, EgressResponse } from './egress.ts';
 import type { Target } from './target.ts';
+
+export interface EgressRequest {
+  readonly url: string;
+  readonly method?: Dispatcher.HttpMethod;
+  /** Without those that belong to the connection (`host`, `content-length`, `transfer-encoding`…). */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+  /** From the start to the last byte of the body, through all redirects, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Default 0: a redirect is returned as the answer. */
+  readonly maxRedirects?: number;
+  /** Of the body, as sent and once inflated. */
+  readonly maxBodyBytes: number;
+  /** At `maxBodyBytes`: an error (default), or at once an answer with the truncated body. */
+  readonly overflow?: 'fail' | 'truncate';
+  /** Ask for a compressed body and inflate it; default false: the body is returned as sent. */
+  readonly decompress?: boolean;
+  /** The answer is complete with its head: whatever becomes of the body is no failure. Default false. */
+  readonly statusDecides?: boolean;
+  /**
+   * The server may get the request twice: it may go out on a kept connection, and once more on a new one when the server closes that one
+   * before the first byte of an answer. Default for GET and HEAD; any other request has a new connection.
+   */
+  readonly repeatable?: boolean;
+  /** Called when the request goes out a second time. */
+  readonly onRepeat?: () => void;
+}
+
+export interface EgressResponse extends ResponseHead {
+  readonly body: Buffer;
+  /** The body is cut off: at `maxBodyBytes` (`overflow: 'truncate'`), or because only the status decides. */
+  readonly truncated: boolean;
+  /** The last address after redirects. */
+  readonly url: string;
+  /** The IP address that answered. */
+  readonly address: string;
+}
 
 /** Headers of the connection (RFC 9110, 7.6.1) and of the host: the guard sets them. Lower case. */
 export const connectionHeaders: ReadonlySet<string> = new Set([
