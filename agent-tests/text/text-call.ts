@@ -27,8 +27,8 @@ import { textVoice } from '../../voice/conversation/text-voice.ts';
 import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
 import type { ToolCallRecord } from '../result.ts';
-import { dataOf } from './dynamic-data.ts';
 import { TextKeypad } from './text-keypad.ts';
+import { lookupsToMake, resolveDynamicData, type DynamicDataCache, type ResolveOptions } from '../../voice/dynamic-data/resolve.ts';
 
 export interface TextServices {
   readonly keys: ProviderKeyReader;
@@ -240,4 +240,24 @@ export function recordOf(
 function errorOf(value: unknown): string {
   const { error } = (typeof value === 'object' && value !== null ? value : {}) as { readonly error?: unknown };
   return typeof error === 'string' ? error : JSON.stringify(value);
+}
+
+/** Each test asks for itself. */
+const NO_CACHE: DynamicDataCache = { get: async () => undefined, put: async () => undefined };
+
+/**
+ * What the test gives, and what the agent looks up. A lookup whose values are all given is not made: that is how a test replaces it.
+ * @throws DriverError where a lookup would be made offline
+ */
+async function dataOf({ offline, ...options }: Omit<ResolveOptions, 'cache'> & { readonly offline: boolean }) {
+  const lookups = lookupsToMake(options);
+  const [first] = lookups;
+  if (offline && first !== undefined) {
+    const names = (first.response ?? []).map(({ name }) => name).join(', ');
+    throw new DriverError(
+      `the agent looks up "${first.name}" before the call, and replayed tests make no requests: give ${names === '' ? 'its values' : names} in spec.dynamicData`,
+      { path: 'spec.dynamicData' },
+    );
+  }
+  return resolveDynamicData({ ...options, lookups, cache: NO_CACHE });
 }

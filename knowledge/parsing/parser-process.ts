@@ -3,7 +3,6 @@ import { finished, type Readable, type Writable } from 'node:stream';
 
 import type { Clock, Timer } from '../../platform/clock.ts';
 import { IngestionError } from '../ingestion-failure.ts';
-import { jsonLines } from './json-lines.ts';
 import type { ParserKind } from './extension.ts';
 import { type ChildMessage, PARSER_INPUT, PARSER_OUTPUT } from './messages.ts';
 import { preferForOutOfMemory, processorMs, residentBytes } from './process-figures.ts';
@@ -200,4 +199,27 @@ export function failureOf(end: ChildEnd): Error {
 /** Tells whether an earlier file could have caused the end: it can't cause a limit that was passed during this file. */
 export function isInconclusive(end: ChildEnd): boolean {
   return end.endedFor === undefined && !end.heapFull && end.signal !== 'SIGXCPU';
+}
+
+/** Two batches of blocks fit many times; a longer line is hostile. */
+const LONGEST_LINE = 16_000_000;
+
+/** One value a line. Reads on only when asked to. @throws Error when a line is too long or no JSON */
+async function* jsonLines(stream: Readable): AsyncGenerator {
+  let open: Buffer[] = [];
+  let openBytes = 0;
+  for await (const part of stream as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = part.indexOf(0x0a); end >= 0; end = part.indexOf(0x0a, from)) {
+      yield JSON.parse(Buffer.concat([...open, part.subarray(from, end)]).toString());
+      open = [];
+      openBytes = 0;
+      from = end + 1;
+    }
+    if (from < part.length) {
+      open.push(part.subarray(from));
+      openBytes += part.length - from;
+    }
+    if (openBytes > LONGEST_LINE) throw new Error('a parser sent a line without an end');
+  }
 }

@@ -14,7 +14,6 @@ import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { fitText } from '../../platform/cut-text.ts';
 import { timestamp } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
-import { parseRevision, printRevision, type SourceRevision } from './source-revision.ts';
 import type { SourceDocument } from './view.ts';
 
 type Source = NonNullable<KnowledgeBase['spec']['sources']>[number];
@@ -238,4 +237,25 @@ function textProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: Clu
       message: `${thing} is not text; keep it under data, not binaryData, and without the character U+0000, or upload it as a document instead`,
     };
   return undefined;
+}
+
+/** Which state of a source a document holds. */
+interface SourceRevision {
+  /** Hash of everything that makes the document what it is. */
+  readonly content: string;
+  /** Counts the attempts at this content, from 1: each is a document of its own. */
+  readonly attempt: number;
+  /** Stands for the request that this attempt answers; see {@link requestMark}. */
+  readonly request: string;
+}
+
+/** As stored in Postgres, which accepts each state of a source once however often it is tried. */
+function printRevision({ content, attempt, request }: SourceRevision): string {
+  return `${content}.${attempt}.${request}`;
+}
+
+/** A text that {@link printRevision} did not print matches no content. */
+function parseRevision(text: string): SourceRevision {
+  const [content = '', attempt, request = ''] = text.split('.');
+  return { content, attempt: Number(attempt) || 0, request };
 }

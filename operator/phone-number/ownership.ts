@@ -1,7 +1,6 @@
 /** Decides which PhoneNumber owns a number. Pure; Postgres enforces that a number has one organisation. */
 import type { PhoneNumber } from '../../crds/index.ts';
 import type { NumberClaim } from '../../store/index.ts';
-import { createdAt, numberAvailability } from './number-availability.ts';
 import { ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
 import { conditionOf } from '../status/conditions.ts';
@@ -79,4 +78,46 @@ export function ownershipOf(
       return owner === undefined || owner.metadata.uid === uid ? { verdict: 'claimant' } : taken();
     }
   }
+}
+
+/** Whether an organisation may have a phone number. */
+type NumberAvailability =
+  | { readonly state: 'notAssigned' }
+  /** The organisation has it, or has it reserved. */
+  | { readonly state: 'own' }
+  /** Another organisation has it. */
+  | { readonly state: 'taken' }
+  | { readonly state: 'reserved'; readonly until: Date }
+  /** It goes to the oldest candidate. */
+  | {
+      readonly state: 'open';
+      /** Objects from before don't count, in milliseconds since the epoch: waiting for the end of a reservation gains nothing. */
+      readonly since: number;
+      readonly isCandidate: (object: Created) => boolean;
+    };
+
+interface Created {
+  readonly metadata: { readonly namespace?: string; readonly creationTimestamp?: string };
+}
+
+/**
+ * @param claim - of the number, as Postgres has it
+ * @param assignees - the only organisations that may have the number; absent where any may
+ */
+function numberAvailability(org: string, claim: NumberClaim | undefined, assignees: readonly string[] | undefined): NumberAvailability {
+  const mayHave = (name: string): boolean => assignees === undefined || assignees.includes(name);
+  const openSince = (since: number): NumberAvailability => ({
+    state: 'open',
+    since,
+    isCandidate: (object) => createdAt(object) >= since && mayHave(object.metadata.namespace ?? ''),
+  });
+  if (!mayHave(org)) return { state: 'notAssigned' };
+  if (claim === undefined || !mayHave(claim.org)) return openSince(-Infinity);
+  if (claim.org === org) return { state: 'own' };
+  if (claim.reservedUntil === undefined) return { state: 'taken' };
+  return claim.expired ? openSince(claim.reservedUntil.getTime()) : { state: 'reserved', until: claim.reservedUntil };
+}
+
+function createdAt({ metadata }: Created): number {
+  return Date.parse(metadata.creationTimestamp ?? '');
 }

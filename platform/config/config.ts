@@ -4,11 +4,10 @@
  */
 import { z } from 'zod';
 
-import { agentTestFields } from './agent-tests.ts';
 import { NumberAssignments } from './phone-numbers.ts';
 import { commaList, flag, jsonList, jsonObject, milliseconds, port, readable } from './fields.ts';
-import { embeddingProfile, ocrProfile, rerankProfile } from './profiles.ts';
-import { providerFields } from './providers.ts';
+import { problemOfPrices, providerPrice } from './prices.ts';
+import { embeddingProfile, ocrProfile, providerDefaults, rerankProfile } from './profiles.ts';
 import { telemetryFields } from './telemetry.ts';
 import { voiceFields } from './voice.ts';
 import { parseCidr } from '../egress/address.ts';
@@ -201,7 +200,22 @@ const schema = z.object({
     .max(1000)
     .default(100)
     .describe('Retries of webhook deliveries that a worker sends at the same time.'),
-  ...agentTestFields,
+  PARLEY_TEST_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(16)
+    .describe('Agent tests in text mode that a worker runs at the same time, and one more of an organisation of which it runs none.'),
+  PARLEY_TEST_CALLS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(4)
+    .describe(
+      'Agent tests in audio mode that a worker runs at the same time, and one more of an organisation of which it runs none: each is a call, which the voice roles serve next to those of users.',
+    ),
   KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),
   PARLEY_NAMESPACE: z
     .string()
@@ -233,7 +247,12 @@ const schema = z.object({
   PARLEY_OCR: jsonObject(ocrProfile).describe(
     'How pages of PDFs that have no text are read (OCR), a JSON object; absent, they stay unread and are named in a warning.',
   ),
-  ...providerFields,
+  PARLEY_PROVIDERS: jsonList(providerDefaults, '[]').describe(
+    'Credentials and addresses of the providers of language models and speech, for agents that bring none of their own, a JSON array.',
+  ),
+  PARLEY_PRICES: jsonList(providerPrice, '[]', problemOfPrices).describe(
+    'What providers charge, for the cost of calls, a JSON array; calls have no cost where it is empty. For voice, worker and operator.',
+  ),
   PARLEY_TEST_JUDGE: z
     .string()
     .regex(/^[a-z_]+\/\S+$/, 'must be provider/model, such as openai/gpt-4.1-mini')

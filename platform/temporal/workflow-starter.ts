@@ -4,7 +4,6 @@ import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } 
 import { errorMessageOf } from '../caught.ts';
 import type { Logger } from '../logging.ts';
 import type { Temporal } from './access.ts';
-import { ensureSearchAttributes } from './search-attributes.ts';
 import { tracedStarts } from './trace.ts';
 import { TemporalUnavailableError } from './unavailable-error.ts';
 
@@ -78,4 +77,34 @@ function typed(attributes: Readonly<Record<string, string | undefined>>): TypedS
       value === undefined ? [] : [{ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }],
     ),
   );
+}
+
+/** `INDEXED_VALUE_TYPE_KEYWORD`. */
+const KEYWORD = 2;
+
+/**
+ * Makes keyword search attributes known to a Temporal namespace, where it may.
+ *
+ * @returns false where they are neither known nor can be made: workflows are started without them then
+ */
+async function ensureSearchAttributes(
+  connection: Connection,
+  { namespace, names, logger }: { readonly namespace: string; readonly names: readonly string[]; readonly logger: Logger },
+): Promise<boolean> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = names.filter((name) => customAttributes[name] === undefined);
+  if (missing.length === 0) return true;
+  try {
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD])),
+    });
+    return true;
+  } catch (error) {
+    logger.warn(
+      { err: error, namespace, missing },
+      'Temporal does not know these search attributes and does not let us add them: workflows cannot be found by them; add them as Keyword',
+    );
+    return false;
+  }
 }
