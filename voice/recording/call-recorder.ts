@@ -6,7 +6,8 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { Channel } from './channel.ts';
 import type { SoundEncoder } from './encoder/index.ts';
-import { interleave, positionOf } from './timeline.ts';
+import { StereoBuffer } from './stereo-buffer.ts';
+import { positionOf } from './timeline.ts';
 
 /** How late sound may come, in milliseconds: then its time is written as silence. */
 const LATE_MS = 2_000;
@@ -23,8 +24,9 @@ export interface CallRecorderOptions {
 
 export class CallRecorder {
   readonly #clock: Clock;
-  readonly #left = new Channel();
-  readonly #right = new Channel();
+  readonly #sound = new StereoBuffer();
+  readonly #left = new Channel((samples, start) => this.#sound.put(0, samples, start));
+  readonly #right = new Channel((samples, start) => this.#sound.put(1, samples, start));
   readonly #output: Writable;
   readonly #complete: Promise<void>;
   /** When the recording began: milliseconds since the epoch, and by the clock that never jumps. */
@@ -32,8 +34,6 @@ export class CallRecorder {
   #timer: Timer | undefined;
   /** Milliseconds from the beginning: no sound is waited for that is older. */
   #limitMs = -LATE_MS;
-  /** Samples of each side. */
-  #written = 0;
   #closing: Promise<void> | undefined;
 
   /** Records from now on. */
@@ -110,11 +110,9 @@ export class CallRecorder {
   #write(): void {
     const limit = Math.floor(positionOf(this.#limitMs));
     const until = Math.min(this.#left.settle(limit), this.#right.settle(limit));
-    if (until <= this.#written) return;
-    const pcm = interleave([this.#left.blocks, this.#right.blocks], this.#written, until);
-    this.#written = until;
+    if (until <= this.#sound.from) return;
+    this.#output.write(new Uint8Array(this.#sound.take(until).buffer));
     this.#left.release(until);
     this.#right.release(until);
-    this.#output.write(new Uint8Array(pcm.buffer));
   }
 }

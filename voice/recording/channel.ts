@@ -3,26 +3,26 @@ import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
 import type { Sound } from '../../platform/wav.ts';
 import { RECORDING_RATE } from './encoder/rate.ts';
-import { blocksFrom, endOf, place, type Block, type Run } from './timeline.ts';
+import { endOf, place, type Run } from './timeline.ts';
 
 /** The resampler gets so much at once, in milliseconds: most of what it costs are the calls into the media library. */
-const CHUNK_MS = 320;
+const CHUNK_MS = 1_000;
 
 export class Channel {
+  readonly #put: (samples: Int16Array, start: number) => void;
   #run: Run | undefined;
-  /** Of the run, at the recording's rate. */
-  #resampled = 0;
+  /** Of the run, in its place. */
+  #placed = 0;
   /** Where the next run may begin. */
   #free = 0;
   /** Of the run, not resampled yet: the first `#filled` samples. */
   #chunk = new Int16Array();
   #filled = 0;
   #resampler: AudioResampler | undefined;
-  #blocks: readonly Block[] = [];
 
-  /** Not written yet. */
-  get blocks(): readonly Block[] {
-    return this.#blocks;
+  /** @param put takes sound at the recording's rate to its position */
+  constructor(put: (samples: Int16Array, start: number) => void) {
+    this.#put = put;
   }
 
   /** @param atMs when its first sample was heard, since the recording's beginning */
@@ -36,7 +36,7 @@ export class Channel {
 
   /**
    * Resamples what stands before a position, and ends what ends there.
-   * @returns where `blocks` are complete up to: there, or shortly before
+   * @returns where its sound is complete up to: there, or shortly before
    */
   settle(until: number): number {
     const run = this.#run;
@@ -45,8 +45,8 @@ export class Channel {
       this.end();
       return until;
     }
-    if (run.start + this.#resampled < until) this.#resample();
-    return Math.min(until, run.start + this.#resampled);
+    if (run.start + this.#placed < until) this.#resample();
+    return Math.min(until, run.start + this.#placed);
   }
 
   /** No later sound continues what is there. */
@@ -54,14 +54,13 @@ export class Channel {
     const run = this.#run;
     if (run === undefined) return;
     this.#resample();
-    this.#keep(run, this.#resampler?.flush() ?? []);
-    this.#free = run.start + this.#resampled;
+    for (const { data } of this.#resampler?.flush() ?? []) this.#keep(data);
+    this.#free = run.start + this.#placed;
     this.#run = undefined;
   }
 
   /** What stands before a position is written: later sound begins behind it. */
   release(until: number): void {
-    this.#blocks = blocksFrom(this.#blocks, until);
     this.#free = Math.max(this.#free, until);
   }
 
@@ -69,7 +68,6 @@ export class Channel {
     this.#resampler?.close();
     this.#resampler = undefined;
     this.#run = undefined;
-    this.#blocks = [];
   }
 
   #begin(start: number, sampleRate: number): void {
@@ -77,20 +75,21 @@ export class Channel {
     if (sampleRate !== this.#resampler?.inputRate) {
       this.#resampler?.close();
       this.#resampler = sampleRate === RECORDING_RATE ? undefined : new AudioResampler(sampleRate, RECORDING_RATE, 1);
+      // Never empty: the media library refuses a rate of 0.
+      this.#chunk = new Int16Array(Math.max(1, Math.ceil((sampleRate * CHUNK_MS) / 1_000)));
     }
-    // Never empty: the media library refuses a rate of 0.
-    this.#chunk = new Int16Array(Math.max(1, Math.ceil((sampleRate * CHUNK_MS) / 1_000)));
     this.#run = { start: Math.max(this.#free, Math.round(start)), sampleRate, length: 0 };
-    this.#resampled = 0;
+    this.#placed = 0;
   }
 
   #gather(samples: Int16Array): void {
+    this.#run = { ...this.#run!, length: this.#run!.length + samples.length };
+    if (this.#resampler === undefined) return this.#keep(samples);
     for (let at = 0; at < samples.length;) {
       const part = samples.subarray(at, at + this.#chunk.length - this.#filled);
       this.#chunk.set(part, this.#filled);
       this.#filled += part.length;
       at += part.length;
-      this.#run = { ...this.#run!, length: this.#run!.length + part.length };
       if (this.#filled === this.#chunk.length) this.#resample();
     }
   }
@@ -101,15 +100,11 @@ export class Channel {
     // A copy: of a view the media library would read the whole buffer.
     const samples = this.#chunk.slice(0, this.#filled);
     this.#filled = 0;
-    const frame = new AudioFrame(samples, run.sampleRate, 1, samples.length);
-    this.#keep(run, this.#resampler?.push(frame) ?? [frame]);
+    for (const { data } of this.#resampler!.push(new AudioFrame(samples, run.sampleRate, 1, samples.length))) this.#keep(data);
   }
 
-  #keep({ start }: Run, frames: readonly AudioFrame[]): void {
-    for (const { data } of frames) {
-      if (data.length === 0) continue;
-      this.#blocks = [...this.#blocks, { start: start + this.#resampled, samples: data }];
-      this.#resampled += data.length;
-    }
+  #keep(samples: Int16Array): void {
+    this.#put(samples, this.#run!.start + this.#placed);
+    this.#placed += samples.length;
   }
 }

@@ -1,9 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { mulberry } from '../../platform/mulberry.ts';
 import { RECORDING_RATE } from './encoder/rate.ts';
-import { blocksFrom, endOf, interleave, place, positionOf, type Block, type Run } from './timeline.ts';
+import { endOf, place, positionOf, type Run } from './timeline.ts';
 
 const TOLERANCE_MS = 100;
 const atSecond = { open: true, end: RECORDING_RATE };
@@ -47,39 +46,5 @@ describe('new sound', () => {
     expect(farthest).toBeLessThanOrEqual(positionOf(TOLERANCE_MS));
     // A second too much or too little in an hour.
     expect(runs).toBeLessThan(40);
-  });
-});
-
-describe('written sound', () => {
-  /** Blocks one behind the other, with gaps. */
-  const side = fc
-    .array(fc.record({ gap: fc.nat(50), samples: fc.int16Array({ minLength: 1, maxLength: 50 }) }), { maxLength: 8 })
-    .map((parts): readonly Block[] => {
-      let at = 0;
-      return parts.map(({ gap, samples }) => {
-        const start = at + gap;
-        at = start + samples.length;
-        return { start, samples };
-      });
-    });
-
-  it('has every sample of both sides in its place, whatever is written at a time', () => {
-    fc.assert(
-      fc.property(fc.tuple(side, side), fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 }), (sides, steps) => {
-        let rest: readonly [readonly Block[], readonly Block[]] = sides;
-        let from = 0;
-        for (const length of steps) {
-          const stereo = interleave(rest, from, from + length);
-          for (let at = 0; at < length; at += 1)
-            for (const channel of [0, 1] as const) {
-              const block = sides[channel].find(({ start, samples }) => from + at >= start && from + at < start + samples.length);
-              expect(stereo[2 * at + channel]).toBe(block?.samples[from + at - block.start] ?? 0);
-            }
-          from += length;
-          rest = [blocksFrom(rest[0], from), blocksFrom(rest[1], from)];
-          for (const { start } of rest.flat()) expect(start).toBeGreaterThanOrEqual(from);
-        }
-      }),
-    );
   });
 });

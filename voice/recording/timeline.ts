@@ -14,12 +14,6 @@ export interface Run {
   readonly length: number;
 }
 
-/** Sound at the recording's rate. */
-export interface Block {
-  readonly start: number;
-  readonly samples: Int16Array;
-}
-
 export const positionOf = (ms: number): number => (ms * RECORDING_RATE) / 1_000;
 
 /** Not always whole: the rates differ. */
@@ -46,22 +40,4 @@ export function place(
   if (open && Math.abs(wanted - end) <= positionOf(TOLERANCE_MS)) return { start: end, lost: 0 };
   const start = Math.max(wanted, end);
   return { start, lost: Math.min(length, Math.round(((start - wanted) * sampleRate) / RECORDING_RATE)) };
-}
-
-/** @returns left and right in turn, silent where no block is */
-export function interleave(sides: readonly [readonly Block[], readonly Block[]], from: number, until: number): Int16Array {
-  const stereo = new Int16Array(2 * (until - from));
-  for (const [side, blocks] of sides.entries())
-    for (const { start, samples } of blocks) {
-      const last = Math.min(start + samples.length, until);
-      for (let at = Math.max(start, from); at < last; at += 1) stereo[2 * (at - from) + side] = samples[at - start]!;
-    }
-  return stereo;
-}
-
-/** What of the blocks stands behind a position. */
-export function blocksFrom(blocks: readonly Block[], from: number): readonly Block[] {
-  return blocks
-    .filter(({ start, samples }) => start + samples.length > from)
-    .map((block) => (block.start >= from ? block : { start: from, samples: block.samples.subarray(from - block.start) }));
 }
