@@ -18,12 +18,12 @@ import { AgentTrack } from '../sound/agent-track.ts';
 import { CallRecorder, type CallRecorderOptions } from '../recording/call-recorder.ts';
 import { CallSound } from '../sound/call-sound.ts';
 import { EAR_SAMPLE_RATE } from '../sound/ears.ts';
-import { localInference } from '../sound/local-inference.ts';
 import { PLAYOUT_SAMPLE_RATE } from '../sound/playout.ts';
 import { Subtitles } from '../sound/subtitles.ts';
 import { playTones } from '../sound/tones.ts';
 import type { TurnModel } from '../sound/turn-detector.ts';
 import { UserTrack } from '../sound/user-track.ts';
+import { VoiceActivityModel } from '../sound/voice-activity-model.ts';
 
 /** Attribute of the agent in LiveKit's rooms: listening, thinking or speaking. */
 const STATE_ATTRIBUTE = 'lk.agent.state';
@@ -71,7 +71,7 @@ export class CallConversation {
       recognizer: providers.stt,
       synthesizer: providers.tts,
       sink: this.#track.sink,
-      vad: localInference().createVad(),
+      vad: new VoiceActivityModel(),
       turnModel,
       clock,
       logger,

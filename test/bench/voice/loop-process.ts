@@ -11,7 +11,7 @@ import { interruptionRulesOf } from '../../../voice/conversation/interruption-ru
 import { createProviders } from '../../../voice/providers/index.ts';
 import { CallSound } from '../../../voice/sound/call-sound.ts';
 import { EAR_SAMPLE_RATE } from '../../../voice/sound/ears.ts';
-import { localInference } from '../../../voice/sound/local-inference.ts';
+import { VoiceActivityModel } from '../../../voice/sound/voice-activity-model.ts';
 import type { SoundSink } from '../../../voice/sound/playout.ts';
 import { SharedTurnModel } from '../../../voice/sound/shared-turn-model.ts';
 import { WINDOW_MS } from '../../../voice/sound/voice-activity.ts';
@@ -74,7 +74,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
     recognizer: providers.stt,
     synthesizer: providers.tts,
     sink,
-    vad: localInference().createVad(),
+    vad: new VoiceActivityModel(),
     turnModel,
     clock,
     logger,

@@ -1,0 +1,23 @@
+/** LiveKit's model of voice activity (Silero), which is not asked about silence. */
+import type { WindowModel } from './ears.ts';
+import { localInference } from './local-inference.ts';
+
+/** Nobody is heard in samples up to this, of 32,768: -66 dB. */
+const INAUDIBLE = 16;
+/** The model remembers what it has heard: so many windows of silence end what was said. */
+const SILENT_WINDOWS = 8;
+
+export class VoiceActivityModel implements WindowModel {
+  readonly #model: WindowModel;
+  /** Inaudible windows in a row. */
+  #silent = 0;
+
+  constructor(model: WindowModel = localInference().createVad()) {
+    this.#model = model;
+  }
+
+  async predict(window: Int16Array): Promise<number> {
+    this.#silent = window.every((sample) => sample <= INAUDIBLE && sample >= -INAUDIBLE) ? this.#silent + 1 : 0;
+    return this.#silent > SILENT_WINDOWS ? 0 : this.#model.predict(window);
+  }
+}
