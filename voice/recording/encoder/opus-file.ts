@@ -13,8 +13,8 @@ const FRAME_BYTES = FRAME * BYTES;
 /** Granules count at 48 kHz. */
 const GRANULES = 48_000 / RECORDING_RATE;
 /** Of speech that nothing is missing from, and not too much to encode (`npm run bench -- voice --only recording`). */
-export const COMPLEXITY = 3;
-const BITRATE = 64_000;
+export const COMPLEXITY = 0;
+const BITRATE = 48_000;
 
 type Encoder = Awaited<ReturnType<typeof createEncoder>>;
 
