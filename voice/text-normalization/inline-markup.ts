@@ -30,6 +30,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const LONGEST_TAG = 200;
 const LONGEST_FOOTNOTE = 24;
+const LONGEST_DIRECTION = 40;
 const ESCAPABLE = /[*_`~#|<>!+-]/;
 const INVISIBLE = /[\u00AD\u200B\u2060\uFEFF]/;
 /** In which emphasis within a word needs no space around it. */
@@ -64,7 +65,8 @@ const SCANNERS: Readonly<Record<string, Scanner>> = {
   '`': code,
   '!': ({ text }, at, edits) =>
     text[at + 1] === '[' && link({ text, vocabulary: undefined }, at + 1, []) > 0 ? leaveOut(edits, at, 1) : 0,
-  '[': (line, at, edits) => footnote(line, at, edits) || link(line, at, edits),
+  '(': stageDirection,
+  '[': (line, at, edits) => footnote(line, at, edits) || stageDirection(line, at, edits) || link(line, at, edits),
   ']': endOfLink,
   '*': emphasis,
   _: underscores,
@@ -105,6 +107,15 @@ function code({ text }: Line, at: number, edits: Edit[]): Length {
 function footnote({ text }: Line, at: number, edits: Edit[]): Length {
   const [found] = /^\[\^[^\]\s]+\](?::\s)?/.exec(text.slice(at, at + LONGEST_FOOTNOTE)) ?? [''];
   return found === '' ? 0 : leaveOut(edits, at, found.length);
+}
+
+/** What the agent does while it speaks. With a space beside it where two would be left. */
+function stageDirection({ text, vocabulary }: Line, at: number, edits: Edit[]): Length {
+  const [found] = vocabulary?.stageDirections.exec(text.slice(at, at + LONGEST_DIRECTION)) ?? [''];
+  if (found === '') return 0;
+  const isSpare = at > 0 && isSpace(text[at - 1]) && !isWord(text[at + found.length]);
+  edits.push({ from: isSpare ? at - 1 : at, to: at + found.length, spoken: '' });
+  return found.length;
 }
 
 /** `[text](address)` or `[text][reference]`: its text is read, with the markup in it. */

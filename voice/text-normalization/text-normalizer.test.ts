@@ -130,9 +130,9 @@ describe('money', () => {
     ['en-US', '€19.99, £3.01, US$5, USD 7, 5 EUR', '19 euros and 99 cents, 3 pounds and 1 penny, 5 US dollars, 7 US dollars, 5 euros'],
     ['en-US', '$10-20 or 10–20 € a day', '10 to 20 dollars or 10 to 20 euros a day'],
     ['en-US', '$10-$20 a day', '10 dollars to 20 dollars a day'],
-    ['en-US', '$5 more, $5 million, $5M, $5$, A$5x', '5 dollars more, $5 million, $5M, $5$, A$5x'],
+    ['en-US', '$5 more, $5$, A$5x, $5 hundred', '5 dollars more, $5$, A$5x, $5 hundred'],
     ['de-AT', 'Das kostet 19,99 € oder 4.200,50 € und 1 €.', 'Das kostet 19 Euro 99 oder 4200 Euro 50 und 1 Euro.'],
-    ['de-DE', '5 $ für 3 Mio. €', '5 Dollar für 3 Mio. €'],
+    ['de-DE', '5 $ für 3 Mio. €', '5 Dollar für 3 Millionen Euro'],
     ['fr-FR', 'Cela coûte 19,99 € ou 1\u202F200 €.', 'Cela coûte 19 euros 99 ou 1200 euros.'],
     ['es-ES', 'Cuesta 19,99 € o $5.', 'Cuesta 19 euros con 99 o 5 dólares.'],
     ['it-IT', 'Costa 19,99 € o $5.', 'Costa 19 euro e 99 o 5 dollari.'],
@@ -146,6 +146,53 @@ describe('money', () => {
   ])('in %s: %j is said as %j', (language, written, expected) =>
     expect(spoken(written, { language }).toLowerCase()).toBe(expected.toLowerCase()),
   );
+});
+
+describe('money in thousands and more', () => {
+  it.each([
+    ['en-US', 'Now $5 million, or $1.5 billion.', 'Now 5 million dollars, or 1.5 billion dollars.'],
+    [
+      'en-US',
+      '$5M, $2bn, $3k, $5-10 million, 3 million €',
+      '5 million dollars, 2 billion dollars, 3 thousand dollars, 5 to 10 million dollars, 3 million euros',
+    ],
+    ['en-US', 'A $5 million-dollar house or $1500k', 'A $5 million-dollar house or $1500k'],
+    ['de-DE', '1,5 Mio. € für 2 Mrd. € und $5 Millionen.', '1,5 Millionen Euro für 2 Milliarden Euro und 5 Millionen Dollar.'],
+    ['de-DE', 'Für €5 Mio. im Jahr, 1 Mio. €', 'Für 5 Millionen Euro im Jahr, 1 Million Euro'],
+    ['fr-FR', '5 millions € ou $2 milliards, 3 k€', "5 millions d'euros ou 2 milliards de dollars, 3 mille euros"],
+    ['es-ES', '5 millones € o $3 mil', '5 millones de euros o 3 mil dólares'],
+    ['it-IT', '5 milioni € o $2 miliardi', '5 milioni di euro o 2 miliardi di dollari'],
+    ['pt-BR', 'R$ 5 milhões ou R$ 3 mil', '5 milhões de reais ou 3 mil reais'],
+    ['nl-NL', '€ 5 miljoen of $2 miljard', '5 miljoen euro of 2 miljard dollar'],
+    ['pl-PL', '5 mln zł, 2 mld zł lub 3 tys. zł', '5 milionów złotych, 2 miliardy złotych lub 3 tysiące złotych'],
+    ['sv-SE', '5 miljoner kr eller $2 miljarder', '5 miljoner kronor eller 2 miljarder dollar'],
+    ['da-DK', '5 mio. kr eller $2 milliarder', '5 millioner kroner eller 2 milliarder dollar'],
+    ['ja-JP', '$5 million', '$5 million'],
+  ])('in %s: %j is said as %j', (language, written, expected) =>
+    expect(spoken(written, { language }).toLowerCase()).toBe(expected.toLowerCase()),
+  );
+});
+
+describe('stage directions', () => {
+  it.each([
+    ['en-US', 'Ha! (laughs) That is funny (chuckles softly), [sighs] is it?', 'Ha! That is funny, is it?'],
+    ['en-US', '(Clears throat) Hello. (pause)', 'Hello.'],
+    [
+      'en-US',
+      'Press it (pause button), he (laughs at it) and [laughs](https://a.dev).',
+      'Press it (pause button), he (laughs at it) and laughs.',
+    ],
+    ['de-DE', 'Ja (lacht), gern. (räuspert sich) Also.', 'Ja, gern. Also.'],
+    ['fr-FR', 'Oui (rires), bien sûr. (soupire) Alors.', 'Oui, bien sûr. Alors.'],
+    ['es-ES', 'Sí (se ríe), claro. (suspira) Bueno.', 'Sí, claro. Bueno.'],
+    ['it-IT', 'Sì (ride), certo. (sospira) Allora.', 'Sì, certo. Allora.'],
+    ['pt-PT', 'Sim (risos), claro. (suspira) Então.', 'Sim, claro. Então.'],
+    ['nl-NL', 'Ja (lacht), graag. (zucht) Nou.', 'Ja, graag. Nou.'],
+    ['pl-PL', 'Tak (śmieje się), chętnie. (wzdycha) No.', 'Tak, chętnie. No.'],
+    ['sv-SE', 'Ja (skrattar), gärna. (suckar) Jo.', 'Ja, gärna. Jo.'],
+    ['da-DK', 'Ja (griner), gerne. (sukker) Tja.', 'Ja, gerne. Tja.'],
+    ['ja-JP', 'はい (laughs)。', 'はい (laughs)。'],
+  ])('in %s: %j is said as %j', (language, written, expected) => expect(spoken(written, { language })).toBe(expected));
 });
 
 describe('dates', () => {

@@ -13,6 +13,10 @@ export interface Vocabulary {
   readonly signs: Readonly<Record<string, string>>;
   /** Behind a whole amount, the hundredths: "4200 dollars and 50 cents". */
   readonly hundredths: (count: number, currency: string) => string | undefined;
+  /** A currency behind a million or more: "5 millones de dólares". Absent where nothing stands in between. */
+  readonly millionsOf?: (currency: string) => string;
+  /** What the writer of a play puts into brackets, as a pattern: "(laughs)". */
+  readonly stageDirections: RegExp;
   /** Of a day; minutes are undefined where none were written. Undefined where digits are read well. */
   readonly time?: (hour: number, minute: number | undefined) => string;
   /** For areas and volumes, which `Intl` has no words for: with one, with few and with more. */
@@ -45,6 +49,9 @@ function englishTime(hour: number, minute = 0): string {
   return minute === 0 ? `${hour} o'clock` : `${hour}${minutes}`;
 }
 
+/** @param words in lower case, separated by bars */
+const inBrackets = (words: string): RegExp => new RegExp(String.raw`^(?:\((?:${words})[.!…]?\)|\[(?:${words})[.!…]?\](?![([]))`, 'iu');
+
 const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
   en: {
     and: 'and',
@@ -54,6 +61,9 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     signs: signs('at|dot|slash|dash|underscore|question mark|equals|and|hash|plus|colon|percent|tilde'),
     hundredths: (count, currency) => CENTS[currency] && `and ${count} ${CENTS[currency][count === 1 ? 0 : 1]}`,
     time: englishTime,
+    stageDirections: inBrackets(
+      '(?:\\p{L}+ly )?(?:laugh(?:s|ing|ter)?|chuckl(?:es?|ing)|giggl(?:es?|ing)|sigh(?:s|ing)?|smil(?:es?|ing)|gasps?|coughs?|whisper(?:s|ing)?|pauses?|groans?|yawns?|sniffs?|nods?|winks?|(?:clears|clearing) (?:his |her |my )?throat)(?: \\p{L}+ly)?',
+    ),
     square: same('square'),
     cubic: same('cubic'),
   },
@@ -65,6 +75,9 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     signs: signs('at|Punkt|Schrägstrich|Bindestrich|Unterstrich|Fragezeichen|gleich|und|Raute|plus|Doppelpunkt|Prozent|Tilde'),
     hundredths: String,
     time: hoursAnd('Uhr', 'Uhr'),
+    stageDirections: inBrackets(
+      '(?:leise |laut |kurz )?(?:lach(?:t|end|en)|kicher(?:t|nd)|schmunzel(?:t|nd)|lächel(?:t|nd)|seufz(?:t|end|er)|räuspert sich|hustet|flüster(?:t|nd)|pause|zwinkert|nickt|gähnt|stöhnt)',
+    ),
     square: same('Quadrat'),
     cubic: same('Kubik'),
   },
@@ -76,6 +89,10 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     signs: signs(`arobase|point|barre oblique|tiret|tiret bas|point d'interrogation|égal|et|dièse|plus|deux-points|pour cent|tilde`),
     hundredths: String,
     time: hoursAnd('heure', 'heures'),
+    millionsOf: (currency) => (/^[aeiouyéh]/i.test(currency) ? `d'${currency}` : `de ${currency}`),
+    stageDirections: inBrackets(
+      'rit|rires?|(?:en )?riant|sourit|sourire|(?:en )?souriant|soupire?|glousse|tousse|se racle la gorge|chuchote|en chuchotant|pause|hoche la tête|bâille',
+    ),
     square: ['carré', 'carrés', 'carrés'],
     cubic: ['cube', 'cubes', 'cubes'],
   },
@@ -86,6 +103,10 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     formerly: 'antes',
     signs: signs('arroba|punto|barra|guion|guion bajo|signo de interrogación|igual|y|almohadilla|más|dos puntos|por ciento|tilde'),
     hundredths: (count) => `con ${count}`,
+    millionsOf: (currency) => `de ${currency}`,
+    stageDirections: inBrackets(
+      '(?:se )?ríe|risas?|(?:se )?sonríe|riendo|sonriendo|suspir[ao]|suspirando|carraspea|tose|susurra(?:ndo)?|pausa|asiente|bosteza|guiña un ojo',
+    ),
     square: ['cuadrado', 'cuadrados', 'cuadrados'],
     cubic: ['cúbico', 'cúbicos', 'cúbicos'],
   },
@@ -96,6 +117,10 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     formerly: 'prima',
     signs: signs('chiocciola|punto|barra|trattino|trattino basso|punto interrogativo|uguale|e|cancelletto|più|due punti|percento|tilde'),
     hundredths: (count) => `e ${count}`,
+    millionsOf: (currency) => `di ${currency}`,
+    stageDirections: inBrackets(
+      'rid(?:e|endo)|risat[ae]|ridacchia|sorrid(?:e|endo)|sospir[ao]|sospirando|tossisce|si schiarisce la voce|sussurra(?:ndo)?|pausa|annuisce|sbadiglia',
+    ),
     square: ['quadrato', 'quadrati', 'quadrati'],
     cubic: ['cubo', 'cubi', 'cubi'],
   },
@@ -107,6 +132,10 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     signs: signs('arroba|ponto|barra|hífen|sublinhado|ponto de interrogação|igual|e|cardinal|mais|dois pontos|por cento|til'),
     hundredths: (count) => `e ${count}`,
     time: (hour, minute = 0) => `${hour} ${hour === 1 ? 'hora' : 'horas'}${minute === 0 ? '' : ` e ${minute}`}`,
+    millionsOf: (currency) => `de ${currency}`,
+    stageDirections: inBrackets(
+      'ri|risos?|rindo|sorri(?:ndo)?|gargalha|suspir[ao]|suspirando|tosse|pigarreia|sussurra(?:ndo)?|pausa|acena|boceja',
+    ),
     square: ['quadrado', 'quadrados', 'quadrados'],
     cubic: ['cúbico', 'cúbicos', 'cúbicos'],
   },
@@ -118,6 +147,9 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     signs: signs('apenstaartje|punt|schuine streep|streepje|laag streepje|vraagteken|is|en|hekje|plus|dubbele punt|procent|tilde'),
     hundredths: String,
     time: hoursAnd('uur', 'uur'),
+    stageDirections: inBrackets(
+      '(?:zachtjes )?(?:lacht|lachend|gelach|grinnikt|giechelt|glimlacht|zucht|zuchtend|hoest|schraapt (?:zijn |haar |de )?keel|fluister(?:t|end)|pauze|knikt|gaapt|knipoogt)',
+    ),
     square: same('vierkante'),
     cubic: same('kubieke'),
   },
@@ -128,6 +160,9 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     formerly: 'wcześniej',
     signs: signs('małpa|kropka|ukośnik|myślnik|podkreślnik|znak zapytania|równa się|i|krzyżyk|plus|dwukropek|procent|tylda'),
     hundredths: String,
+    stageDirections: inBrackets(
+      'śmiech|śmieje się|ze śmiechem|chichocze|uśmiecha się|z uśmiechem|wzdycha|westchnienie|kaszle|odchrząkuje|szepcze|szeptem|pauza|kiwa głową|ziewa',
+    ),
     square: ['kwadratowy', 'kwadratowe', 'kwadratowych'],
     cubic: ['sześcienny', 'sześcienne', 'sześciennych'],
   },
@@ -138,6 +173,7 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     formerly: 'tidigare',
     signs: signs('snabel-a|punkt|snedstreck|bindestreck|understreck|frågetecken|lika med|och|nummertecken|plus|kolon|procent|tilde'),
     hundredths: (count) => `och ${count}`,
+    stageDirections: inBrackets('skrattar?|skrattande|fnissar|ler|leende|suckar?|hostar|harklar sig|viskar|viskande|paus|nickar|gäspar'),
     square: same('kvadrat'),
     cubic: same('kubik'),
   },
@@ -148,6 +184,9 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
     formerly: 'tidligere',
     signs: signs('snabel-a|punktum|skråstreg|bindestreg|understreg|spørgsmålstegn|lig med|og|havelåge|plus|kolon|procent|tilde'),
     hundredths: (count) => `og ${count}`,
+    stageDirections: inBrackets(
+      'ler|griner|grinende|latter|fniser|smiler|smilende|sukk?(?:er)?|hoster|rømmer sig|hvisker|hviskende|pause|nikker|gaber',
+    ),
     square: same('kvadrat'),
     cubic: same('kubik'),
   },

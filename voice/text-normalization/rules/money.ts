@@ -1,6 +1,7 @@
-/** Amounts: "$4,200.50", "19,99 €", "USD 5", "10–20 €". */
+/** Amounts: "$4,200.50", "19,99 €", "USD 5", "10–20 €", "$5 million", "3 Mio. €". */
 import { decimalSignOf, editsOf, NUMBER, readNumber, type WrittenNumber } from './numbers.ts';
 import type { Language, Rule } from './index.ts';
+import { scalesOf } from './scales.ts';
 
 interface Sign {
   readonly currency: string;
@@ -31,7 +32,7 @@ const CODES = 'USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|DKK|NOK|PLN|CZK|HUF|B
 
 const SIGN = String.raw`(?:US|[ACR])\$|[$€£¥₹]`;
 const SPACE = String.raw`[ \u00A0\u202F]?`;
-/** "5 million" is left to the voice, and so are "$5$", which is LaTeX, and "5€/kg". */
+/** A scale that isn't known is left to the voice, and so is "$5$", which is LaTeX. */
 const SCALE = String.raw`(?:[kKmM]|mil|mln|mld|bn|tys|[mM]io|[mM]rd)(?!\p{L})|[mM]ill?i|[mM]ilj|[mM]ilh|[bB]il[lh]|[tT]ril|thousand|[tT]ausend|hundred`;
 const END = String.raw`(?![\d$€£]|[.,]\d|\p{L}|${SPACE}(?:${SCALE}))`;
 const BEGIN = String.raw`(?<![\p{L}\d$€£¥₹]|\d[.,])`;
@@ -40,20 +41,35 @@ const RANGE = String.raw`(?:${SPACE}[-–]${SPACE}(${NUMBER}))?`;
 export function money({ tag, vocabulary }: Language): Rule {
   const decimal = decimalSignOf(tag);
   const words = `${SIGN}|zł|kr|${CODES}`;
-  const before = new RegExp(String.raw`${BEGIN}(${SIGN}|(?:${CODES})(?=[ \u00A0\d]))${SPACE}(${NUMBER})${RANGE}${END}`, 'gu');
-  const after = new RegExp(String.raw`${BEGIN}(${NUMBER})${RANGE}${SPACE}(${words})${END}`, 'gu');
-  const said = (sign: string, first: string, last?: string): string | undefined => {
+  const scales = vocabulary && scalesOf(tag);
+  const scaled = (stop: string): string =>
+    scales === undefined ? '()' : String.raw`(?:${SPACE}(${scales.pattern})(?!\p{L}|-\p{L})${stop})?`;
+  const before = new RegExp(
+    String.raw`${BEGIN}(${SIGN}|(?:${CODES})(?=[ \u00A0\d]))${SPACE}(${NUMBER})${RANGE}${scaled(String.raw`(?:\.(?= \p{Ll}))?`)}${END}`,
+    'gu',
+  );
+  const after = new RegExp(String.raw`${BEGIN}(${NUMBER})${RANGE}${scaled(String.raw`\.?`)}${SPACE}(${words})${END}`, 'gu');
+  const said = (sign: string, [first, last, scale]: readonly [string, string?, string?]): string | undefined => {
     const found = signOf(sign, tag);
     if (found === undefined) return undefined;
-    const end = amountIn(tag, found, readNumber(last ?? first, decimal), vocabulary?.hundredths);
+    const amount = readNumber(last ?? first, decimal);
+    const end = !scale ? amountIn(tag, found, amount, vocabulary?.hundredths) : scaledIn(found, amount, scale);
     if (last === undefined || end === undefined) return end;
     const begin = numberIn(tag, readNumber(first, decimal));
     return vocabulary && `${begin} ${vocabulary.to} ${end}`;
   };
+  /** "5 million dollars". */
+  const scaledIn = (sign: Sign, amount: WrittenNumber, scale: string): string | undefined => {
+    const found = scales?.find(amount.value, scale);
+    if (found === undefined) return undefined;
+    const { name } = namedIn(tag, sign, MANY);
+    const currency = found.exponent > 3 ? (vocabulary?.millionsOf?.(name) ?? name) : name;
+    return `${numberIn(tag, amount)} ${found.name} ${currency}`;
+  };
   return (text) => {
     const edits = [
-      ...editsOf(text, before, ([, sign = '', first = '', last]) => said(sign, first, last)),
-      ...editsOf(text, after, ([, first = '', last, sign = '']) => said(sign, first, last)),
+      ...editsOf(text, before, ([, sign = '', first = '', last, scale]) => said(sign, [first, last, scale])),
+      ...editsOf(text, after, ([, first = '', last, scale, sign = '']) => said(sign, [first, last, scale])),
     ];
     // "$5 €" is one amount at most.
     return edits.toSorted((a, b) => a.from - b.from).filter(({ from }, index, all) => index === 0 || from >= all[index - 1]!.to);
@@ -71,23 +87,31 @@ function signOf(written: string, tag: string): Sign | undefined {
 
 function amountIn(
   tag: string,
-  { currency, word }: Sign,
+  sign: Sign,
   { value, decimals }: WrittenNumber,
   hundredthsIn: ((count: number, currency: string) => string | undefined) | undefined,
 ): string | undefined {
   const whole = Math.floor(value);
   const cents = Math.round((value - whole) * 100);
-  const hundredths = decimals <= 2 && cents > 0 && cents < 100 ? hundredthsIn?.(cents, currency) : undefined;
+  const hundredths = decimals <= 2 && cents > 0 && cents < 100 ? hundredthsIn?.(cents, sign.currency) : undefined;
   const shown = hundredths === undefined ? { value, decimals: cents === 0 && decimals <= 2 ? 0 : decimals } : { value: whole, decimals: 0 };
-  const parts = formatOf(tag, { style: 'currency', currency, currencyDisplay: 'name' }, shown.decimals).formatToParts(shown.value);
-  const name = parts.find(({ type }) => type === 'currency')?.value ?? currency;
-  const own = word && name.split(/[ \u00A0-]/).find((each) => word.test(each));
+  const { parts, name } = namedIn(tag, sign, shown);
   return (
     parts
-      .map(({ type, value: part }) => (type === 'currency' ? (own ?? name) : part))
+      .map(({ type, value: part }) => (type === 'currency' ? name : part))
       .join('')
       .replaceAll(/\s/g, ' ') + (hundredths === undefined ? '' : ` ${hundredths}`)
   );
+}
+
+/** Of which a currency has the form that it has behind "million". */
+const MANY: WrittenNumber = { value: 5, decimals: 0 };
+
+/** An amount, and in it the name of its currency, as short as the sign. */
+function namedIn(tag: string, { currency, word }: Sign, { value, decimals }: WrittenNumber) {
+  const parts = formatOf(tag, { style: 'currency', currency, currencyDisplay: 'name' }, decimals).formatToParts(value);
+  const name = parts.find(({ type }) => type === 'currency')?.value ?? currency;
+  return { parts, name: (word && name.split(/[ \u00A0-]/).find((each) => word.test(each))) ?? name };
 }
 
 const numberIn = (tag: string, { value, decimals }: WrittenNumber): string => formatOf(tag, {}, decimals).format(value);
