@@ -126,30 +126,50 @@ describe('tools', () => {
     expect(book.runs).toHaveLength(1);
   });
 
-  it('that are done while the user speaks are answered for with what the user says', async () => {
+  it.each(['stream', 'requests'] as const)(
+    'that are done while the user speaks are answered for with what the user says: %s',
+    async (by) => {
+      const book = aTool('book');
+      const call = new SimulatedCall({
+        recognizer: { by },
+        tools: [book.definition],
+        model: ({ lastUser }) => (lastUser.includes('book') ? { calls: ['book'] } : 'It is table seven, and we open at six.'),
+      });
+      await call.says('please book a table');
+      await call.pass(2_000);
+      call.speaks('and when do you open');
+      await call.pass(700);
+      book.gives('table 7');
+      await call.pass(8_000);
+      expect(call.requests.filter(hasResult)).toEqual([]);
+      expect(call.requests.at(-1)!.asked).toEqual([
+        'user: please book a table',
+        'call: book',
+        'result: book "table 7"',
+        'user: and when do you open',
+      ]);
+      expect(call.transcript).toEqual([
+        'user: please book a table',
+        'user: and when do you open',
+        'agent: It is table seven, and we open at six.',
+      ]);
+    },
+  );
+
+  it('that are done during a long noise are answered for after it', async () => {
     const book = aTool('book');
     const call = new SimulatedCall({
-      recognizer: { by: 'stream' },
       tools: [book.definition],
-      model: ({ lastUser }) => (lastUser.includes('book') ? { calls: ['book'] } : 'It is table seven, and we open at six.'),
+      model: (request) => (hasResult(request) ? 'It is table seven.' : { calls: ['book'] }),
     });
     await call.says('please book a table');
     await call.pass(2_000);
-    call.speaks('and when do you open');
-    await call.pass(700);
+    call.coughs(1_500);
+    await call.pass(1_000);
     book.gives('table 7');
-    await call.pass(8_000);
-    expect(call.requests.at(-1)!.asked).toEqual([
-      'user: please book a table',
-      'call: book',
-      'result: book "table 7"',
-      'user: and when do you open',
-    ]);
-    expect(call.transcript).toEqual([
-      'user: please book a table',
-      'user: and when do you open',
-      'agent: It is table seven, and we open at six.',
-    ]);
+    await call.pass(5_000);
+    expect(call.transcript).toEqual(['user: please book a table', 'agent: It is table seven.']);
+    expect(call.requests.filter(hasResult)).toHaveLength(1);
   });
 
   it('that only wait for the user are stopped by words', async () => {

@@ -557,7 +557,9 @@ export class SimulatedConversation {
     if (!begun || screening || ending || goodbye.said || hearing.heeded) return;
     const falls = speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping);
     this.#expect(!unanswered || falls, 'the user’s words are asked about at once');
-    this.#expect(!isQuiet(this.#state) || (unseen === 0 && waiting.length === 0), 'nothing is owed where nothing is under way');
+    // Nor is anything heard while they speak without a word that is known.
+    const isOwed = !hearing.paused && (unseen > 0 || waiting.length > 0);
+    this.#expect(!isQuiet(this.#state) || !isOwed, 'nothing is owed where nothing is under way');
   }
 
   /** When nothing happens any more, nothing is owed. */

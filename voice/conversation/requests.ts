@@ -18,6 +18,8 @@ export function askIfDue(change: Change): void {
   // The history does not say yet what was heard, or found out.
   if (speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping)) return;
   if (unanswered) return ask(change);
+  // The user speaks, and what they say may be known with the next word: nothing is heard of an answer until then.
+  if (hearing.paused) return;
   if (caller !== undefined) {
     if (tools.some((tool) => tool.answer === caller)) return;
     change.set({ caller: undefined });
