@@ -7,6 +7,8 @@ import type { Room } from '@livekit/rtc-node';
 /** What a room looks at, of all there is. */
 const OF_ROOMS: ReadonlySet<string | undefined> = new Set(['roomEvent', 'rpcMethodInvocation']);
 
+const IGNORED = Promise.resolve();
+
 /** Its type hides it. */
 interface RoomListener {
   onFfiEvent: (event: { readonly message: { readonly case: string | undefined } }) => Promise<void>;
@@ -16,7 +18,5 @@ interface RoomListener {
 export function ignoreSound(room: Room): void {
   const listener = room as unknown as RoomListener;
   const { onFfiEvent } = listener;
-  listener.onFfiEvent = async (event) => {
-    if (OF_ROOMS.has(event.message.case)) await onFfiEvent(event);
-  };
+  listener.onFfiEvent = (event) => (OF_ROOMS.has(event.message.case) ? onFfiEvent(event) : IGNORED);
 }
