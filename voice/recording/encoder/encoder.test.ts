@@ -67,6 +67,21 @@ it('what has been written is playable while the recording goes on, also of silen
   await finished(recording);
 });
 
+it('sound after a long silence is where it belongs, and nothing is heard before it', async () => {
+  const file = join(folder, 'after-silence.ogg');
+  const recording = encoder.open(file);
+  const [sound, silence] = [tones(1), Buffer.alloc(5 * encoder.rate * 4)];
+  for (const piece of [sound, silence, sound]) recording.write(piece);
+  recording.end();
+  await finished(recording);
+  const { left, right } = await decodeOgg(await readFile(file));
+  const at = (seconds: number): number => (seconds * left.length) / 7;
+  const loudest = (samples: Int16Array): number => samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  for (const side of [left, right]) expect(loudest(side.subarray(at(1.5), at(5.98)))).toBeLessThan(20);
+  expect(frequency(left.subarray(at(6.1)), 0.9)).toBeCloseTo(440, -1);
+  expect(frequency(right.subarray(at(6.1)), 0.9)).toBeCloseTo(1_000, -1);
+});
+
 it('a file that cannot be written fails its own recording alone', async () => {
   const good = encoder.open(join(folder, 'good.ogg'));
   const bad = encoder.open(join(folder, 'nowhere', 'bad.ogg'));

@@ -15,6 +15,7 @@ const GRANULES = 48_000 / RECORDING_RATE;
 /** Of speech that nothing is missing from, and not too much to encode (`npm run bench -- voice --only recording`). */
 export const COMPLEXITY = 0;
 const BITRATE = 48_000;
+const SILENCE = Buffer.alloc(FRAME_BYTES);
 
 type Encoder = Awaited<ReturnType<typeof createEncoder>>;
 
@@ -24,6 +25,10 @@ export class OpusFile {
   readonly #pages = new PageWriter(1);
   readonly #preSkip: number;
   #rest: Uint8Array = new Uint8Array();
+  /** Of the last frame. */
+  #packet = new Uint8Array();
+  /** It is the one of silence that follows silence, which is always the same. */
+  #settled = false;
   #samples = 0;
 
   /**
@@ -55,7 +60,7 @@ export class OpusFile {
     const whole = bytes.length - (bytes.length % FRAME_BYTES);
     const pages: Uint8Array[] = [];
     for (let at = 0; at < whole; at += FRAME_BYTES)
-      pages.push(...this.#pages.add(this.#encoder.encode(bytes.subarray(at, at + FRAME_BYTES)), FRAME * GRANULES));
+      pages.push(...this.#pages.add(this.#encode(bytes.subarray(at, at + FRAME_BYTES)), FRAME * GRANULES));
     this.#rest = bytes.subarray(whole);
     this.#samples += pcm.length / BYTES;
     this.#append(pages);
@@ -73,6 +78,15 @@ export class OpusFile {
   close(): void {
     this.#encoder.free();
     closeSync(this.#file);
+  }
+
+  #encode(frame: Buffer): Uint8Array {
+    const silent = SILENCE.equals(frame);
+    if (silent && this.#settled) return this.#packet;
+    const packet = this.#encoder.encode(frame);
+    this.#settled = silent && Buffer.compare(packet, this.#packet) === 0;
+    this.#packet = packet;
+    return packet;
   }
 
   #append(pages: readonly Uint8Array[]): void {
