@@ -71,6 +71,9 @@ export const freeObject = (maxProperties: number) =>
 /** Any JSON value, null too, kept as it is. It must stand in something atomic: merged field by field, `{}` would be stored as `null`. */
 export const freeValue = () => z.unknown().meta({ nullable: true, 'x-kubernetes-preserve-unknown-fields': true });
 
+/** The least and the most of a {@link duration}: no keyword of its schema says them. */
+export const durationBounds = z.registry<{ readonly min: string; readonly max: string }>();
+
 /** A duration as Go writes it. */
 export const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
@@ -79,7 +82,7 @@ export const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
  * The rule looks only at what the pattern accepts: the server evaluates rules even where a pattern failed, and would add a conversion error.
  */
 export const duration = (min: string, max: string) =>
-  cel(z.string().max(32).regex(DURATION), {
+  cel(z.string().max(32).regex(DURATION).register(durationBounds, { min, max }), {
     rule: `!self.matches(r'${DURATION.source}') || (duration(self) >= duration('${min}') && duration(self) <= duration('${max}'))`,
     message: `must be between ${min} and ${max}`,
   });
@@ -121,6 +124,9 @@ export const header = () =>
     }),
     { rule: 'has(self.value) != has(self.valueFrom)', message: 'set exactly one of value and valueFrom' },
   );
+
+/** Headers by their names. */
+export const headerList = () => mapOf(header(), ['name'], 32);
 
 /** "exactly one of `fields`", for the node that has them. */
 export function exactlyOneOf(fields: readonly string[]): CelRule {

@@ -10,7 +10,7 @@ import {
   exactlyOneOf,
   freeObject,
   freeValue,
-  header,
+  headerList,
   immutableChoice,
   list,
   localRef,
@@ -63,7 +63,7 @@ const custom = z.object({
         .enum(toolMethods)
         .default('GET')
         .describe('GET, HEAD, OPTIONS and DELETE send parameters in the query, the others as JSON.'),
-      headers: mapOf(header(), ['name'], 32).optional().describe('Sent with the request.'),
+      headers: headerList().optional().describe('Sent with the request.'),
       timeout: duration('1s', '120s').default('20s').describe('Limit of the whole request.'),
       fixedParams: mapTo(param, 64).optional().describe('Win over what the model says.'),
       runtimeParams: mapTo(runtimeParam, 64).optional().describe("Filled from the call's dynamic data."),
@@ -99,7 +99,7 @@ export const updatePolicies = ['Pinned', 'Follow'] as const;
 const mcp = cel(
   z.object({
     url: url().describe('Address of the server: streamable HTTP.'),
-    headers: mapOf(header(), ['name'], 32).optional().describe('Sent with every request.'),
+    headers: headerList().optional().describe('Sent with every request.'),
     oauth: z
       .object({
         tokenURL: url().describe('Token endpoint of the authorization server.'),

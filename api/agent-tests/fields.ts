@@ -2,39 +2,35 @@
 import { z } from 'zod';
 
 import { agentTestKind, testVerdicts, type AgentTest, type AgentTestSpec, type AgentTestStatus } from '../../crds/index.ts';
+import { LONGEST_QUERY_VALUE } from '../../crds/limits.ts';
+import { localRef } from '../../crds/schema.ts';
 import type { Stored } from '../../kube/types.ts';
-import { describeFields } from '../codec/describe-fields.ts';
+import { references } from '../codec/conversions.ts';
 import {
   answerShape,
   bringsSecrets,
   createShape,
-  field,
   fieldNamesOf,
   readFields,
   secretRefsOf,
   updateShape,
   writeFields,
-  type Conversion,
   type Decoding,
   type Encoding,
 } from '../codec/fields.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
-import { named, text } from '../codec/schemas.ts';
+import { bodySchema, mapLike } from '../codec/rest-schema.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
-import { conversation, duration, endChecks, judgeModel, mocks, simulatedUser } from './content.ts';
+import { volatile } from '../validation/unknown-fields.ts';
+import { conversation, endChecks, judgeModel, mocks, simulatedUser } from './content.ts';
 
 interface AgentTestReading extends Decoding {
   readonly state: ResourceState;
 }
-
-const agentNames: Conversion = {
-  read: (stored: readonly { readonly name: string }[]) => stored.map(({ name }) => name),
-  write: (names: readonly string[]) => names.map((name) => ({ name })),
-  below: { '.*': '.*', '.*.name': '.*' },
-};
 
 const result = z
   .object({
@@ -54,34 +50,21 @@ function resultToRest({ agent, runID, finishedAt, ...rest }: NonNullable<AgentTe
   return { ai_agent_id: agent, test_run_id: runID, ...(finishedAt !== undefined && { finished_at: finishedAt }), ...rest };
 }
 
+const { field, answered, own } = fieldsOf<typeof agentTestKind.spec, Stored<AgentTest>, AgentTestReading>(agentTestKind.spec);
+
 const fields = {
-  test_id: field({
-    create: text(253)
+  test_id: own({
+    create: bodySchema(localRef().shape.name)
       .nullish()
       .describe('Name of a new test, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),
     answer: z.string().describe('Name of the AgentTest resource.'),
-    read: ({ metadata }: AgentTest) => metadata.name,
+    read: ({ metadata }) => metadata.name,
   }),
-  ai_agent_ids: field({
-    path: 'agentRefs',
-    as: agentNames,
-    create: z.array(named(253)).min(1).max(64),
-    update: z.array(named(253)).min(1).max(64).optional(),
-    answer: z.array(z.string()),
-  }),
-  required: field({
-    path: 'required',
-    create: z.boolean().nullish().describe('true: a revision of these agents that does not pass is never served.'),
-    answer: z.boolean(),
-  }),
-  mode: field({ path: 'mode', create: z.enum(['text', 'audio']).nullish(), answer: z.enum(['text', 'audio']) }),
-  dynamic_data: field({
-    path: 'dynamicData',
-    create: z
-      .record(text(128), z.union([z.string().max(4096), z.number(), z.boolean()]))
-      .meta({ maxProperties: 64 })
-      .nullish(),
-    answer: z.record(z.string(), z.unknown()),
+  ai_agent_ids: field('agentRefs', { as: references }),
+  required: field('required'),
+  mode: field('mode'),
+  dynamic_data: field('dynamicData', {
+    body: (data) => mapLike(data, z.union([z.string().max(LONGEST_QUERY_VALUE), z.number(), z.boolean()])),
     empty: {},
   }),
   tools: mocks,
@@ -89,31 +72,17 @@ const fields = {
   simulated_user: simulatedUser,
   at_end: endChecks,
   judge: judgeModel,
-  repeat: field({ path: 'repeat', create: z.int().min(1).max(1000).nullish().describe('How many attempts are made.'), answer: z.int() }),
-  pass_at_least: field({
-    path: 'passAtLeast',
-    create: z.int().min(1).max(1000).nullish(),
-    answer: z.int().optional(),
-  }),
-  schedule: field({
-    path: 'schedule',
-    create: text(100).nullish(),
-    answer: z.string().optional(),
-  }),
-  timeout: field({ path: 'timeout', create: duration().nullish(), answer: z.string() }),
-  results: field({
-    answer: z.array(result).describe('The newest result of each agent.'),
-    read: ({ status }: AgentTest) => (status?.results ?? []).map(resultToRest),
-  }),
-  created_at: field({
-    answer: z.iso.datetime().describe('When it was made.'),
-    read: ({ metadata }: Stored<AgentTest>) => metadata.creationTimestamp,
-  }),
-  updated_at: field({ answer: z.iso.datetime().describe('Of the last change of its definition, by whatever means.'), read: writtenAt }),
-  state: field({ answer: resourceState, read: (_: AgentTest, { state }: AgentTestReading) => state }),
+  repeat: field('repeat'),
+  pass_at_least: field('passAtLeast'),
+  schedule: field('schedule'),
+  timeout: field('timeout'),
+  results: answered(volatile(z.array(result).describe('The newest result of each agent.')), ({ status }) =>
+    (status?.results ?? []).map(resultToRest),
+  ),
+  created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),
+  updated_at: answered(volatile(z.iso.datetime().describe('Of the last change of its definition, by whatever means.')), writtenAt),
+  state: answered(resourceState, (_, { state }) => state),
 };
-
-describeFields(agentTestKind.spec, fields);
 
 export const agentTestCreate = z.object(createShape(fields));
 /** Absent fields keep their value, `null` brings back the default; lists are replaced as a whole. */

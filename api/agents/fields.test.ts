@@ -17,7 +17,6 @@ import {
   type AgentDecoding,
   type AgentUpdate,
 } from './fields.ts';
-import { release } from './release.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
@@ -475,18 +474,22 @@ describe('REST → resource → REST', () => {
 });
 
 it('keeps what a release says through REST and back, with the duration as it was typed', () => {
-  const stored = {
-    pin: 'abcdef12',
-    canary: {
-      percent: 10,
-      for: '30m',
-      deadline: '168h',
-      minCalls: 20,
-      abortOn: { errorRate: 5, p95VoiceToVoiceMs: 1500, analysis: { name: 'ok', below: 80 } },
+  const needed = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
+  const stored = agentKind.spec.parse({
+    ...needed,
+    release: {
+      pin: 'abcdef12',
+      canary: {
+        percent: 10,
+        for: '30m',
+        deadline: '168h',
+        minCalls: 20,
+        abortOn: { errorRate: 5, p95VoiceToVoiceMs: 1500, analysis: { name: 'ok', below: 80 } },
+      },
     },
-  };
-  const shown = release.as.read(stored, { secrets: { read: () => undefined } } as never);
-  expect(shown).toEqual({
+  });
+  const { release } = agentToRest(storedAgent(stored), reading);
+  expect(release).toEqual({
     pin: 'abcdef12',
     canary: {
       percent: 10,
@@ -496,10 +499,9 @@ it('keeps what a release says through REST and back, with the duration as it was
       abort_on: { error_rate: 5, p95_voice_to_voice_ms: 1500, analysis: { name: 'ok', below: 80 } },
     },
   });
-  expect(release.as.write(shown, { name: 'release', stored, within: {} }, {} as never)).toEqual(stored);
-  expect(release.as.write({ canary: { percent: 1 } }, { name: 'release', stored: undefined, within: {} }, {} as never)).toEqual({
-    canary: { percent: 1, abortOn: {} },
-  });
+  expect(encode({ release }, stored).draft).toEqual(stored);
+  // What isn't named is unset: it is replaced as a whole.
+  expect(encode({ release: { canary: { percent: 1 } } }, stored).draft.release).toEqual({ canary: { percent: 1 } });
 });
 
 it('has a case for each field of the table: add what is named here to the bodies above', () => {

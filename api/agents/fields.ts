@@ -6,16 +6,12 @@ import { z } from 'zod';
 import { originOf } from '../../crds/address.ts';
 import { agentKind, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { llmProviders } from '../../crds/providers.ts';
-import { reference, seconds, secret, trimmedLabel, trimmedName } from '../codec/conversions.ts';
-import { describeFields } from '../codec/describe-fields.ts';
+import { items, reference, seconds, secret, trimmedLabel, trimmedName, whole } from '../codec/conversions.ts';
 import {
   answerShape,
   bringsSecrets,
   createShape,
-  field,
   fieldNamesOf,
-  group,
-  items,
   matchStored,
   readFields,
   secretRefsOf,
@@ -24,20 +20,20 @@ import {
   type Decoding,
   type Encoding,
 } from '../codec/fields.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { displayName, distinct, distinctTexts, named, nameLabel, text } from '../codec/schemas.ts';
+import { schemaAt } from '../codec/rest-schema.ts';
+import { distinct } from '../codec/schemas.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
 import { attachedTool, inlineTool, MAX_TOOLS } from '../tools/fields.ts';
-import { sentAs } from '../validation/unknown-fields.ts';
+import { sentAs, volatile } from '../validation/unknown-fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import type { JsonObject } from '../../platform/json.ts';
 import { withRule } from '../validation/validate.ts';
 import { lookups } from './lookups.ts';
-import { budget, BUDGET } from './budget.ts';
 import { release } from './release.ts';
-import { FALLBACKS, stt, tts } from './speech.ts';
+import { stt, tts } from './speech.ts';
 
 /** Longest prompt that stands in the resource itself, in characters. */
 export const MAX_INLINE_PROMPT = 4096;
@@ -60,19 +56,16 @@ export interface AgentEncoding extends Encoding {
 }
 
 const AGENT_NAME = 'What people call the agent; several may have the same name.';
-const agentName = displayName(200, AGENT_NAME);
-const address = text(2048).regex(/^https?:\/\//);
-const label = z.string().optional();
-const apiKeyAnswer = label.describe('`"********"` unless the key names the permission `secrets:read`.');
-type LlmFallback = NonNullable<AgentSpec['llm']['fallbacks']>[number];
 
-const agentState = z
-  .object({
-    ...stateFields,
-    serving_revision: z.string().optional().describe('The revision that new calls start with; absent where none has been sound yet.'),
-    desired_revision: z.string().optional().describe('The revision that the resource and all that it names ask for, as last reported.'),
-  })
-  .meta({ id: 'AgentState', description: STATE });
+const agentState = volatile(
+  z
+    .object({
+      ...stateFields,
+      serving_revision: z.string().optional().describe('The revision that new calls start with; absent where none has been sound yet.'),
+      desired_revision: z.string().optional().describe('The revision that the resource and all that it names ask for, as last reported.'),
+    })
+    .meta({ id: 'AgentState', description: STATE }),
+);
 
 const prompt = withRule(z.string().max(MAX_PROMPT_BYTES), (value, loc) => {
   if (Buffer.byteLength(value) > MAX_PROMPT_BYTES)
@@ -85,101 +78,77 @@ const needsBaseUrl = (provider: unknown, baseURL: unknown): boolean =>
   provider === 'openai_compatible' && (baseURL === undefined || baseURL === null);
 const BASE_URL_MISSING = 'model_provider openai_compatible needs a base_url';
 
-const sentTo = (provider: string, baseURL: string | undefined) => ({
+const sentTo = (provider: string | undefined, baseURL: string | undefined) => ({
   model_provider: provider,
   base_url: baseURL === undefined ? "the provider's own" : originOf(baseURL),
 });
 
-const contextTokens = <P extends string>(path: P) =>
-  field({
-    path,
-    create: z.int().min(1024).max(10_000_000).nullish(),
-    answer: z.int().optional(),
-  });
+const { field, answered, own, group } = fieldsOf<typeof agentKind.spec, Agent, AgentDecoding, AgentEncoding>(agentKind.spec);
+const fallback = fieldsOf(schemaAt(agentKind.spec, 'llm.fallbacks.*'));
+const question = fieldsOf(schemaAt(agentKind.spec, 'postCallAnalysis.*'));
+const spending = fieldsOf(schemaAt(agentKind.spec, 'budget'));
 
-const llmFallbackFields = {
-  model_provider: field({ path: 'provider', create: z.enum(llmProviders).meta({ id: 'LanguageModelProvider' }), answer: z.string() }),
-  model_name: field({ path: 'model', create: named(256), answer: z.string() }),
-  base_url: field({ path: 'baseURL', create: address.nullish(), answer: label }),
-  api_key: field({
-    path: 'apiKeySecretRef',
-    as: secret,
-    create: named(4096).nullish(),
-    answer: apiKeyAnswer,
-    sentTo: ({ provider, baseURL }: LlmFallback) => sentTo(provider, baseURL),
-  }),
-  context_tokens: contextTokens('contextTokens'),
-};
-
-const llmFallback = withRule(z.object(createShape(llmFallbackFields)).meta({ id: 'LanguageModelFallbackCreate' }), (item, loc) =>
-  needsBaseUrl(item.model_provider, item.base_url) ? [issues.value([...loc, 'base_url'], BASE_URL_MISSING)] : [],
-);
-
-/** A masked key goes on with the same model, else with the same address, else with the one at its place. */
-const continuedFallbacks = (sent: readonly JsonObject[], stored: readonly JsonObject[]): readonly unknown[] =>
-  matchStored(sent, stored, [
-    (item, { provider, model, baseURL }) =>
-      item['model_provider'] === provider && item['model_name'] === model && (item['base_url'] ?? undefined) === baseURL,
-    (item, { provider, baseURL }) => item['model_provider'] === provider && (item['base_url'] ?? undefined) === baseURL,
-    () => true,
-  ]);
+const fallbackModel = z.enum(llmProviders).meta({ id: 'LanguageModelProvider' });
 
 const llm = group(
   {
-    llm_id: field({
-      answer: sentAs(z.string().describe('Id of the model of this agent; it stays the same.'), 'model_name'),
-      read: llmIdOf,
-    }),
-    llm_type: field({ path: 'llm.type', create: z.literal('simple').nullish(), answer: z.string() }),
-    model_provider: field({
-      path: 'llm.provider',
-      create: named(64)
-        .nullish()
-        .meta({ examples: ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] }),
-      answer: z.string(),
-    }),
-    model_name: field({ path: 'llm.model', create: named(256), update: named(256).optional(), answer: z.string() }),
-    model_temperature: field({ path: 'llm.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number().optional() }),
-    llm_name: field({ path: 'llm.name', as: trimmedLabel, create: nameLabel(200).nullish(), answer: label }),
-    llm_description: field({ path: 'llm.description', create: text(1500).nullish(), answer: label }),
-    base_url: field({ path: 'llm.baseURL', create: address.nullish(), answer: label }),
-    api_key: field({
-      path: 'llm.apiKeySecretRef',
+    llm_id: answered(sentAs(z.string().describe('Id of the model of this agent; it stays the same.'), 'model_name'), llmIdOf),
+    llm_type: field('llm.type'),
+    model_provider: field('llm.provider'),
+    model_name: field('llm.model'),
+    model_temperature: field('llm.temperature'),
+    llm_name: field('llm.name', { as: trimmedLabel }),
+    llm_description: field('llm.description'),
+    base_url: field('llm.baseURL'),
+    api_key: field('llm.apiKeySecretRef', {
       as: secret,
-      create: named(4096).nullish(),
-      answer: apiKeyAnswer,
-      sentTo: ({ llm: { provider = 'openai', baseURL } = {} }: Draft<AgentSpec>) => {
+      sentTo: ({ llm: { provider = 'openai', baseURL } = {} }) => {
         const { model_provider, base_url } = sentTo(provider, baseURL);
         return { 'llm.model_provider': model_provider, 'llm.base_url': base_url };
       },
     }),
-    fallbacks: field({
-      path: 'llm.fallbacks',
-      as: items(llmFallbackFields, continuedFallbacks),
-      create: z.array(llmFallback).max(3).nullish().describe(FALLBACKS),
-      answer: z.array(z.object(answerShape(llmFallbackFields)).meta({ id: 'LanguageModelFallback' })),
+    fallbacks: field('llm.fallbacks', {
+      as: items(
+        {
+          model_provider: fallback.field('provider', { body: () => fallbackModel }),
+          model_name: fallback.field('model'),
+          base_url: fallback.field('baseURL'),
+          api_key: fallback.field('apiKeySecretRef', { as: secret, sentTo: ({ provider, baseURL }) => sentTo(provider, baseURL) }),
+          context_tokens: fallback.field('contextTokens'),
+        },
+        {
+          name: 'LanguageModelFallback',
+          // A masked key goes on with the same model, else with the same address, else with the one at its place.
+          match: (sent, stored) =>
+            matchStored(sent, stored, [
+              (item, { provider, model, baseURL }) =>
+                item.model_provider === provider && item.model_name === model && (item.base_url ?? undefined) === baseURL,
+              (item, { provider, baseURL }) => item.model_provider === provider && (item.base_url ?? undefined) === baseURL,
+              () => true,
+            ]),
+          rule: (item, loc) =>
+            needsBaseUrl(item.model_provider, item.base_url) ? [issues.value([...loc, 'base_url'], BASE_URL_MISSING)] : [],
+        },
+      ),
       empty: [],
     }),
-    max_tokens: field({ path: 'llm.maxTokens', create: z.int().min(1).max(32768).nullish(), answer: z.int().optional() }),
-    context_tokens: contextTokens('llm.contextTokens'),
-    required_dynamic_data: field({
-      path: 'llm.requiredDynamicData',
-      create: distinctTexts(named(128), 64, 'names')
-        .nullish()
-        .describe('Names that a call must bring, unless `dynamic_data_config` looks them up; a call without them is refused. At most 64.'),
-      answer: z.array(z.string()).describe('Names that a call must bring, unless `dynamic_data_config` looks them up.'),
+    max_tokens: field('llm.maxTokens'),
+    context_tokens: field('llm.contextTokens'),
+    required_dynamic_data: field('llm.requiredDynamicData', {
+      text: 'Names that a call must bring, unless `dynamic_data_config` looks them up; a call without them is refused.',
       empty: [],
     }),
-    system_prompt: field({
-      path: 'llm.systemPrompt',
+    system_prompt: field('llm.systemPrompt', {
       also: ['llm.systemPromptFrom'],
-      create: prompt.nullish().describe('System prompt of the model, at most 128 KiB. May hold `{{name}}` placeholders.'),
-      answer: label.describe('System prompt of the model. May hold `{{name}}` placeholders.'),
-      read: ({ spec }: Agent, { longPrompt }: AgentDecoding) =>
-        spec.llm.systemPromptFrom === undefined ? spec.llm.systemPrompt : (longPrompt ?? undefined),
+      body: () => prompt,
+      text: {
+        body: 'System prompt of the model, at most 128 KiB. May hold `{{name}}` placeholders.',
+        answer: 'System prompt of the model. May hold `{{name}}` placeholders.',
+      },
+      read: ({ spec }, { longPrompt }) => (spec.llm.systemPromptFrom === undefined ? spec.llm.systemPrompt : (longPrompt ?? undefined)),
       write: promptFromRest,
     }),
-    tools: field({
+    tools: own({
       create: withRule(
         z.array(inlineTool).max(MAX_TOOLS),
         distinct('tools', (tool) => tool.tool_id),
@@ -187,184 +156,90 @@ const llm = group(
         .nullish()
         .describe('Tools that the agent may use: existing ones by `tool_id`, or definitions of new custom ones; at most 64.'),
       answer: z.array(attachedTool).describe('The tools that are attached, whoever attached them.'),
-      read: (_: Agent, { tools }: AgentDecoding) => tools,
+      read: (_, { tools }) => tools as z.output<typeof attachedTool>[],
     }),
   },
   { name: 'LanguageModel', path: 'llm' },
 );
 
-const analysisFields = {
-  type: field({
-    path: 'type',
-    create: z.enum(['string', 'enum', 'boolean', 'number']).meta({ id: 'PostCallResultType' }).nullish(),
-    answer: z.string(),
-    default: 'string',
-  }),
-  name: field({ path: 'name', create: named(128), answer: z.string() }),
-  description: field({ path: 'description', create: text(1500).nullish(), answer: label }),
-  system_prompt: field({ path: 'systemPrompt', create: text(4096).nullish(), answer: label }),
-  examples: field({ path: 'examples', create: z.array(text(512)).max(16).nullish(), answer: z.array(z.string()), empty: [] }),
-  choices: field({
-    path: 'choices',
-    create: distinctTexts(named(128), 64, 'choices').nullish(),
-    answer: z.array(z.string()),
-    empty: [],
-  }),
-};
-
-const analysisItem = withRule(z.object(createShape(analysisFields)).meta({ id: 'PostCallQuestionCreate' }), (item, loc) =>
-  item.type === 'enum' && (item.choices ?? []).length === 0 ? [issues.value(loc, 'type enum needs choices')] : [],
-);
+const BUDGET = 'What calls may cost in a day of `timezone`: once it is spent, new ones are refused until midnight';
 
 const fields = {
-  ai_agent_id: field({
-    answer: z.string().describe('Name of the Agent resource in the namespace of the organisation.'),
-    read: ({ metadata }: Agent) => metadata.name,
-  }),
-  created_by_user_id: field({
-    answer: label.describe('Who made it; absent where no user is known.'),
-    read: ({ metadata }: Agent) => metadata.annotations?.[wellKnown.createdBy],
-  }),
-  agent_name: field({
-    path: 'displayName',
+  ai_agent_id: answered(
+    z.string().describe('Name of the Agent resource in the namespace of the organisation.'),
+    ({ metadata }) => metadata.name,
+  ),
+  created_by_user_id: answered(
+    z.string().optional().describe('Who made it; absent where no user is known.'),
+    ({ metadata }) => metadata.annotations?.[wellKnown.createdBy],
+  ),
+  agent_name: field('displayName', {
     as: trimmedName,
-    create: agentName,
-    update: agentName.optional(),
-    answer: z.string().describe(AGENT_NAME),
-    read: ({ spec, metadata }: Agent) => spec.displayName?.trim() || metadata.name,
-  }),
-  state: field({ answer: agentState, read: (_: Agent, { state }: AgentDecoding) => state }),
-  language_code: field({
-    path: 'language',
-    create: text(35)
-      .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
-      .nullish(),
+    required: true,
+    text: { body: `${AGENT_NAME} Spaces around it are dropped.`, answer: AGENT_NAME },
     answer: z.string(),
+    read: ({ spec, metadata }) => spec.displayName?.trim() || metadata.name,
   }),
-  timezone: field({
-    path: 'timeZone',
-    create: text(64).nullish(),
-    answer: label,
-  }),
+  state: answered(agentState, (_, { state }) => state),
+  language_code: field('language'),
+  timezone: field('timeZone'),
   llm,
   stt,
   tts,
-  knowledge_base_id: field({ path: 'knowledgeBaseRef', as: reference, create: named(253).nullish(), answer: label }),
-  enable_user_interruptions: field({ path: 'interruptions.enabled', create: z.boolean().nullish(), answer: z.boolean() }),
-  minimum_speech_duration_for_interruptions: field({
-    path: 'interruptions.minSpeechDuration',
-    as: seconds,
-    create: z.number().min(0).max(15).nullish(),
-    answer: z.number().describe('Seconds.'),
+  knowledge_base_id: field('knowledgeBaseRef', { as: reference }),
+  enable_user_interruptions: field('interruptions.enabled'),
+  minimum_speech_duration_for_interruptions: field('interruptions.minSpeechDuration', { as: seconds }),
+  minimum_words_before_interruption: field('interruptions.minWords'),
+  wait_time_before_detecting_end_of_speech: field('turnDetection.endOfSpeechDelay', { as: seconds }),
+  turn_detection_mode: field('turnDetection.mode', {
+    id: 'TurnDetectionMode',
+    text: 'How the end of a turn is found: `model` waits the less the surer a detector is, `silence` always waits for `wait_time_before_detecting_end_of_speech`.',
   }),
-  minimum_words_before_interruption: field({
-    path: 'interruptions.minWords',
-    create: z.int().min(0).max(5).nullish(),
-    answer: z.int(),
-  }),
-  wait_time_before_detecting_end_of_speech: field({
-    path: 'turnDetection.endOfSpeechDelay',
-    as: seconds,
-    create: z.number().min(0).max(15).nullish(),
-    answer: z.number().describe('Seconds.'),
-  }),
-  turn_detection_mode: field({
-    path: 'turnDetection.mode',
-    create: z
-      .enum(['model', 'silence'])
-      .meta({ id: 'TurnDetectionMode' })
-      .nullish()
-      .describe(
-        'How the end of a turn is found: `model` (the default) waits the less the surer a detector is, `silence` always waits for `wait_time_before_detecting_end_of_speech`.',
-      ),
-    answer: z.string(),
-  }),
-  ambient_sound: field({
-    path: 'ambientSound.source',
-    create: z
-      .enum(['office', 'cafe', 'restaurant', 'park', 'street', 'home', 'library', 'airport', 'train_station', 'beach', 'none'])
-      .meta({ id: 'AmbientSound' })
-      .nullish(),
-    answer: z.string(),
-  }),
-  ambient_sound_volume: field({ path: 'ambientSound.volume', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
-  enable_recording: field({
-    path: 'recording.enabled',
-    also: ['recording'],
-    create: z.boolean().nullish().describe('Whether calls are recorded, where the organisation allows it; `true` by default.'),
-    answer: z.boolean().describe('Whether calls are recorded, where the organisation allows it.'),
-  }),
-  recording_retention_days: field({
-    path: 'recording.retentionDays',
-    create: z
-      .int()
-      .min(1)
-      .max(36_500)
-      .nullish()
-      .describe('Days after the end of a call until its recording is deleted; `null` for as many as the organisation has.'),
-    answer: z
-      .int()
-      .optional()
-      .describe('Days after the end of a call until its recording is deleted; absent for as many as the organisation has.'),
-  }),
-  webhook_url: field({ path: 'webhookURL', create: address.nullish(), answer: label }),
-  end_call_after_silence_seconds: field({
-    path: 'call.endAfterSilence',
-    as: seconds,
-    create: z.number().min(10).max(600).nullish().describe('Silence that ends the call; 30 by default.'),
-    answer: z.number(),
-  }),
-  enable_silence_reminder: field({
-    path: 'call.silenceReminder.enabled',
+  ambient_sound: field('ambientSound.source', { id: 'AmbientSound' }),
+  ambient_sound_volume: field('ambientSound.volume'),
+  enable_recording: field('recording.enabled', { also: ['recording'] }),
+  recording_retention_days: field('recording.retentionDays'),
+  webhook_url: field('webhookURL'),
+  end_call_after_silence_seconds: field('call.endAfterSilence', { as: seconds }),
+  enable_silence_reminder: field('call.silenceReminder.enabled', {
     also: ['call.silenceReminder'],
-    create: z
-      .boolean()
-      .nullish()
-      .describe('Whether the agent asks once, after half of that silence, if the user is still there; `true` by default.'),
-    answer: z.boolean().describe('Whether the agent asks once, after half of that silence, if the user is still there.'),
+    text: 'Whether the agent asks once, after half of that silence, if the user is still there.',
   }),
-  silence_reminder_message: field({
-    path: 'call.silenceReminder.message',
-    create: text(500)
-      .nullish()
-      .describe(
-        'What it asks then; `null` or empty for "Are you still there?" in the language of the agent. May hold `{{name}}` placeholders.',
-      ),
-    answer: label.describe('What it asks; absent for "Are you still there?" in its language.'),
-  }),
-  max_call_duration_seconds: field({
-    path: 'call.maxDuration',
-    as: seconds,
-    create: z.number().min(30).max(7200).nullish(),
-    answer: z.number(),
-  }),
-  welcome_message: field({ path: 'welcomeMessage', create: text(2000).nullish(), answer: label }),
-  voicemail_detection_timeout_seconds: field({
-    path: 'call.voicemailDetectionTimeout',
-    as: seconds,
-    create: z.number().min(0).max(300).nullish(),
-    answer: z.number(),
-  }),
+  silence_reminder_message: field('call.silenceReminder.message'),
+  max_call_duration_seconds: field('call.maxDuration', { as: seconds }),
+  welcome_message: field('welcomeMessage'),
+  voicemail_detection_timeout_seconds: field('call.voicemailDetectionTimeout', { as: seconds }),
   dynamic_data_config: lookups,
-  post_call_analysis: field({
-    path: 'postCallAnalysis',
-    as: items(analysisFields),
-    create: withRule(
-      z.array(analysisItem).max(32),
-      distinct('names', (item) => item.name),
-    ).nullish(),
-    answer: z.array(z.object(answerShape(analysisFields)).meta({ id: 'PostCallQuestion' })),
+  post_call_analysis: field('postCallAnalysis', {
+    as: items(
+      {
+        type: question.field('type', { id: 'PostCallResultType', required: false, default: 'string' }),
+        name: question.field('name'),
+        description: question.field('description'),
+        system_prompt: question.field('systemPrompt'),
+        examples: question.field('examples', { empty: [] }),
+        choices: question.field('choices', { empty: [] }),
+      },
+      {
+        name: 'PostCallQuestion',
+        rule: (item, loc) =>
+          item.type === 'enum' && (item.choices ?? []).length === 0 ? [issues.value(loc, 'type enum needs choices')] : [],
+      },
+    ),
     empty: [],
   }),
-  budget: field({
-    path: 'budget',
-    create: budget.meta({ id: 'DailyBudgetCreate' }).nullish().describe(`${BUDGET}; no limit where absent, or null.`),
-    answer: budget.meta({ id: 'DailyBudget' }).optional().describe(`${BUDGET}; absent where there is no limit.`),
+  budget: field('budget', {
+    as: whole(
+      {
+        daily: spending.field('daily', { text: 'An amount, such as `25.00`.' }),
+        currency: spending.field('currency', { text: 'ISO 4217; that of the prices of the installation.' }),
+      },
+      { name: 'DailyBudget' },
+    ),
+    text: { body: `${BUDGET}; no limit where absent, or null.`, answer: `${BUDGET}; absent where there is no limit.` },
   }),
   release,
 } as const;
-
-describeFields(agentKind.spec, fields);
 
 export const agentCreate = z.object(createShape(fields));
 
@@ -397,7 +272,11 @@ function requireBaseUrl(spec: Draft<AgentSpec>): readonly ValidationIssue[] {
 const isLong = (sent: string): boolean => Array.from(sent).length > MAX_INLINE_PROMPT;
 
 /** A prompt that is too long for the resource goes into a ConfigMap. */
-function promptFromRest(sent: string | null | undefined, spec: Draft<AgentSpec> | undefined, encoding: AgentEncoding): unknown {
+function promptFromRest(
+  sent: string | null | undefined,
+  spec: Draft<AgentSpec> | undefined,
+  encoding: AgentEncoding,
+): Draft<AgentSpec> | undefined {
   const { systemPrompt: _text, systemPromptFrom, ...others } = spec?.llm ?? {};
   const isStored = sent !== null && systemPromptFrom !== undefined && sent === encoding.storedLongPrompt;
   if (sent === undefined || isStored) return spec;

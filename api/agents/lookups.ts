@@ -2,13 +2,14 @@
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
-import { lookupMethods } from '../../crds/http-method.ts';
-import type { AgentSpec } from '../../crds/index.ts';
+import { agentKind, type AgentSpec } from '../../crds/index.ts';
 import { LONGEST_QUERY_VALUE, plainValue } from '../../crds/limits.ts';
-import { headers, milliseconds } from '../codec/conversions.ts';
-import { answerShape, createShape, field, items, matchStored, readFields } from '../codec/fields.ts';
+import { headers, items, milliseconds } from '../codec/conversions.ts';
+import { matchStored, readFields, type Shape } from '../codec/fields.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
 import { looksSecret } from '../codec/headers.ts';
-import { distinct, headerMap, named, text } from '../codec/schemas.ts';
+import type { Draft } from '../codec/present.ts';
+import { mapLike, schemaAt } from '../codec/rest-schema.ts';
 import { masked } from '../codec/secrets.ts';
 import { MASK } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
@@ -18,14 +19,6 @@ import { withRule } from '../validation/validate.ts';
 
 type AgentLookup = NonNullable<AgentSpec['dynamicData']>[number];
 
-const MOST_MILLISECONDS = 30_000;
-
-const timeout = withRule(
-  z.int().describe(`Milliseconds, from 1 to ${MOST_MILLISECONDS}; 5000 where absent.`).meta({ minimum: 1, maximum: MOST_MILLISECONDS }),
-  (value, loc) =>
-    value >= 1 && value <= MOST_MILLISECONDS ? [] : [issues.value(loc, `timeout is in milliseconds, from 1 to ${MOST_MILLISECONDS}`)],
-);
-
 const QUERY_VALUE = `a text of at most ${LONGEST_QUERY_VALUE} characters, a number or a boolean`;
 
 /** Not a union, which would report a failure of each of its alternatives. */
@@ -34,78 +27,43 @@ const queryValue = withRule(
   (value, loc) => (plainValue('', value, '').length === 0 ? [] : [issues.value(loc, `must be ${QUERY_VALUE}`)]),
 );
 
-const responseFields = {
-  name: field({ path: 'name', create: named(128), answer: z.string() }),
-  data: field({ path: 'path', create: named(512), answer: z.string() }),
-  context: field({ path: 'context', create: text(1500).nullish(), answer: z.string().optional() }),
-};
+const lookup = fieldsOf(schemaAt(agentKind.spec, 'dynamicData.*'));
+const value = fieldsOf(schemaAt(agentKind.spec, 'dynamicData.*.response.*'));
 
 const lookupFields = {
-  url: field({ path: 'url', create: text(2048).regex(/^https?:\/\//), answer: z.string() }),
-  method: field({
-    path: 'method',
-    create: inAnyCase(z.enum(lookupMethods).meta({ id: 'LookupMethod' })).nullish(),
-    answer: z.string(),
-    empty: 'GET',
-  }),
-  timeout: field({
-    path: 'timeout',
-    as: milliseconds,
-    create: timeout.nullish(),
-    answer: z.int().describe('Milliseconds.'),
-    empty: 5000,
-  }),
-  headers: field({
-    path: 'headers',
-    as: headers((lookup) => `dynamic-data.${(lookup as AgentLookup).name}`),
-    create: headerMap.nullish(),
-    answer: z.record(z.string(), z.string()),
+  url: lookup.field('url'),
+  method: lookup.field('method', { id: 'LookupMethod', body: inAnyCase, empty: 'GET' }),
+  timeout: lookup.field('timeout', { as: milliseconds, text: 'Longest wait for the answer; 5000 where absent.', empty: 5000 }),
+  headers: lookup.field('headers', {
+    as: headers(({ name }) => `dynamic-data.${name}`),
     empty: {},
-    sentTo: ({ url }: AgentLookup) => ({ url: originOf(url) }),
+    sentTo: ({ url = '' }) => ({ url: originOf(url) }),
   }),
-  body: field({
-    path: 'body',
-    create: z.record(z.string(), z.unknown()).meta({ id: 'LookupBodyCreate', maxProperties: 64 }).nullish(),
-    answer: z.record(z.string(), z.unknown()),
-    empty: {},
-  }),
-  query: field({
-    path: 'query',
-    // Longest key as in the resources.
-    create: z.record(text(128), queryValue).meta({ id: 'LookupQueryCreate', maxProperties: 32 }).nullish(),
+  body: lookup.field('body', { id: 'LookupBodyCreate', empty: {} }),
+  query: lookup.field('query', {
+    id: 'LookupQueryCreate',
+    body: (query) => mapLike(query, queryValue),
     answer: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
     empty: {},
   }),
-  cache: field({ path: 'cache', create: z.boolean().nullish(), answer: z.boolean(), empty: false }),
-  response_data: field({
-    path: 'response',
-    as: { ...items(responseFields), below: { '.*': '.*', '.*.path': '.*.data' } },
-    create: withRule(
-      z.array(z.object(createShape(responseFields)).meta({ id: 'DynamicDataValueCreate' })).max(32),
-      distinct('names', (item) => item.name),
-    ).nullish(),
-    answer: z.array(z.object(answerShape(responseFields)).meta({ id: 'DynamicDataValue' })),
+  cache: lookup.field('cache', { empty: false }),
+  response_data: lookup.field('response', {
+    as: items({ name: value.field('name'), data: value.field('path'), context: value.field('context') }, { name: 'DynamicDataValue' }),
     empty: [],
   }),
 };
 
-const lookupBody = z.object(createShape(lookupFields)).meta({ id: 'DynamicDataLookupCreate' });
-
-type LookupBody = z.output<typeof lookupBody>;
-
-export const lookups = field({
-  path: 'dynamicData',
-  as: items(lookupFields, continued),
-  create: z.array(lookupBody).max(10).nullish(),
-  answer: z.array(z.object(answerShape(lookupFields)).meta({ id: 'DynamicDataLookup' })),
+export const lookups = fieldsOf(agentKind.spec).field('dynamicData', {
+  as: items(lookupFields, { name: 'DynamicDataLookup', match: continued }),
   empty: [],
 });
 
+type LookupBody = z.output<z.ZodObject<Shape<typeof lookupFields, 'create'>>>;
+
 /** For each item the stored one that it continues, or the name of a new one. */
-function continued(sent: readonly object[], stored: readonly object[]): readonly object[] {
-  const previous = stored as readonly AgentLookup[];
-  const taken = new Set(previous.map(({ name }) => name));
-  return matchStored(sent as readonly LookupBody[], previous, CONTINUES).map((match) => {
+function continued(sent: readonly LookupBody[], stored: readonly AgentLookup[]): readonly Draft<AgentLookup>[] {
+  const taken = new Set(stored.map(({ name }) => name));
+  return matchStored(sent, stored, CONTINUES).map((match) => {
     const name = match?.name ?? freeName(taken);
     taken.add(name);
     return match ?? { name };

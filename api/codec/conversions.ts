@@ -1,41 +1,105 @@
 /** How values of specs read in REST, and the other way round. */
+import { z } from 'zod';
+
 import { millisecondsOf } from '../../crds/duration.ts';
+import { durationBounds, headerList } from '../../crds/schema.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { MASK } from '../http/caller.ts';
+import { trimmed } from '../validation/normalize.ts';
+import { withRule, type Rule } from '../validation/validate.ts';
 import { durationOfMilliseconds, durationOfSeconds, secondsOf } from './duration.ts';
-import { isEmpty, type Conversion } from './fields.ts';
+import {
+  answerShape,
+  createShape,
+  fieldNamesOf,
+  isEmpty,
+  readFields,
+  writeEach,
+  type Conversion,
+  type Encoding,
+  type Fields,
+  type Shape,
+  type Written,
+} from './fields.ts';
 import { headerSecrets, headersFromRest, headersToRest, unchangedNothing, type Header } from './headers.ts';
+import type { Draft } from './present.ts';
+import { answerSchema, bodySchema, itemOf, listLike, mapLike, mayBeEmpty, propertyOf, unwrapped } from './rest-schema.ts';
+import { distinct, named } from './schemas.ts';
 import { refId, type KeyRef } from './secrets.ts';
 
+const SECRET_LENGTH = 4096;
+const MASKED = '`"********"` unless the key names the permission `secrets:read`';
+
 /** The name of another resource. */
-export const reference: Conversion = {
-  read: (stored: { readonly name: string }) => stored.name,
+export const reference: Conversion<{ readonly name: string }, string> = {
+  body: (stored) => bodySchema(propertyOf(stored, 'name')),
+  answer: () => z.string(),
+  read: ({ name }) => name,
   write: (name) => ({ name }),
   below: { '.name': '' },
 };
 
-/** A name without the spaces around it. Sent back as it is shown, it stays as it was written. */
-export const trimmedLabel: Conversion = {
-  read: (stored: string) => stored.trim(),
-  write: (sent, { stored }) => (sent === (stored as string | undefined)?.trim() ? stored : sent),
+/** The names of other resources. */
+export const references: Conversion<readonly { readonly name: string }[], readonly string[]> = {
+  body: (stored) =>
+    withRule(
+      listLike(stored, bodySchema(propertyOf(itemOf(stored), 'name'))),
+      distinct('ids', (name) => name),
+    ),
+  answer: () => z.array(z.string()),
+  read: (stored) => stored.map(({ name }) => name),
+  write: (names) => names.map((name) => ({ name })),
+  below: { '.*': '.*', '.*.name': '.*' },
 };
 
-/** The same of a name that the object's own stands in for: it stays absent when that is sent back. */
-export const trimmedName: Conversion = {
-  read: (stored: string) => stored.trim(),
-  write: (sent, { stored }, { objectName }) => (sent === ((stored as string | undefined)?.trim() || objectName) ? stored : sent),
+/** A name without the spaces around it, of which spaces alone unset it. Sent back as it is shown, it stays as it was written. */
+export const trimmedLabel: Conversion<string, string> = {
+  body: (stored) => trimmed(bodySchema(stored)),
+  answer: answerSchema,
+  read: (stored) => stored.trim(),
+  write: (sent, { stored }) => (sent === stored?.trim() ? stored : sent),
 };
+
+/** The same of a name that the object's own stands in for: it stays absent when that is sent back, and isn't unset. */
+export const trimmedName: Conversion<string, string> = {
+  ...trimmedLabel,
+  body: (stored) => trimmed(bodySchema(stored).check(z.regex(/\S/))),
+  write: (sent, { stored }, { objectName }) => (sent === (stored?.trim() || objectName) ? stored : sent),
+};
+
+/** The bounds of a duration in milliseconds. */
+function boundsOf(stored: z.ZodType): { readonly min: number; readonly max: number } {
+  const bounds = durationBounds.get(unwrapped(stored).inner);
+  if (bounds === undefined) throw new TypeError('the field of the resource is no duration');
+  return { min: millisecondsOf(bounds.min), max: millisecondsOf(bounds.max) };
+}
 
 /** Whole milliseconds, of a duration as it was typed as long as it means the same here. */
-export const milliseconds: Conversion = {
-  read: (duration: string) => Math.round(millisecondsOf(duration)),
-  write: (sent: number, { stored }) =>
-    typeof stored === 'string' && Math.round(millisecondsOf(stored)) === sent ? stored : durationOfMilliseconds(sent),
+export const milliseconds: Conversion<string, number> = {
+  body(stored) {
+    const { min, max } = boundsOf(stored);
+    return z.int().min(min).max(max);
+  },
+  answer: () => z.int(),
+  read: (duration) => Math.round(millisecondsOf(duration)),
+  write: (sent, { stored }) =>
+    stored !== undefined && Math.round(millisecondsOf(stored)) === sent ? stored : durationOfMilliseconds(sent),
+  unit: 'In milliseconds.',
 };
 
 /** Seconds, of a duration as it was typed as long as it means the same. */
-export const seconds: Conversion = {
+export const seconds: Conversion<string, number> = {
+  body(stored) {
+    const { min, max } = boundsOf(stored);
+    return z
+      .number()
+      .min(min / 1000)
+      .max(max / 1000);
+  },
+  answer: () => z.number(),
   read: secondsOf,
-  write: (sent: number, { stored }) => durationOfSeconds(sent, stored as string | undefined),
+  write: (sent, { stored }) => durationOfSeconds(sent, stored),
+  unit: 'In seconds.',
 };
 
 /** An empty list or map means what an absent one means: it stays as it was written. */
@@ -44,37 +108,159 @@ export function unlessEmpty<T extends object>(value: T, stored: unknown): T | un
   return isEmpty(stored) ? (stored as T) : undefined;
 }
 
+/** Texts of which none at all mean what an absent list means. */
+export const listUnlessEmpty: Conversion<readonly string[], readonly string[]> = {
+  body: (stored) => mayBeEmpty(bodySchema(stored)),
+  answer: answerSchema,
+  read: (stored) => stored,
+  write: (sent, { stored }) => unlessEmpty(sent, stored),
+  below: { '.*': '.*' },
+};
+
 /** A choice with other words in REST. */
-export function choice(words: Readonly<Record<string, string>>): Conversion {
+export function choice<const Words extends Readonly<Record<string, string>>>(
+  words: Words,
+): Conversion<Words[Extract<keyof Words, string>], Extract<keyof Words, string>> {
+  type Word = Extract<keyof Words, string>;
+  const all = Object.keys(words) as Word[];
   return {
-    read: (stored) => Object.keys(words).find((word) => words[word] === stored),
-    write: (sent: string) => words[sent],
+    body: () => z.enum(all),
+    answer: () => z.enum(all),
+    read: (stored) => all.find((word) => words[word] === stored),
+    write: (sent) => words[sent] as Written<Words[Word]>,
   };
 }
 
 /** A value that is kept in a Secret. */
-export const secret: Conversion = {
-  read: (ref: KeyRef, { secrets }) => secrets.read(ref) ?? MASK,
-  write: (value: string, { name, stored }, { secrets, loc, found }) => {
-    if (value !== MASK) return secrets.write(name.replaceAll(/[._]/g, '-'), value, stored as KeyRef | undefined);
+export const secret: Conversion<KeyRef, string> = {
+  body: () => named(SECRET_LENGTH),
+  answer: () => z.string(),
+  read: (ref, { secrets }) => secrets.read(ref) ?? MASK,
+  write: (value, { name, stored }, { secrets, loc, found }) => {
+    if (value !== MASK) return secrets.write(name.replaceAll(/[._]/g, '-'), value, stored);
     if (stored === undefined) found.push(unchangedNothing([...loc, ...name.split('.')]));
     return stored;
   },
-  secretsIn: (ref: KeyRef) => [{ id: refId(ref), ref }],
+  secretsIn: (ref) => [{ id: refId(ref), ref }],
+  shown: `${MASKED}.`,
 };
 
+/** By name: what HTTP can carry, and no name twice in different cases. */
+const headerMap = withRule(
+  mapLike(headerList(), bodySchema(headerList().element.shape.value.unwrap())).meta({ id: 'HttpHeaders' }),
+  (map, loc) =>
+    distinct('header names', (name: string) => name.toLowerCase())(Object.keys(map), loc).map(({ type, msg }) => ({ type, loc, msg })),
+);
+
 /** HTTP headers. @param purpose begins their keys in the Secret, by the spec or list item that has them */
-export function headers(purpose: (within: unknown) => string): Conversion {
+export function headers<Within>(
+  purpose: (within: Within) => string,
+): Conversion<readonly Header[], Readonly<Record<string, string>>, Readonly<Record<string, string>>, Encoding, Within> {
   return {
-    read: (stored: readonly Header[], { secrets }) => headersToRest(stored, secrets),
-    write: (sent: Readonly<Record<string, string>>, { name, stored, within }, { secrets, loc, found }) =>
-      headersFromRest(sent, {
-        previous: stored as readonly Header[] | undefined,
-        secrets,
-        purpose: purpose(within),
-        loc: [...loc, ...name.split('.')],
-        found,
-      }),
-    secretsIn: (stored: readonly Header[]) => headerSecrets(stored),
+    body: () => headerMap,
+    answer: () => z.record(z.string(), z.string()),
+    read: (stored, { secrets }) => headersToRest(stored, secrets),
+    write: (sent, { name, stored, within }, { secrets, loc, found }) =>
+      headersFromRest(sent, { previous: stored, secrets, purpose: purpose(within), loc: [...loc, ...name.split('.')], found }),
+    secretsIn: (stored) => headerSecrets(stored),
+    shown: `Values that look secret are ${MASKED}.`,
+  };
+}
+
+type Body<F> = z.output<z.ZodObject<Shape<F, 'create'>>>;
+type View<F> = z.output<z.ZodObject<Shape<F, 'answer'>>>;
+
+interface Objects<F> {
+  /** Of the schema of one in the OpenAPI document: with `Create` for bodies. */
+  readonly name: string;
+  readonly about?: string;
+  /** What no single field of one can say. */
+  readonly rule?: Rule<Body<F>>;
+}
+
+function objectSchemas<F extends Fields>(fields: F, { name, about, rule }: Objects<F>) {
+  const meta = (id: string) => ({ id, ...(about !== undefined && { description: about }) });
+  const body = z.object(createShape(fields)).meta(meta(`${name}Create`)) as z.ZodType as z.ZodType<Body<F>>;
+  return {
+    body: rule === undefined ? body : withRule(body, rule),
+    answer: z.object(answerShape(fields)).meta(meta(name)) as z.ZodType as z.ZodType<View<F>>,
+  };
+}
+
+const within = (encoding: Encoding, ...loc: Encoding['loc']): Encoding => ({ ...encoding, loc: [...encoding.loc, ...loc] });
+
+const namesBelow = (fields: Fields, prefix: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fieldNamesOf(fields)).map(([path, name]) => [`${prefix}.${path}`, `${prefix}.${name}`]));
+
+/** An object that is replaced as a whole: what a request doesn't name of it is unset. */
+export function whole<T, const F extends Fields>(fields: F, options: Objects<F>): Conversion<T, Body<F>, View<F>> {
+  const { body, answer } = objectSchemas(fields, options);
+  return {
+    body: () => body,
+    answer: () => answer,
+    read: (stored, reading) => readFields(fields, { spec: stored }, reading) as View<F>,
+    write: (sent, { name, stored }, encoding) => writeEach(fields, sent, stored, within(encoding, ...name.split('.')), true) as Written<T>,
+    below: namesBelow(fields, ''),
+  };
+}
+
+/**
+ * A list whose items have fields of their own. It is replaced as a whole: what an item doesn't name is unset.
+ * @param options.match for each item the stored one that it continues, or what a new one begins with; the one of the same name where absent
+ */
+export function items<T, const F extends Fields>(
+  fields: F,
+  options: Objects<F> & { readonly match?: (sent: readonly Body<F>[], stored: readonly T[]) => readonly (T | Draft<T> | undefined)[] },
+): Conversion<readonly T[], readonly Body<F>[], readonly View<F>[]> {
+  const { body, answer } = objectSchemas(fields, options);
+  const { match = ofSameName } = options;
+  return {
+    body: (stored) => listLike(stored, body, fieldNamesOf(fields)),
+    answer: () => z.array(answer),
+    read: (stored, reading) => stored.map((item) => readFields(fields, { spec: item }, reading) as View<F>),
+    write(sent, { name, stored = [] }, encoding) {
+      const before = match(sent, stored);
+      return sent.map((item, index) =>
+        writeEach(fields, item, before[index], within(encoding, ...name.split('.'), index), true),
+      ) as Written<readonly T[]>;
+    },
+    below: { '.*': '.*', ...namesBelow(fields, '.*') },
+    items: fields,
+  };
+}
+
+/** Each item continues the one at its place. */
+export const atSamePlace = <T>(_sent: readonly object[], stored: readonly T[]): readonly T[] => stored;
+
+function ofSameName<T>(sent: readonly object[], stored: readonly T[]): readonly (T | undefined)[] {
+  const nameOf = (item: unknown): unknown => (item as JsonObject)['name'];
+  return sent.map((item) => stored.find((other) => nameOf(other) === nameOf(item)));
+}
+
+/**
+ * A map whose values have fields of their own. It is replaced as a whole: what a value doesn't name is unset.
+ * @param options.listed whether the resource has a list of them instead, with their keys as names
+ */
+export function entries<T extends object, const F extends Fields>(
+  fields: F,
+  options: Objects<F> & { readonly listed?: boolean },
+): Conversion<T, Readonly<Record<string, Body<F>>>, Readonly<Record<string, View<F>>>> {
+  const { body, answer } = objectSchemas(fields, options);
+  const byKey = (stored: unknown = {}): Readonly<Record<string, unknown>> =>
+    Array.isArray(stored) ? Object.fromEntries(stored.map((item: { readonly name: string }) => [item.name, item])) : (stored as JsonObject);
+  return {
+    body: (stored) => mapLike(stored, body),
+    answer: () => z.record(z.string(), answer),
+    read: (stored, reading) =>
+      Object.fromEntries(Object.entries(byKey(stored)).map(([key, item]) => [key, readFields(fields, { spec: item }, reading) as View<F>])),
+    write(sent, { name, stored }, encoding) {
+      const before = byKey(stored);
+      const written = Object.entries(sent).map(([key, item]) => {
+        const previous = before[key] ?? (options.listed === true ? { name: key } : undefined);
+        return [key, writeEach(fields, item, previous, within(encoding, ...name.split('.'), key), true)] as const;
+      });
+      const all = options.listed === true ? written.map(([, item]) => item) : Object.fromEntries(written);
+      return unlessEmpty(all, stored) as Written<T> | undefined;
+    },
   };
 }

@@ -10,7 +10,6 @@ import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { Draft } from './present.ts';
 import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';
 import type { KeyRef, SecretValues, SecretWriter } from './secrets.ts';
-import { copyOf } from '../validation/validate.ts';
 
 export interface Decoding {
   readonly secrets: SecretValues;
@@ -26,15 +25,29 @@ export interface Encoding {
   readonly objectName?: string | undefined;
 }
 
+/** What a conversion gives: lists are never changed in place. */
+export type Written<T> = T extends readonly (infer Item)[] ? readonly Item[] : Draft<T>;
+
 /** How a value of the spec reads in REST, and the other way round. Neither is called for a value that isn't there. */
-export interface Conversion {
-  read(stored: unknown, reading: Decoding): unknown;
+export interface Conversion<Stored, Sent, Shown = Sent, Writing extends Encoding = Encoding, Within = unknown> {
+  /** In a request: with the bounds of what is stored. */
+  body(stored: z.ZodType<Stored>): z.ZodType<Sent>;
+  answer(stored: z.ZodType<Stored>): z.ZodType<Shown>;
+  read(stored: Stored, reading: Decoding): Shown | undefined;
   /** @param at the name of the field in the request, the value that is stored, and the stored spec or list item that it is in */
-  write(sent: unknown, at: { readonly name: string; readonly stored: unknown; readonly within: unknown }, encoding: Encoding): unknown;
+  write(
+    sent: Sent,
+    at: { readonly name: string; readonly stored: Stored | undefined; readonly within: Within },
+    encoding: Writing,
+  ): Written<Stored> | undefined;
+  /** Added to the text of the resource. */
+  readonly unit?: string;
+  /** Added to the text of an answer. */
+  readonly shown?: string;
   /** Ends of paths below the field's own, with their names: `.name` of a reference is called as the reference is. */
   readonly below?: Readonly<Record<string, string>>;
   /** The secrets that the value holds or refers to. */
-  secretsIn?(stored: unknown, encoding: unknown): readonly StoredSecret[];
+  secretsIn?(stored: Stored, encoding?: Writing): readonly StoredSecret[];
   /** The value is a list; of its items: */
   readonly items?: Fields;
 }
@@ -48,21 +61,10 @@ export interface StoredSecret {
   readonly below?: Loc;
 }
 
-export interface Field {
-  /** In the spec: `sip.terminationURI`. Absent where the spec has no such field. */
-  readonly path?: string;
-  /** The names of `path`, set by {@link field}. */
-  readonly names?: readonly string[];
+/** What the codec needs of a field whose functions are about a spec, or a list item. */
+export interface FieldRules<Spec> {
   /** Other paths of the spec that have the same name in REST. */
   readonly also?: readonly string[];
-  /** In a body that makes an object; absent where none has it. */
-  readonly create?: z.ZodType;
-  /** In a body that changes one; as in `create` where absent. */
-  readonly update?: z.ZodType;
-  /** In an answer, which has null for an unset value where the schema allows it, and leaves it out elsewhere. */
-  readonly answer?: z.ZodType;
-  /** The value is the same on both sides where absent. */
-  readonly as?: Conversion;
   /** Answered where nothing is stored, and so not written there. */
   readonly empty?: unknown;
   /** Written where nothing is stored or sent, though the API server fills it in: that would have no owner. */
@@ -70,13 +72,28 @@ export interface Field {
   /** Why it can't change once the object exists. */
   readonly fixed?: string;
   /** Where the secrets of the value are sent, by the names of the fields that decide it. */
-  sentTo?(spec: unknown): Origin | undefined;
+  sentTo?(spec: Spec): Origin | undefined;
+  /** Secrets that the request has no field for, and that this one sends elsewhere: where to, and the references to them. */
+  uses?(spec: Spec): readonly (Pick<SecretUse, 'id' | 'origin'> & Pick<StoredSecret, 'ref'>)[];
+}
+
+/** A field as the codec runs it, whatever its types: `fieldsOf` makes it of functions that have them. */
+export interface Field extends FieldRules<unknown> {
+  /** In the spec: `sip.terminationURI`. Absent where the spec has no such field. */
+  readonly path?: string;
+  /** The names of `path`. */
+  readonly names?: readonly string[];
+  /** In a body that makes an object; absent where none has it. */
+  readonly create?: z.ZodType | undefined;
+  /** In a body that changes one; as in `create` where absent. */
+  readonly update?: z.ZodType | undefined;
+  readonly answer?: z.ZodType | undefined;
+  /** The value is the same on both sides where absent. */
+  readonly as?: Conversion<unknown, unknown>;
   /** Instead of `path` and `as`: the answered value. */
   read?(object: unknown, reading: unknown): unknown;
   /** Instead of `path` and `as`: the spec with what was sent, which is undefined where nothing was and null where it is to be cleared. */
   write?(sent: unknown, spec: unknown, encoding: unknown, body: unknown): unknown;
-  /** Secrets that the request has no field for, and that this one sends elsewhere: where to, and the references to them. */
-  uses?(spec: unknown): readonly (Pick<SecretUse, 'id' | 'origin'> & Pick<StoredSecret, 'ref'>)[];
 }
 
 /** Fields in an object of their own. */
@@ -86,33 +103,19 @@ export interface Group extends Pick<Field, 'path' | 'also' | 'create' | 'update'
 
 export type Fields = Readonly<Record<string, Field | Group>>;
 
-/** Gives the compiler the exact type of a field, and the field schemas of its own, which can be described without describing another one. */
-export function field<const F extends Field>(description: F): F {
-  const own = Object.fromEntries(
-    (['create', 'update', 'answer'] as const).flatMap((part) => {
-      const schema = description[part];
-      return schema === undefined ? [] : [[part, isDescribed(schema) ? schema : copyOf(schema)]];
-    }),
-  );
-  return { ...description, ...own, ...(description.path !== undefined && { names: description.path.split('.') }) };
-}
-
-function isDescribed(schema: z.ZodType): boolean {
-  const { id, description } = schema.meta() ?? {};
-  return id !== undefined || description !== undefined;
-}
-
-type Shape<F, Part extends string> = {
-  -readonly [K in keyof F as F[K] extends Readonly<Record<Part, z.ZodType>> ? K : never]: F[K] extends Readonly<Record<Part, infer S>>
+export type Shape<F, Part extends string> = {
+  -readonly [K in keyof F as F[K] extends Readonly<Record<Part, z.ZodType>> ? K : never]: F[K] extends Readonly<
+    Record<Part, infer S extends z.ZodType>
+  >
     ? S
     : never;
 };
-type UpdateShape<F> = {
+export type UpdateShape<F> = {
   -readonly [K in keyof F as F[K] extends { readonly update: z.ZodType } | { readonly create: z.ZodType } ? K : never]: F[K] extends {
-    readonly update: infer S;
+    readonly update: infer S extends z.ZodType;
   }
     ? S
-    : F[K] extends { readonly create: infer S }
+    : F[K] extends { readonly create: infer S extends z.ZodType }
       ? S
       : never;
 };
@@ -141,28 +144,6 @@ export function answerShape<F extends Fields>(fields: F): Shape<F, 'answer'> {
 /** With the fields named by `order` before the others. */
 export function inOrder<S extends object>(shape: S, order: readonly (keyof S)[]): S {
   return { ...Object.fromEntries(order.map((name) => [name, shape[name]])), ...shape };
-}
-
-/**
- * @param options.name of the schemas in the OpenAPI document: as it is for answers, with `Create` and `Update` for bodies
- * @param options.path of the object in the spec that the group stands for, where there is one
- * @param options.about what it is, where the spec has no such object
- */
-export function group<const F extends Fields>(
-  fields: F,
-  { name, path, about }: { readonly name: string; readonly path?: string; readonly about?: string },
-) {
-  const meta = (id: string) => ({ id, ...(about !== undefined && { description: about }) });
-  return {
-    fields,
-    ...(path !== undefined && { path }),
-    create: z.object(createShape(fields)).meta(meta(`${name}Create`)),
-    update: z
-      .object(updateShape(fields))
-      .meta(meta(`${name}Update`))
-      .optional(),
-    answer: z.object(answerShape(fields)).meta(meta(name)),
-  };
 }
 
 interface Leaf {
@@ -200,8 +181,7 @@ export function readFields(fields: Fields, object: { readonly spec: unknown }, r
   for (const [name, each] of Object.entries(fields)) {
     if (each.answer === undefined) continue;
     const value = 'fields' in each ? readGroup(each, object, reading) : readField(each, object, reading);
-    const answered = value ?? (each.answer instanceof z.ZodNullable ? null : undefined);
-    if (answered !== undefined) answer[name] = answered;
+    if (value !== undefined) answer[name] = value;
   }
   return answer;
 }
@@ -213,7 +193,7 @@ function readGroup({ fields, answer }: Group, object: { readonly spec: unknown }
 }
 
 function readField(each: Field, object: { readonly spec: unknown }, reading: Decoding): unknown {
-  if (each.read !== undefined) return each.read(object, reading);
+  if (each.read !== undefined) return each.read(object, reading) ?? each.empty;
   const stored = storedIn(object.spec, each);
   if (stored === undefined) return each.empty;
   return each.as === undefined ? stored : each.as.read(stored, reading);
@@ -240,13 +220,14 @@ export function writeFields<S>(
   return desired;
 }
 
-function writeEach(fields: Fields, body: object, previous: unknown, encoding: Encoding): unknown {
+/** @param whole whether what the body doesn't name is unset */
+export function writeEach(fields: Fields, body: object, previous: unknown, encoding: Encoding, whole = false): unknown {
   let spec = previous;
   for (const { name, field: each } of leaves(fields)) {
     const sent = sentAt(body, name);
     if (each.write !== undefined) spec = each.write(sent, spec, encoding, body);
     else if (each.names !== undefined) {
-      const value = written(each, name, sent, previous, encoding);
+      const value = sent === undefined && whole ? unset(each, previous) : written(each, name, sent, previous, encoding);
       if (value !== storedIn(spec, each)) spec = withValueAt(spec, previous, each.names, value);
     }
   }
@@ -261,39 +242,16 @@ function written(each: Field, name: string, sent: unknown, previous: unknown, en
     return stored ?? each.default;
   }
   if (sent === undefined) return stored ?? each.default;
-  // What reads as unset stays as it was written.
-  if (sent === null) return isEmpty(stored) ? stored : each.default;
+  // A null that is stored is a value.
+  if (sent === null) return stored === null ? null : unset(each, previous);
   if (stored === undefined && empty !== undefined && sameJson(sent, empty)) return each.default;
   return (as === undefined ? sent : as.write(sent, { name, stored, within: previous }, encoding)) ?? each.default;
 }
 
-/**
- * A list whose items have fields of their own. It is replaced as a whole: what an item doesn't name is unset.
- * @param match for each item the stored one that it continues, or what a new one begins with; the one of the same name where absent
- */
-export function items(
-  fields: Fields,
-  match: (sent: readonly JsonObject[], stored: readonly JsonObject[]) => readonly unknown[] = ofSameName,
-): Conversion {
-  return {
-    read: (stored: readonly unknown[], reading) => stored.map((item) => readFields(fields, { spec: item }, reading)),
-    write(sent: readonly JsonObject[], { name, stored = [] }, encoding) {
-      const before = match(sent, stored as readonly JsonObject[]);
-      return sent.map((item, index) => {
-        const whole = Object.fromEntries(Object.keys(fields).map((key) => [key, item[key] ?? null]));
-        return writeEach(fields, whole, before[index], { ...encoding, loc: [...encoding.loc, ...name.split('.'), index] });
-      });
-    },
-    below: {
-      '.*': '.*',
-      ...Object.fromEntries(Object.entries(fieldNamesOf(fields)).map(([path, name]) => [`.*.${path}`, `.*.${name}`])),
-    },
-    items: fields,
-  };
-}
-
-function ofSameName(sent: readonly JsonObject[], stored: readonly JsonObject[]): readonly unknown[] {
-  return sent.map(({ name }) => stored.find((item) => item['name'] === name));
+/** What reads as unset stays as it was written. */
+function unset(each: Field, previous: unknown): unknown {
+  const stored = storedIn(previous, each);
+  return isEmpty(stored) ? stored : each.default;
 }
 
 /** For each sent item the stored one that it continues: by the first rule that one is left for. */
@@ -322,7 +280,7 @@ export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
 function* secretRefs(fields: Fields, spec: unknown): Generator<KeyRef> {
   for (const { field: each } of leaves(fields)) {
     const stored = storedIn(spec, each);
-    if (stored !== undefined) for (const { ref } of each.as?.secretsIn?.(stored, {}) ?? []) if (ref !== undefined) yield ref;
+    if (stored !== undefined) for (const { ref } of each.as?.secretsIn?.(stored) ?? []) if (ref !== undefined) yield ref;
     for (const { ref } of each.uses?.(spec) ?? []) if (ref !== undefined) yield ref;
     for (const item of listed(each, stored)) yield* secretRefs(each.as?.items ?? {}, item);
   }

@@ -3,38 +3,25 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
 import { isObject, sameJson } from '../../platform/json.ts';
-import type { AnsweredField } from '../validation/unknown-fields.ts';
+import { volatile, type AnsweredField } from '../validation/unknown-fields.ts';
 import { readOnlyWarning, warningHeader } from '../validation/warning.ts';
 import { requestState } from './request-state.ts';
 
 /** What is added to a good answer. */
 export const warningsAnswer = z.object({
-  warnings: z
-    .array(z.string())
-    .optional()
-    .describe(
-      'Only in the answer to a request with something that may not be meant so: a field that nothing reads, or one that has no effect or may lack a value. The header `Warning` has the same.',
-    ),
+  warnings: volatile(
+    z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Only in the answer to a request with something that may not be meant so: a field that nothing reads, or one that has no effect or may lack a value. The header `Warning` has the same.',
+      ),
+  ),
 });
 
-/** What changes by itself: the next answer may say something else, whatever was written. */
-const MOVING = new Set<unknown>([
-  'documents',
-  'functions',
-  'latest_digest',
-  'results',
-  'secret',
-  'state',
-  'status',
-  'total_documents',
-  'updated_at',
-  'used_digest',
-  'warnings',
-]);
-
 /** Whether a field that only answers have was meant to say something: it isn't as it is stored. */
-function differs({ path, value }: AnsweredField, answer: unknown): boolean {
-  if (MOVING.has(path[0])) return false;
+function differs({ path, value, isVolatile }: AnsweredField, answer: unknown): boolean {
+  if (isVolatile) return false;
   const stored = path.reduce<unknown>((at, step) => (at as Readonly<Record<string | number, unknown>> | null | undefined)?.[step], answer);
   return !sameJson(value ?? null, stored ?? null);
 }

@@ -5,14 +5,14 @@ import { knowledgeBaseKind, wellKnown, type KnowledgeBase, type KnowledgeBaseSpe
 import type { Stored } from '../../kube/types.ts';
 import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import { trimmedName } from '../codec/conversions.ts';
-import { describeFields } from '../codec/describe-fields.ts';
-import { answerShape, createShape, field, fieldNamesOf, readFields, updateShape, writeFields, type Decoding } from '../codec/fields.ts';
+import { answerShape, createShape, fieldNamesOf, readFields, updateShape, writeFields, type Decoding } from '../codec/fields.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
-import { displayName } from '../codec/schemas.ts';
 import { masked, SecretWriter } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
 import { stateOf } from '../state/resource-state.ts';
+import { volatile } from '../validation/unknown-fields.ts';
 
 type Base = Stored<KnowledgeBase>;
 
@@ -21,13 +21,6 @@ interface KnowledgeBaseReading extends Decoding {
 }
 
 const count = (of: string) => z.int().min(0).describe(`Documents ${of}.`);
-
-const nameSchema = displayName(200, 'Unique in the organisation.');
-const documentLanguage = z
-  .string()
-  .max(35)
-  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
-  .describe('BCP 47 tag of the language that most of its documents are in.');
 
 export function nameOf({ metadata, spec }: Pick<Base, 'metadata' | 'spec'>): string {
   return spec.displayName?.trim() || metadata.name;
@@ -39,79 +32,70 @@ function statusOf({ status }: Stored<KnowledgeBase>): 'pending' | 'ready' | 'fai
   return isTrue('Stalled') ? 'failed' : 'pending';
 }
 
+const { field, answered } = fieldsOf<typeof knowledgeBaseKind.spec, Base, KnowledgeBaseReading>(knowledgeBaseKind.spec);
+
 const fields = {
-  id: field({
-    answer: z.string().describe('Name of the KnowledgeBase resource in the namespace of the organisation.'),
-    read: ({ metadata }: Base) => metadata.name,
-  }),
-  organization_id: field({
-    answer: z.string().describe('The organisation: its namespace.'),
-    read: ({ metadata }: Base) => metadata.namespace ?? '',
-  }),
-  user_id: field({
-    answer: z.string().nullable().describe('Who made it; null where it was not made here.'),
-    read: ({ metadata }: Base) => metadata.annotations?.[wellKnown.createdBy],
-  }),
-  name: field({
-    path: 'displayName',
+  id: answered(
+    z.string().describe('Name of the KnowledgeBase resource in the namespace of the organisation.'),
+    ({ metadata }) => metadata.name,
+  ),
+  organization_id: answered(z.string().describe('The organisation: its namespace.'), ({ metadata }) => metadata.namespace ?? ''),
+  user_id: answered(
+    z.string().nullable().describe('Who made it; null where it was not made here.'),
+    ({ metadata }) => metadata.annotations?.[wellKnown.createdBy] ?? null,
+  ),
+  name: field('displayName', {
     as: trimmedName,
-    create: nameSchema,
-    update: nameSchema.optional(),
-    answer: z.string().describe('What people call it; unique in the organisation.'),
+    required: true,
+    text: {
+      body: 'Unique in the organisation. Spaces around it are dropped.',
+      answer: 'What people call it; unique in the organisation.',
+    },
+    answer: z.string(),
     read: nameOf,
   }),
-  description: field({
-    path: 'description',
-    create: z.string().max(1500).describe('What is in it, for people and for the model.').nullish(),
-    answer: z.string().nullable(),
+  description: field('description', { empty: null }),
+  document_language: field('documentLanguage', { default: 'en', text: 'BCP 47 tag of the language that most of its documents are in.' }),
+  rerank_profile: field('reranking.profile', {
+    required: false,
+    text: {
+      body: 'Rerank profile of the installation whose model orders the first hits of each search.',
+      answer: 'Absent where searches keep the order of words and meaning.',
+    },
+    answer: z.string().optional(),
   }),
-  document_language: field({
-    path: 'documentLanguage',
-    create: documentLanguage.nullish().describe('BCP 47 tag of the language that most of its documents are in; `en` where absent.'),
-    update: documentLanguage.nullish(),
-    answer: z.string(),
-    default: 'en',
-  }),
-  rerank_profile: field({
-    path: 'reranking.profile',
-    create: z
-      .string()
-      .min(1)
-      .max(63)
-      .nullish()
-      .describe('Rerank profile of the installation whose model orders the first hits of each search.'),
-    answer: z.string().optional().describe('Absent where searches keep the order of words and meaning.'),
-  }),
-  total_documents: field({
-    answer: z.int().min(0).describe('Documents in it, in whatever state.'),
-    read: (_: Base, { documents }: KnowledgeBaseReading) => documents.total,
-  }),
-  documents: field({
-    answer: z
-      .object({
-        total: count('in whatever state'),
-        processing: count('that are being read'),
-        completed: count('that a search can find'),
-        failed: count('that could not be read'),
-      })
-      .meta({ id: 'DocumentCounts' })
-      .describe('How far the ingestion is, as of this answer.'),
-    read: (_: Base, { documents }: KnowledgeBaseReading) => documents,
-  }),
-  status: field({
-    answer: z
-      .enum(['pending', 'ready', 'failed'])
-      .describe(
-        'Of the resource: `pending` until it is looked at for the first time, `failed` while a person has to mend something (its conditions say what). Documents are taken in every state.',
-      ),
-    read: statusOf,
-  }),
-  state: field({ answer: resourceState, read: (base: Base) => stateOf(base) }),
-  created_at: field({ answer: z.iso.datetime().describe('When it was made.'), read: ({ metadata }: Base) => metadata.creationTimestamp }),
-  updated_at: field({ answer: z.iso.datetime().describe('When its settings last changed, by whatever means.'), read: writtenAt }),
+  total_documents: answered(
+    volatile(z.int().min(0).describe('Documents in it, in whatever state.')),
+    (_, { documents }) => documents.total,
+  ),
+  documents: answered(
+    volatile(
+      z
+        .object({
+          total: count('in whatever state'),
+          processing: count('that are being read'),
+          completed: count('that a search can find'),
+          failed: count('that could not be read'),
+        })
+        .meta({ id: 'DocumentCounts' })
+        .describe('How far the ingestion is, as of this answer.'),
+    ),
+    (_, { documents }) => documents,
+  ),
+  status: answered(
+    volatile(
+      z
+        .enum(['pending', 'ready', 'failed'])
+        .describe(
+          'Of the resource: `pending` until it is looked at for the first time, `failed` while a person has to mend something (its conditions say what). Documents are taken in every state.',
+        ),
+    ),
+    statusOf,
+  ),
+  state: answered(resourceState, stateOf),
+  created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),
+  updated_at: answered(volatile(z.iso.datetime().describe('When its settings last changed, by whatever means.')), writtenAt),
 } as const;
-
-describeFields(knowledgeBaseKind.spec, fields);
 
 export const knowledgeBaseCreate = z.object(createShape(fields));
 

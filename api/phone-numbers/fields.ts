@@ -4,12 +4,9 @@ import { z } from 'zod';
 import { phoneNumberKind, phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import { sipOriginOf } from '../../calls/sip/termination.ts';
 import { reference, secret, trimmedLabel } from '../codec/conversions.ts';
-import { describeFields } from '../codec/describe-fields.ts';
-import { named, nameLabel, text } from '../codec/schemas.ts';
 import {
   answerShape,
   createShape,
-  field,
   fieldNamesOf,
   readFields,
   secretRefsOf,
@@ -18,6 +15,7 @@ import {
   type Encoding,
   type Decoding,
 } from '../codec/fields.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import { resourceState } from '../state/answers.ts';
@@ -31,115 +29,69 @@ interface PhoneNumberReading extends Decoding {
   readonly state: ResourceState;
 }
 
-const answer = z.string().nullable();
-const secretAnswer = answer.describe('`"********"` unless the key names the permission `secrets:read`.');
-const region = z.enum(['global', 'bd', 'bd_link3']).meta({ id: 'SipRegion' });
-
 const PROVIDER =
   'Where the number comes from: `sip` is an imported one behind a SIP trunk, `native` one of the pool, `carrier` one at a carrier.';
 
-const _id = field({
-  answer: z.string().describe('Name of the PhoneNumber resource in the namespace of the organisation.'),
-  read: ({ metadata }: PhoneNumber) => metadata.name,
-});
+const { field, answered, own } = fieldsOf<typeof phoneNumberKind.spec, PhoneNumber, PhoneNumberReading>(phoneNumberKind.spec);
+
+const _id = answered(
+  z.string().describe('Name of the PhoneNumber resource in the namespace of the organisation.'),
+  ({ metadata }) => metadata.name,
+);
+
+const provider = <const P extends Provider, C extends z.ZodType>(name: P, create: C) =>
+  own({
+    create: create.describe(PROVIDER),
+    update: z.literal(name).optional().describe(PROVIDER),
+    answer: z.literal(name).describe(PROVIDER),
+    read: () => name,
+  });
 
 const common = {
-  phone_number: field({
-    path: 'number',
-    create: z
-      .string()
-      .max(16)
-      .regex(/^\+[1-9]\d{1,14}$/),
-    update: text(16).optional().describe('It can not change: only the present one is taken.'),
-    answer: z.string(),
-    fixed: 'the number can not change: delete this phone number and make another one',
-  }),
-  state: field({ answer: resourceState, read: (_: PhoneNumber, { state }: PhoneNumberReading) => state }),
-  friendly_name: field({ path: 'friendlyName', as: trimmedLabel, create: nameLabel(200).nullish(), answer }),
-  inbound_agent_id: field({
-    path: 'inboundAgentRef',
-    as: reference,
-    create: text(253).nullish(),
-    answer: answer.describe('The agent that answers calls to this number.'),
-  }),
-  outbound_agent_id: field({
-    path: 'outboundAgentRef',
-    as: reference,
-    create: text(253).nullish(),
-    answer: answer.describe('The agent that calls from this number.'),
-  }),
+  phone_number: field('number', { fixed: 'the number can not change: delete this phone number and make another one' }),
+  state: answered(resourceState, (_, { state }) => state),
+  friendly_name: field('friendlyName', { as: trimmedLabel, empty: null }),
+  inbound_agent_id: field('inboundAgentRef', { as: reference, empty: null }),
+  outbound_agent_id: field('outboundAgentRef', { as: reference, empty: null }),
 };
 
 /** What was decided when the number was made may be sent back as it is. */
 const variants = {
   sip: {
     _id,
-    provider: field({
-      create: z.literal('sip').default('sip').describe(PROVIDER),
-      update: z.literal('sip').optional().describe(PROVIDER),
-      answer: z.literal('sip').describe(PROVIDER),
-      read: () => 'sip',
-    }),
+    provider: provider('sip', z.literal('sip').default('sip')),
     ...common,
     // Taking the trunk away takes the number off the air: null says that.
-    sip_termination_uri: field({ path: 'sip.terminationURI', create: trimmed(keepingEmpty(text(512))).nullish(), answer }),
-    sip_trunk_username: field({ path: 'sip.username', create: text(256).nullish(), answer }),
-    sip_trunk_password: field({
-      path: 'sip.passwordSecretRef',
+    sip_termination_uri: field('sip.terminationURI', { body: (uri) => trimmed(keepingEmpty(uri)), empty: null }),
+    sip_trunk_username: field('sip.username', { empty: null }),
+    sip_trunk_password: field('sip.passwordSecretRef', {
       as: secret,
-      create: named(4096).nullish(),
-      answer: secretAnswer,
-      sentTo: ({ sip: { terminationURI: uri, username } = {} }: Draft<PhoneNumberSpec>) =>
+      empty: null,
+      sentTo: ({ sip: { terminationURI: uri, username } = {} }) =>
         uri === undefined || uri === '' ? undefined : { sip_termination_uri: sipOriginOf(uri), sip_trunk_username: username },
     }),
-    sip_infra_region: field({
-      path: 'sip.region',
-      create: region.nullish(),
-      update: region.optional(),
-      answer: region,
+    sip_infra_region: field('sip.region', {
+      id: 'SipRegion',
       default: 'global',
       fixed: 'the region can not change: delete this phone number and make another one',
     }),
   },
-  native: {
-    _id,
-    provider: field({
-      create: z.literal('native').describe(PROVIDER),
-      update: z.literal('native').optional().describe(PROVIDER),
-      answer: z.literal('native').describe(PROVIDER),
-      read: () => 'native',
-    }),
-    ...common,
-  },
+  native: { _id, provider: provider('native', z.literal('native')), ...common },
   carrier: {
     _id,
-    provider: field({
-      create: z.literal('carrier').describe(PROVIDER),
-      update: z.literal('carrier').optional().describe(PROVIDER),
-      answer: z.literal('carrier').describe(PROVIDER),
-      read: () => 'carrier',
-    }),
+    provider: provider('carrier', z.literal('carrier')),
     ...common,
-    carrier_account_sid: field({
-      path: 'carrier.accountSID',
-      also: ['carrier'],
-      create: named(256),
-      update: named(256).nullish(),
-      answer,
-    }),
-    carrier_auth_token: field({
-      path: 'carrier.authTokenSecretRef',
+    carrier_account_sid: field('carrier.accountSID', { also: ['carrier'], required: 'create', empty: null }),
+    carrier_auth_token: field('carrier.authTokenSecretRef', {
       as: secret,
-      create: named(4096),
-      update: named(4096).nullish(),
-      answer: secretAnswer,
-      sentTo: ({ carrier }: Draft<PhoneNumberSpec>) => ({ carrier_account_sid: carrier?.accountSID }),
+      required: 'create',
+      empty: null,
+      sentTo: ({ carrier }) => ({ carrier_account_sid: carrier?.accountSID }),
     }),
   },
 } as const;
 
 const all = { ...variants.sip, ...variants.native, ...variants.carrier };
-describeFields(phoneNumberKind.spec, all);
 
 const ownFields = Object.keys(all).filter((name) => !(name in variants.native));
 

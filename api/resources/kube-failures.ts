@@ -49,7 +49,7 @@ export function specIssues<S>(
   previous: S | undefined,
 ): readonly ValidationIssue[] {
   const parsed = definition.spec.safeParse(desired);
-  if (!parsed.success) return schemaIssues(parsed.error, fieldNames);
+  if (!parsed.success) return missingFields(parsed.error, fieldNames);
   const problems = check(parsed.data as S);
   const known = previous === undefined || problems.length === 0 ? [] : check(previous);
   return problems
@@ -57,15 +57,10 @@ export function specIssues<S>(
     .map(({ path, message }) => issues.value(restLoc(fieldNames, path) ?? ['body'], inRestNames(fieldNames, message)));
 }
 
-/** What the resource's own schema refuses, in the client's words. What REST has no word for is left to the API server. */
-function schemaIssues(error: z.ZodError, names: FieldNames): readonly ValidationIssue[] {
-  return error.issues.flatMap((issue) => {
-    const loc = restLoc(names, `spec${issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);
-    if (loc === undefined) return [];
-    // A part that is new in what is stored: an update's schema requires nothing of it.
-    if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [issues.missing(loc)];
-    const pattern =
-      issue.code === 'invalid_format' && typeof issue.pattern === 'string' ? issue.pattern.slice(1, -1).replaceAll('\\/', '/') : undefined;
-    return [pattern === undefined ? issues.value(loc, issue.message) : issues.patternMismatch(loc, pattern)];
+/** What a part lacks that is new in what is stored: an update's schema requires nothing of it. All else was read against these bounds. */
+function missingFields(error: z.ZodError, names: FieldNames): readonly ValidationIssue[] {
+  return error.issues.flatMap(({ path }) => {
+    const loc = restLoc(names, `spec${path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);
+    return loc === undefined ? [] : [issues.missing(loc)];
   });
 }

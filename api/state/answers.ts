@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { pageQuery } from '../pagination/keyset.ts';
+import { volatile } from '../validation/unknown-fields.ts';
 
 const ready = z.boolean().describe('Whether what this answer shows is in use.');
 const message = z.string().describe('For people: what is so and, where something needs doing, what to do.');
@@ -16,7 +17,7 @@ export const stateFields = { ready, reason, message };
 /** What `state` says of an object. */
 export const STATE = 'Whether the object is in use as it is shown here, and if not, why.';
 
-export const resourceState = z.object(stateFields).meta({ id: 'ResourceState', description: STATE });
+export const resourceState = volatile(z.object(stateFields).meta({ id: 'ResourceState', description: STATE }));
 
 export const readyFilter = { ready: z.boolean().optional().describe('Only what has this `state.ready`.') };
 

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
-import { toolMethods } from '../../crds/http-method.ts';
 import {
   builtinFunctionNames,
   toolKind,
@@ -12,29 +11,27 @@ import {
   type ToolSpec,
   type ToolVariant,
 } from '../../crds/index.ts';
-import { parameterTypes } from '../../crds/tool.ts';
+import { localRef } from '../../crds/schema.ts';
 import type { Stored } from '../../kube/types.ts';
 import { isSip, sipOriginOf } from '../../calls/sip/termination.ts';
-import { choice, secret } from '../codec/conversions.ts';
-import { describeFields } from '../codec/describe-fields.ts';
+import { choice, entries, headers, secret } from '../codec/conversions.ts';
 import {
   answerShape,
   bringsSecrets,
   createShape,
-  field,
   fieldNamesOf,
-  group,
   inOrder,
   readFields,
   secretRefsOf,
   updateShape,
   writeFields,
-  type Conversion,
   type Encoding,
   type Fields,
   type Decoding,
 } from '../codec/fields.ts';
-import { present, type Draft } from '../codec/present.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
+import type { Draft } from '../codec/present.ts';
+import { bodySchema, schemaAt } from '../codec/rest-schema.ts';
 import { named, text } from '../codec/schemas.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
@@ -42,8 +39,8 @@ import { STATE, stateFields } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
+import { volatile } from '../validation/unknown-fields.ts';
 import { forbidding, withRule } from '../validation/validate.ts';
-import { headersField } from './headers-field.ts';
 import { eachMessage } from './message-fields.ts';
 import { mcpDefinition } from './mcp-fields.ts';
 
@@ -53,120 +50,71 @@ interface ToolReading extends Decoding {
   readonly state: ResourceState;
 }
 
-const secretAnswer = z.string().optional().describe('`"********"` unless the key names the permission `secrets:read`.');
-
-const toolState = z
-  .object({
-    ...stateFields,
-    reason: stateFields.reason.describe(
-      `${stateFields.reason.description ?? ''} \`AgentNotReady\`: the tool is sound, and its agent does not offer it.`,
-    ),
-  })
-  .meta({ id: 'ToolState', description: STATE });
-
-/** The four texts that every tool has. */
-const messages = eachMessage((moment) =>
-  field({ path: `messages.${moment}`, create: text(1000).nullish(), answer: z.string().optional() }),
+const toolState = volatile(
+  z
+    .object({
+      ...stateFields,
+      reason: stateFields.reason.describe(
+        `${stateFields.reason.description ?? ''} \`AgentNotReady\`: the tool is sound, and its agent does not offer it.`,
+      ),
+    })
+    .meta({ id: 'ToolState', description: STATE }),
 );
 
-const toolId = field({
-  create: text(253)
+const { field, answered, own, group } = fieldsOf<typeof toolKind.spec, Stored<Tool>, ToolReading>(toolKind.spec);
+const fixedParam = fieldsOf(schemaAt(toolKind.spec, 'custom.http.fixedParams.*'));
+const runtimeParam = fieldsOf(schemaAt(toolKind.spec, 'custom.http.runtimeParams.*'));
+
+/** The four texts that every tool has. */
+const messages = eachMessage((moment) => field(`messages.${moment}`));
+
+const toolId = own({
+  create: bodySchema(localRef().shape.name)
     .nullish()
     .describe('Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),
   answer: z.string().describe('Name of the Tool resource in the namespace of the organisation.'),
-  read: ({ metadata }: Tool) => metadata.name,
+  read: ({ metadata }) => metadata.name,
 });
 
-const description = field({ path: 'description', create: text(1500).nullish(), answer: z.string().optional() });
+const description = field('description');
 
 const kept = {
-  created_at: field({
-    answer: z.iso.datetime().describe('When it was made.'),
-    read: ({ metadata }: Stored<Tool>) => metadata.creationTimestamp,
-  }),
-  updated_at: field({
-    answer: z.iso.datetime().describe('Of the last change of the definition, by whatever means.'),
-    read: writtenAt,
-  }),
-  state: field({ answer: toolState, read: (_: Tool, { state }: ToolReading) => state }),
+  created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),
+  updated_at: answered(volatile(z.iso.datetime().describe('Of the last change of the definition, by whatever means.')), writtenAt),
+  state: answered(toolState, (_, { state }) => state),
 };
 
-interface Param {
-  readonly description?: string | null;
-  readonly value?: unknown;
-  readonly type?: string | null;
-  readonly required?: boolean | null;
-}
-
-/** By name. A null that is stored as a value stays one; any other unsets. */
-const params: Conversion = {
-  read: (stored) => stored,
-  write: (sent: Readonly<Record<string, Param>>, { stored }) =>
-    Object.fromEntries(
-      Object.entries(sent).map(([name, { description: about, value, type, required }]) => [
-        name,
-        present({
-          description: about ?? undefined,
-          value: value === null && (stored as Readonly<Record<string, Param>> | undefined)?.[name]?.value !== null ? undefined : value,
-          type: type ?? undefined,
-          required: required ?? undefined,
-        }),
-      ]),
-    ),
-};
-const PARAM_DESCRIPTION = 'What the parameter means.';
 const PARAM_VALUE = 'Any JSON value; texts may hold `{{name}}` placeholders.';
-const PARAM_TYPE = 'A text in the dynamic data that can be read as this type is sent as such.';
-const PARAM_REQUIRED = 'Without a value nothing is requested, and the tool fails.';
-const param = {
-  description: text(1500).nullish().describe(PARAM_DESCRIPTION),
-  value: z.unknown().optional().describe(PARAM_VALUE),
-};
-const fixedParam = z.object(param).meta({ id: 'FixedParameterCreate' });
-const parameterType = z.enum(parameterTypes).meta({ id: 'ParameterType' });
-const runtimeParam = z
-  .object({
-    ...param,
-    type: parameterType.nullish().describe(PARAM_TYPE),
-    required: z.boolean().nullish().describe(PARAM_REQUIRED),
-  })
-  .meta({ id: 'RuntimeParameterCreate' });
-const paramFields = z.object({
-  description: z.string().optional().describe(PARAM_DESCRIPTION),
-  value: z.unknown().optional().describe(PARAM_VALUE),
-});
-const paramAnswer = paramFields.meta({ id: 'FixedParameter' });
-const runtimeParamAnswer = paramFields
-  .extend({
-    type: parameterType.optional().describe(PARAM_TYPE),
-    required: z.boolean().optional().describe(PARAM_REQUIRED),
-  })
-  .meta({ id: 'RuntimeParameter' });
-/** Longest key as in the resources. */
-const paramMap = <T extends z.ZodType>(item: T, id: string) => z.record(text(128), item).meta({ id, maxProperties: 64 });
 
 const parameters = group(
   {
-    fixed_params: field({
-      path: 'custom.http.fixedParams',
-      as: params,
-      create: paramMap(fixedParam, 'FixedParametersCreate').nullish(),
-      answer: z.record(z.string(), paramAnswer),
+    fixed_params: field('custom.http.fixedParams', {
+      as: entries(
+        { description: fixedParam.field('description'), value: fixedParam.field('value', { text: PARAM_VALUE }) },
+        { name: 'FixedParameter' },
+      ),
+      id: 'FixedParametersCreate',
       empty: {},
     }),
-    runtime_params: field({
-      path: 'custom.http.runtimeParams',
-      as: params,
-      create: paramMap(runtimeParam, 'RuntimeParametersCreate').nullish(),
-      answer: z.record(z.string(), runtimeParamAnswer),
+    runtime_params: field('custom.http.runtimeParams', {
+      as: entries(
+        {
+          description: runtimeParam.field('description'),
+          value: runtimeParam.field('value', { text: PARAM_VALUE }),
+          type: runtimeParam.field('type', {
+            id: 'ParameterType',
+            text: 'A text in the dynamic data that can be read as this type is sent as such.',
+          }),
+          required: runtimeParam.field('required', { text: 'Without a value nothing is requested, and the tool fails.' }),
+        },
+        { name: 'RuntimeParameter' },
+      ),
+      id: 'RuntimeParametersCreate',
       empty: {},
     }),
   },
-  { name: 'CustomToolParameters', about: 'Parameters of the request that the model does not choose.' },
+  { name: 'CustomToolParameters', about: 'Parameters of the request that the model does not choose.', required: false },
 );
-
-const functionName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
-const endpoint = text(2048).regex(/^https?:\/\//);
 
 const TOOL_TYPE = 'Always `custom`.';
 const TOOL_NAME = 'Which of the built-in tools it is.';
@@ -175,34 +123,29 @@ const TOOL_NAME = 'Which of the built-in tools it is.';
 const definition = {
   function_tool: group(
     {
-      name: field({ path: 'custom.function.name', create: functionName, update: functionName.optional(), answer: z.string() }),
-      description: field({ path: 'custom.function.description', create: text(4096).nullish(), answer: z.string().optional() }),
-      parameters: field({
-        path: 'custom.function.parameters',
-        create: z.record(z.string(), z.unknown()).meta({ id: 'FunctionParametersCreate', maxProperties: 64 }).nullish(),
-        answer: z.record(z.string(), z.unknown()),
-        empty: {},
-      }),
+      name: field('custom.function.name'),
+      description: field('custom.function.description'),
+      parameters: field('custom.function.parameters', { id: 'FunctionParametersCreate', empty: {} }),
     },
     { name: 'FunctionTool', path: 'custom.function' },
   ),
   additional_tool_info: group(
     {
-      tool_type: field({
+      tool_type: own({
         create: z.literal('custom').nullish().describe(TOOL_TYPE),
         answer: z.literal('custom').describe(TOOL_TYPE),
-        read: () => 'custom',
+        read: () => 'custom' as const,
       }),
       api: group(
         {
-          endpoint: field({ path: 'custom.http.url', create: endpoint, update: endpoint.optional(), answer: z.string() }),
-          headers: headersField('custom.http.headers', ({ custom }: Draft<ToolSpec>) => ({ endpoint: originOf(custom?.http?.url ?? '') })),
-          method: field({
-            path: 'custom.http.method',
-            create: inAnyCase(z.enum(toolMethods).meta({ id: 'ToolMethod' })).nullish(),
-            answer: z.string(),
+          endpoint: field('custom.http.url'),
+          headers: field('custom.http.headers', {
+            as: headers(() => 'header'),
+            empty: {},
+            sentTo: ({ custom }) => ({ endpoint: originOf(custom?.http?.url ?? '') }),
           }),
-          parameters: { ...parameters, create: parameters.create.nullish(), update: parameters.create.nullish() },
+          method: field('custom.http.method', { id: 'ToolMethod', body: inAnyCase }),
+          parameters,
         },
         { name: 'CustomToolApi', path: 'custom.http' },
       ),
@@ -212,83 +155,52 @@ const definition = {
 };
 
 const toolName = <const N extends string>(name: N) =>
-  field({ create: z.literal(name).describe(TOOL_NAME), answer: z.literal(name).describe(TOOL_NAME), read: () => name });
+  own({ create: z.literal(name).describe(TOOL_NAME), answer: z.literal(name).describe(TOOL_NAME), read: () => name });
 
-const calendar = <const N extends string, const P extends string>(name: N, path: P) => ({
+const calendar = <const N extends string>(name: N, variant: 'bookCalendar' | 'checkCalendarAvailability') => ({
   tool_name: toolName(name),
-  event_type_id: field({
-    path: `${path}.eventTypeID`,
-    create: z.union([z.int().min(1).max(2_147_483_647), named(64)]),
-    update: z.union([z.int().min(1).max(2_147_483_647), named(64)]).optional(),
-    answer: z.union([z.int(), z.string()]),
-  }),
-  cal_api_key: field({
-    path: `${path}.apiKeySecretRef`,
-    as: secret,
-    create: named(4096),
-    update: named(4096).optional(),
-    answer: secretAnswer,
-  }),
-  timezone: field({ path: `${path}.timeZone`, create: text(64).nullish(), answer: z.string() }),
+  event_type_id: field(`${variant}.eventTypeID`),
+  cal_api_key: field(`${variant}.apiKeySecretRef`, { as: secret }),
+  timezone: field(`${variant}.timeZone`),
 });
 
-const from = text(320).regex(/^[^\s@]+@[^\s@]+$/);
-const to = text(512).regex(/^(\+[1-9][0-9]{1,14}|sips?:.+)$/);
-
-const transferType = z.enum(['cold_transfer', 'warm_transfer']).meta({ id: 'TransferType' });
-
-const own = {
+const builtin = {
   sendEmail: {
     tool_name: toolName('send_email'),
-    from_email: field({ path: 'sendEmail.from', create: from, update: from.optional(), answer: z.string() }),
-    app_password: field({
-      path: 'sendEmail.passwordSecretRef',
+    from_email: field('sendEmail.from', { body: () => text(320).regex(/^[^\s@]+@[^\s@]+$/) }),
+    app_password: field('sendEmail.passwordSecretRef', {
       as: secret,
-      create: named(4096),
-      update: named(4096).optional(),
-      answer: secretAnswer,
       // The sender's domain decides about the mail server; calendars have one address for the installation.
-      sentTo: ({ sendEmail: { from: sender = '' } = {} }: Draft<ToolSpec>) => ({
+      sentTo: ({ sendEmail: { from: sender = '' } = {} }) => ({
         from_email: sender.slice(sender.lastIndexOf('@') + 1).toLowerCase(),
       }),
     }),
   },
   transferCall: {
     tool_name: toolName('transfer_call'),
-    transfer_to: field({
-      path: 'transferCall.to',
-      create: to,
-      update: to.optional(),
-      answer: z.string(),
+    transfer_to: field('transferCall.to', {
       // A call that is handed to a SIP address goes through the trunk of its number, whose login is stored.
-      uses: ({ transferCall: { to: target } = {} }: Draft<ToolSpec>) =>
+      uses: ({ transferCall: { to: target } = {} }) =>
         target === undefined ? [] : [{ id: 'trunk', origin: isSip(target) ? { transfer_to: sipOriginOf(target) } : undefined }],
     }),
-    transfer_type: field({
-      path: 'transferCall.mode',
-      as: choice({ cold_transfer: 'Cold', warm_transfer: 'Warm' }),
-      create: transferType.nullish(),
-      answer: transferType,
-    }),
-    display_phone_number: field({ path: 'transferCall.showCallerNumber', create: z.boolean().nullish(), answer: z.boolean() }),
+    transfer_type: field('transferCall.mode', { as: choice({ cold_transfer: 'Cold', warm_transfer: 'Warm' }), id: 'TransferType' }),
+    display_phone_number: field('transferCall.showCallerNumber'),
   },
   bookCalendar: calendar('book_calendar', 'bookCalendar'),
   checkCalendarAvailability: calendar('check_calendar_availability', 'checkCalendarAvailability'),
 } as const;
 
 const common = { tool_id: toolId, tool_description: description, ...messages, ...kept };
-const sendEmail = { ...own.sendEmail, ...common };
-const transferCall = { ...own.transferCall, ...common };
-const bookCalendar = { ...own.bookCalendar, ...common };
-const checkCalendarAvailability = { ...own.checkCalendarAvailability, ...common };
+const sendEmail = { ...builtin.sendEmail, ...common };
+const transferCall = { ...builtin.transferCall, ...common };
+const bookCalendar = { ...builtin.bookCalendar, ...common };
+const checkCalendarAvailability = { ...builtin.checkCalendarAvailability, ...common };
 const custom = { tool_id: toolId, ...definition, ...messages, ...kept };
 const mcp = { tool_id: toolId, tool_description: description, ...mcpDefinition, ...messages, ...kept };
 const variants = { custom, mcp, sendEmail, transferCall, bookCalendar, checkCalendarAvailability } as const satisfies Record<
   ToolVariant,
   Fields
 >;
-
-for (const each of Object.values(variants)) describeFields(toolKind.spec, each);
 
 /** A custom tool as the contract describes it. */
 export const customTool = z.object(createShape(custom));
@@ -306,7 +218,7 @@ export const mcpToolUpdate = z.object(updateShape(mcp));
 
 export const mcpToolAnswer = z.object(answerShape(mcp)).meta({ id: 'McpTool' });
 
-const ownFields = [...new Set(Object.values(own).flatMap((fields) => Object.keys(fields)))];
+const ownFields = [...new Set(Object.values(builtin).flatMap((fields) => Object.keys(fields)))];
 
 /** Fields of the other variants are refused. */
 export const builtinTool = z.discriminatedUnion('tool_name', [
@@ -378,7 +290,7 @@ function requireDefinition(
 const attachedCustom = { tool_id: toolId, ...definition, ...messages };
 const attachedBuiltin = {
   tool_id: toolId,
-  tool_name: field({ answer: z.string().optional().describe(TOOL_NAME), read: ({ spec }: Tool) => functionNameOf(spec) }),
+  tool_name: answered(z.string().optional().describe(TOOL_NAME), ({ spec }) => functionNameOf(spec)),
   tool_description: description,
   ...messages,
 };

@@ -2,130 +2,71 @@
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
-import type { Tool, ToolSpec } from '../../crds/index.ts';
-import { saidWhen } from '../../crds/tool.ts';
-import { choice, milliseconds, secret, unlessEmpty } from '../codec/conversions.ts';
-import { field, group, type Conversion } from '../codec/fields.ts';
-import { present, type Draft } from '../codec/present.ts';
-import { distinctTexts, named, text } from '../codec/schemas.ts';
-import { headersField } from './headers-field.ts';
-import { eachMessage, eachStoredMessage, messageName } from './message-fields.ts';
-
-const address = text(2048).regex(/^https?:\/\//);
-const toolNames = distinctTexts(named(128), 128, 'names');
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
+import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
+import { choice, entries, headers, listUnlessEmpty, milliseconds, secret } from '../codec/conversions.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
+import type { Draft } from '../codec/present.ts';
+import { schemaAt } from '../codec/rest-schema.ts';
+import { volatile } from '../validation/unknown-fields.ts';
+import { eachMessage } from './message-fields.ts';
 
 const serverOrigin = ({ mcp }: Draft<ToolSpec>) => ({ server_url: originOf(mcp?.url ?? '') });
 
-/** A list of names; an empty one is as good as none. */
-const namesList: Conversion = {
-  read: (stored) => stored,
-  write: (sent: readonly string[], { stored }) => unlessEmpty(sent, stored),
-  below: { '.*': '.*' },
-};
-
-type Texts = Partial<ReturnType<typeof eachMessage<string | null>>>;
-interface StoredTexts {
-  readonly name: string;
-  readonly messages?: Partial<ReturnType<typeof eachStoredMessage<string>>>;
-}
-
-const ABOUT = 'What the agent says for one tool of the server.';
-const textsCreate = z
-  .object(eachMessage((moment) => text(1000).nullish().describe(saidWhen[moment])))
-  .meta({ id: 'McpToolMessagesCreate', description: ABOUT });
-const texts = z
-  .object(eachMessage((moment) => z.string().optional().describe(saidWhen[moment])))
-  .meta({ id: 'McpToolMessages', description: ABOUT });
-
-/** By name of the tool in REST, a list in the resource. */
-const messagesByTool: Conversion = {
-  read: (stored: readonly StoredTexts[]) =>
-    Object.fromEntries(stored.map(({ name, messages }) => [name, present(eachMessage((moment) => messages?.[moment]))])),
-  write: (sent: Readonly<Record<string, Texts>>, { stored }) =>
-    unlessEmpty(
-      Object.entries(sent).map(([name, one]) => ({
-        name,
-        messages: present(eachStoredMessage((moment) => one[messageName(moment)] ?? undefined)),
-      })),
-      stored,
-    ),
-};
+const { field, answered, group } = fieldsOf<typeof toolKind.spec, Tool>(toolKind.spec);
+const serverTool = fieldsOf(schemaAt(toolKind.spec, 'mcp.tools.*'));
 
 const oauth = group(
   {
-    token_url: field({ path: 'mcp.oauth.tokenURL', create: address, update: address.optional(), answer: z.string() }),
-    client_id: field({ path: 'mcp.oauth.clientID', create: named(256), update: named(256).optional(), answer: z.string() }),
-    client_secret: field({
-      path: 'mcp.oauth.clientSecretRef',
+    token_url: field('mcp.oauth.tokenURL'),
+    client_id: field('mcp.oauth.clientID'),
+    client_secret: field('mcp.oauth.clientSecretRef', {
       as: secret,
-      create: named(4096),
-      update: named(4096).optional(),
-      answer: z.string().optional().describe('`"********"` unless the key names the permission `secrets:read`.'),
       // The server gets the access tokens that the secret is exchanged for.
-      sentTo: (spec: Draft<ToolSpec>) => ({ token_url: originOf(spec.mcp?.oauth?.tokenURL ?? ''), ...serverOrigin(spec) }),
+      sentTo: (spec) => ({ token_url: originOf(spec.mcp?.oauth?.tokenURL ?? ''), ...serverOrigin(spec) }),
     }),
-    scope: field({ path: 'mcp.oauth.scope', create: text(1024).nullish(), answer: z.string().optional() }),
+    scope: field('mcp.oauth.scope'),
   },
-  { name: 'McpOAuth', path: 'mcp.oauth', about: 'OAuth client credentials, for a server that wants access tokens.' },
+  { name: 'McpOAuth', path: 'mcp.oauth' },
 );
-
-const updatePolicy = z.enum(['pinned', 'follow']).meta({ id: 'McpUpdatePolicy' });
 
 /** The server, and what its status says of it. */
 export const mcpDefinition = {
-  server_url: field({ path: 'mcp.url', create: address, update: address.optional(), answer: z.string() }),
-  headers: headersField('mcp.headers', serverOrigin),
-  oauth: { ...oauth, create: oauth.create.nullish(), update: oauth.update.nullish(), answer: oauth.answer.optional() },
-  include: field({ path: 'mcp.include', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),
-  exclude: field({ path: 'mcp.exclude', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),
-  prefix: field({
-    path: 'mcp.prefix',
-    create: z
-      .string()
-      .regex(/^[a-zA-Z0-9_-]{0,32}$/)
-      .nullish(),
-    answer: z.string().optional(),
-  }),
-  timeout_ms: field({ path: 'mcp.timeout', as: milliseconds, create: z.int().min(1_000).max(120_000).nullish(), answer: z.int() }),
-  update_policy: field({
-    path: 'mcp.updatePolicy',
+  server_url: field('mcp.url'),
+  headers: field('mcp.headers', { as: headers(() => 'header'), empty: {}, sentTo: serverOrigin }),
+  oauth,
+  include: field('mcp.include', { as: listUnlessEmpty }),
+  exclude: field('mcp.exclude', { as: listUnlessEmpty }),
+  prefix: field('mcp.prefix'),
+  timeout_ms: field('mcp.timeout', { as: milliseconds }),
+  update_policy: field('mcp.updatePolicy', {
     as: choice({ pinned: 'Pinned', follow: 'Follow' }),
-    create: updatePolicy
-      .nullish()
-      .describe(
-        '`pinned`: a list of tools that the server changes waits until you accept it in `digest`; `follow`: agents get it as a new revision.',
-      ),
-    answer: updatePolicy,
+    id: 'McpUpdatePolicy',
+    text: '`pinned`: a list of tools that the server changes waits until you accept it in `digest`; `follow`: agents get it as a new revision.',
   }),
-  digest: field({
-    path: 'mcp.digest',
-    create: z.string().regex(DIGEST).nullish().describe('The list of tools to use: set it to `latest_digest` to accept a changed list.'),
-    answer: z.string().optional(),
+  digest: field('mcp.digest', { text: 'The list of tools to use: set it to `latest_digest` to accept a changed list.' }),
+  tool_messages: field('mcp.tools', {
+    as: entries(
+      eachMessage((moment) => serverTool.field(`messages.${moment}`)),
+      { name: 'McpToolMessages', about: 'What the agent says for one tool of the server.', listed: true },
+    ),
+    id: 'McpMessagesByToolCreate',
+    text: 'For single tools, by their name at the server, instead of the messages below.',
   }),
-  tool_messages: field({
-    path: 'mcp.tools',
-    as: messagesByTool,
-    create: z
-      .record(named(128), textsCreate)
-      .meta({ id: 'McpMessagesByToolCreate', maxProperties: 128 })
-      .nullish()
-      .describe('For single tools, by their name at the server, instead of the messages below.'),
-    answer: z.record(z.string(), texts).optional(),
-  }),
-  functions: field({
-    answer: z
-      .array(z.string())
-      .optional()
-      .describe('The names by which the model calls the tools of the server; absent until it has been asked.'),
-    read: ({ status }: Tool) => status?.mcp?.functions,
-  }),
-  used_digest: field({
-    answer: z.string().optional().describe('Of the list of tools that agents use.'),
-    read: ({ status }: Tool) => status?.mcp?.digest,
-  }),
-  latest_digest: field({
-    answer: z.string().optional().describe('Of the list that the server has now; another one than `used_digest` waits to be accepted.'),
-    read: ({ status }: Tool) => status?.mcp?.latestDigest,
-  }),
+  functions: answered(
+    volatile(
+      z
+        .array(z.string())
+        .optional()
+        .describe('The names by which the model calls the tools of the server; absent until it has been asked.'),
+    ),
+    ({ status }) => status?.mcp?.functions,
+  ),
+  used_digest: answered(
+    volatile(z.string().optional().describe('Of the list of tools that agents use.')),
+    ({ status }) => status?.mcp?.digest,
+  ),
+  latest_digest: answered(
+    volatile(z.string().optional().describe('Of the list that the server has now; another one than `used_digest` waits to be accepted.')),
+    ({ status }) => status?.mcp?.latestDigest,
+  ),
 } as const;

@@ -5,14 +5,9 @@ type Moment = keyof typeof saidWhen;
 type MessageName = `tool_${Moment}_message`;
 
 const moments = Object.keys(saidWhen) as readonly Moment[];
-export const messageName = (moment: Moment): MessageName => `tool_${moment}_message`;
+const messageName = (moment: Moment): MessageName => `tool_${moment}_message`;
 
 /** By its name in REST. */
 export function eachMessage<T>(make: (moment: Moment) => T): Readonly<Record<MessageName, T>> {
   return Object.fromEntries(moments.map((moment) => [messageName(moment), make(moment)])) as Record<MessageName, T>;
-}
-
-/** By its name in the resource. */
-export function eachStoredMessage<T>(make: (moment: Moment) => T): Readonly<Record<Moment, T>> {
-  return Object.fromEntries(moments.map((moment) => [moment, make(moment)])) as Record<Moment, T>;
 }

@@ -52,8 +52,8 @@ describe('fields that no schema reads', () => {
   it('are told from those that only answers have, which name the field that sets them', () => {
     const answer = z.object({ id: z.string(), llm: z.object({ llm_id: sentAs(z.string(), 'model_name') }) });
     expect(answeredFields(schema, { id: '1', nonsense: 1, llm: { model_name: 'm', llm_id: '2' } }, [answer], 9)).toEqual([
-      { path: ['id'], value: '1', sentAs: undefined },
-      { path: ['llm', 'llm_id'], value: '2', sentAs: 'model_name' },
+      { path: ['id'], value: '1', sentAs: undefined, isVolatile: false },
+      { path: ['llm', 'llm_id'], value: '2', sentAs: 'model_name', isVolatile: false },
     ]);
   });
 

@@ -17,13 +17,21 @@ export interface AnsweredField extends Pick<UnknownField, 'path'> {
   readonly value: unknown;
   /** The field of the same object that sets it, where there is one. */
   readonly sentAs: string | undefined;
+  /** It changes by itself: see {@link volatile}. */
+  readonly isVolatile: boolean;
 }
 
-const requestNames = z.registry<{ readonly sentAs: string }>();
+const answerNotes = z.registry<{ readonly sentAs?: string; readonly isVolatile?: true }>();
 
 /** For a field of an answer that has another name in requests. */
 export function sentAs<T extends z.ZodType>(answer: T, name: string): T {
-  requestNames.add(answer, { sentAs: name });
+  answerNotes.add(answer, { sentAs: name });
+  return answer;
+}
+
+/** For a field of an answer that changes by itself: the next answer may say something else, whatever was written. */
+export function volatile<T extends z.ZodType>(answer: T): T {
+  answerNotes.add(answer, { isVolatile: true });
   return answer;
 }
 
@@ -80,7 +88,7 @@ function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path:
         const known = inside(answers, name);
         const field = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
         if (field !== undefined) yield* walk(field, of(input, name), known, [...path, name]);
-        else if (known.length > 0) yield { answered: { path: [...path, name], value: of(input, name), sentAs: requestName(known) } };
+        else if (known.length > 0) yield { answered: { path: [...path, name], value: of(input, name), ...notesOf(known) } };
         else {
           const forbidden = (def.catchall as z.core.$ZodTypes | undefined)?._zod.def.type === 'never';
           yield { unknown: { path: [...path, name], forbidden, similar: similarName(name, Object.keys(def.shape)) } };
@@ -108,8 +116,13 @@ function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly S
   yield* best.filter((field) => 'unknown' in field || !ofAnother(field.answered));
 }
 
-const requestName = (answers: readonly Schema[]): string | undefined =>
-  answers.map((answer) => requestNames.get(answer as z.ZodType)?.sentAs).find((name) => name !== undefined);
+function notesOf(answers: readonly Schema[]): Pick<AnsweredField, 'sentAs' | 'isVolatile'> {
+  const notes = answers.map((answer) => answerNotes.get(answer as z.ZodType) ?? {});
+  return {
+    sentAs: notes.find((note) => note.sentAs !== undefined)?.sentAs,
+    isVolatile: notes.some((note) => note.isVolatile === true),
+  };
+}
 
 /** What the schemas say of a field or an item. */
 function inside(schemas: readonly Schema[], step: string | number): readonly Schema[] {

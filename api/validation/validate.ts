@@ -23,7 +23,7 @@ export function withRule<T extends z.ZodType>(schema: T, rule: Rule<z.output<T>>
 }
 
 /** Another instance that reads the same, with the same texts. */
-export function copyOf<T extends z.ZodType>(schema: T): T {
+function copyOf<T extends z.ZodType>(schema: T): T {
   const copy = schema.clone(schema._zod.def);
   const meta = schema.meta();
   if (meta !== undefined) z.globalRegistry.add(copy, meta);

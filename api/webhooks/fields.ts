@@ -11,29 +11,30 @@ import {
   type WebhookSubscriptionSpec,
 } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { choice, milliseconds, trimmedName, unlessEmpty } from '../codec/conversions.ts';
-import { describeFields } from '../codec/describe-fields.ts';
+import { choice, listUnlessEmpty, milliseconds, references, trimmedName, unlessEmpty } from '../codec/conversions.ts';
 import {
   answerShape,
   createShape,
-  field,
   fieldNamesOf,
-  group,
   inOrder,
   readFields,
   updateShape,
   writeFields,
+  type Conversion,
   type Encoding,
   type Decoding,
 } from '../codec/fields.ts';
+import { fieldsOf } from '../codec/fields-of.ts';
 import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
-import { displayName, distinctTexts } from '../codec/schemas.ts';
+import { listLike, mapLike, mayBeEmpty } from '../codec/rest-schema.ts';
+import { distinct, named } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
-import { sentAs } from '../validation/unknown-fields.ts';
+import { answersOnly } from '../validation/request.ts';
+import { sentAs, volatile, type AnsweredField } from '../validation/unknown-fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 import { isPlain } from './header-values.ts';
@@ -57,108 +58,103 @@ export interface SubscriptionEncoding extends Encoding {
   readonly eventNames: ReadonlySet<string>;
   /** The subscription that is to change. */
   readonly subscription?: Subscription | undefined;
+  /** What the request has of answers. */
+  readonly answered?: readonly AnsweredField[];
 }
 
 /** What HTTP can carry everywhere: visible ASCII, spaces and tabs, and neither at the ends, where they would get lost. */
-const headerValue = z
-  .string()
-  .max(4096)
-  .regex(/^([\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?)?$/);
+const HEADER_VALUE = /^([\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 const reservedName = `this name is reserved: it can be none of ${reservedHeaders.join(', ')}, nor begin with ${reservedHeaderPrefixes.join(' or ')}`;
 
-const headerSchema = withRule(
-  z
-    .record(
-      z
-        .string()
-        .max(256)
-        .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/),
-      headerValue,
-    )
-    .meta({
-      id: 'WebhookHeadersCreate',
-      maxProperties: 32,
-      description:
-        'Sent with every delivery. Values are kept in a Secret; those of headers whose names suggest credentials are shown as `"********"` unless the key holds `secrets:read`. The mask sent back means "unchanged", while `url` keeps its scheme, host and port.',
+const headers: Conversion<readonly Header[], Readonly<Record<string, string>>, Readonly<Record<string, string>>, SubscriptionEncoding> = {
+  body: (stored) =>
+    withRule(mapLike(stored, z.string().max(4096).regex(HEADER_VALUE)).meta({ id: 'WebhookHeadersCreate' }), (map, loc) => {
+      const seen = new Set<string>();
+      return Object.keys(map).flatMap((header) => {
+        const lower = header.toLowerCase();
+        if (seen.has(lower)) return [issues.value([...loc, header], 'this header is there twice, in different cases')];
+        seen.add(lower);
+        return isReservedHeader(header) ? [issues.value([...loc, header], reservedName)] : [];
+      });
     }),
-  (map, loc) => {
-    const seen = new Set<string>();
-    return Object.keys(map).flatMap((header) => {
-      const lower = header.toLowerCase();
-      if (seen.has(lower)) return [issues.value([...loc, header], 'this header is there twice, in different cases')];
-      seen.add(lower);
-      return isReservedHeader(header) ? [issues.value([...loc, header], reservedName)] : [];
-    });
+  answer: () => z.record(z.string(), z.string()),
+  // What they are for a caller is known before: see SubscriptionView.
+  read: () => undefined,
+  write: (sent, { stored: previous }, { secrets, loc, found }) =>
+    unlessEmpty(
+      headersFromRest(sent, { previous, secrets, purpose: 'headers', loc: [...loc, 'headers'], found, isSecret: () => true }),
+      previous,
+    ),
+  below: { '.*': '' },
+  // Signing secrets are not sent, and what every reader may see is no secret.
+  secretsIn(list, encoding) {
+    const { metadata } = encoding?.subscription ?? {};
+    return headerSecrets(list, metadata && ((header) => isPlain(header, metadata)));
   },
-);
+};
+
+const eventNames: Conversion<readonly string[], readonly string[], readonly string[], SubscriptionEncoding> = {
+  ...listUnlessEmpty,
+  body: (stored) =>
+    withRule(
+      listLike(stored, named(128)),
+      distinct('events', (name) => name),
+    ),
+  write: (names, { stored }, encoding) => unlessEmpty(knownEvents(names, stored, encoding), stored),
+};
 
 const count = () => z.int().min(0);
-const nameSchema = displayName(200, 'Unique in the organisation.');
-const urlSchema = z
-  .string()
-  .max(2048)
-  .regex(/^https?:\/\/.*/)
-  .describe('Where events are posted. An address on the public internet, without a user name or password in it.');
 const strategies = { FIXED_DELAY: 'FixedDelay', EXPONENTIAL_BACKOFF: 'ExponentialBackoff', NO_RETRY: 'None' } as const;
 const scopes = z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']).meta({ id: 'WebhookScope' });
-const retryStrategy = z.enum(['FIXED_DELAY', 'EXPONENTIAL_BACKOFF', 'NO_RETRY']).meta({ id: 'WebhookRetryStrategy' });
+
+const { field, answered, own, group } = fieldsOf<
+  typeof webhookSubscriptionKind.spec,
+  Subscription,
+  SubscriptionReading,
+  SubscriptionEncoding
+>(webhookSubscriptionKind.spec);
 
 const retryPolicy = group(
   {
-    retryStrategy: field({
-      path: 'retryPolicy.strategy',
-      as: choice(strategies),
-      create: retryStrategy.nullish().describe('How the wait between attempts grows; `FIXED_DELAY` where absent.'),
-      answer: retryStrategy,
-      default: 'FixedDelay',
-    }),
-    maxRetryAttempts: field({
-      path: 'retryPolicy.maxAttempts',
-      create: z.int().min(0).max(10).nullish().describe('Attempts after the first one; 3 where absent.'),
-      answer: count(),
-      default: 3,
-    }),
-    maxRetryDelayMs: field({
-      path: 'retryPolicy.maxDelay',
+    retryStrategy: field('retryPolicy.strategy', { as: choice(strategies), id: 'WebhookRetryStrategy', default: 'FixedDelay' }),
+    maxRetryAttempts: field('retryPolicy.maxAttempts', { default: 3 }),
+    maxRetryDelayMs: field('retryPolicy.maxDelay', {
       as: milliseconds,
-      create: z
-        .int()
-        .min(0)
-        .max(3_600_000)
-        .nullish()
-        .describe('The wait of `FIXED_DELAY`, the longest one of `EXPONENTIAL_BACKOFF`, in milliseconds; 10000 where absent.'),
-      answer: count(),
+      text: 'The wait of `FIXED_DELAY`, the longest one of `EXPONENTIAL_BACKOFF`.',
       default: '10s',
     }),
   },
   { name: 'WebhookRetryPolicy', path: 'retryPolicy' },
 );
-const retryPolicyBody = retryPolicy.create.nullish();
 
 const fields = {
-  id: field({
-    answer: z.string().describe('Name of the WebhookSubscription resource in the namespace of the organisation.'),
-    read: ({ metadata }: Subscription) => metadata.name,
-  }),
-  organization_id: field({
-    answer: z.string().describe('The organisation: its namespace.'),
-    read: ({ metadata }: Subscription) => metadata.namespace ?? '',
-  }),
-  created_user_id: field({
-    answer: z.string().optional().describe('Who made it; absent where no user is known.'),
-    read: ({ metadata }: Subscription) => metadata.annotations?.[wellKnown.createdBy],
-  }),
-  name: field({
-    path: 'displayName',
+  id: answered(
+    z.string().describe('Name of the WebhookSubscription resource in the namespace of the organisation.'),
+    ({ metadata }) => metadata.name,
+  ),
+  organization_id: answered(z.string().describe('The organisation: its namespace.'), ({ metadata }) => metadata.namespace ?? ''),
+  created_user_id: answered(
+    z.string().optional().describe('Who made it; absent where no user is known.'),
+    ({ metadata }) => metadata.annotations?.[wellKnown.createdBy],
+  ),
+  name: field('displayName', {
     as: trimmedName,
-    create: nameSchema,
-    update: nameSchema.optional(),
+    required: true,
+    text: 'Unique in the organisation. Spaces around it are dropped.',
     answer: z.string(),
-    read: (subscription: Subscription) => subscriptionNameOf(subscription),
+    read: subscriptionNameOf,
   }),
-  url: field({ path: 'url', create: urlSchema, update: urlSchema.optional(), answer: z.string() }),
-  enable_signed_webhooks: field({
+  url: field('url', {
+    // As in the contract.
+    body: () =>
+      z
+        .string()
+        .max(2048)
+        .regex(/^https?:\/\/.*/),
+    text: 'Where events are posted. An address on the public internet, without a user name or password in it.',
+  }),
+  enable_signed_webhooks: own({
     path: 'signing',
     also: ['signing.secretRef'],
     create: z.boolean().describe('true: deliveries are signed, and the answer holds the secret, once.'),
@@ -168,118 +164,73 @@ const fields = {
       .describe(
         'true for an unsigned subscription: it is signed from now on, and the answer holds the secret, once. false: no longer signed.',
       ),
-    as: { read: (stored) => stored, write: (wanted: boolean, { stored }) => (wanted ? (stored ?? {}) : undefined) },
-  }),
-  active: field({
-    path: 'active',
-    create: z.boolean().describe('false: nothing is sent.').nullish(),
-    answer: z.boolean().describe('false: paused, or disabled because nothing but failures came back.'),
-    default: true,
-    read: ({ spec }: Subscription, { disabled }: SubscriptionReading) => spec.active && !disabled,
-  }),
-  events: field({
-    path: 'events',
-    as: {
-      read: (stored) => stored,
-      write: (names: readonly string[], { stored }, encoding: SubscriptionEncoding) =>
-        unlessEmpty(knownEvents(names, stored as readonly string[] | undefined, encoding), stored),
-      below: { '.*': '.*' },
+    write(wanted, spec) {
+      const { signing = {}, ...others } = spec ?? {};
+      return wanted === undefined ? spec : wanted === true ? { ...others, signing } : others;
     },
-    create: distinctTexts(
-      z.string().min(1).max(128),
-      64,
-      'events',
-      'Names of event types, in their own spelling (see `listWebhookEventTypes`). Empty, absent or `["*"]` means all.',
-    ).nullish(),
-    answer: z.array(z.string()).describe('Empty or `["*"]`: all.'),
+  }),
+  active: field('active', {
+    text: { body: 'false: nothing is sent.', answer: 'false: paused, or disabled because nothing but failures came back.' },
+    default: true,
+    read: ({ spec }, { disabled }) => spec.active && !disabled,
+  }),
+  events: field('events', {
+    as: eventNames,
+    text: {
+      body: 'Names of event types, in their own spelling (see `listWebhookEventTypes`). Empty, absent or `["*"]` means all.',
+      answer: 'Empty or `["*"]`: all.',
+    },
     empty: [],
   }),
-  headers: field({
-    path: 'headers',
-    as: {
-      read: (stored) => stored,
-      write: (sent: Readonly<Record<string, string>>, { stored }, { secrets, loc, found }) => {
-        const previous = stored as readonly Header[] | undefined;
-        const options = { previous, secrets, purpose: 'headers', loc: [...loc, 'headers'], found, isSecret: () => true };
-        return unlessEmpty(headersFromRest(sent, options), previous);
-      },
-      below: { '.*': '' },
-      // Signing secrets are not sent, and what every reader may see is no secret.
-      secretsIn: (list: readonly Header[], { subscription }: SubscriptionEncoding) =>
-        headerSecrets(list, subscription && ((header) => isPlain(header, subscription.metadata))),
+  headers: field('headers', {
+    as: headers,
+    text: {
+      body: 'Sent with every delivery. Values are kept in a Secret; those of headers whose names suggest credentials are shown as `"********"` unless the key holds `secrets:read`. The mask sent back means "unchanged", while `url` keeps its scheme, host and port.',
+      answer: 'Omitted when unset. Values that may not be seen, or can not be read just now, are `"********"`.',
     },
-    create: headerSchema.nullish(),
-    answer: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('Omitted when unset. Values that may not be seen, or can not be read just now, are `"********"`.'),
-    read: (_: Subscription, { headers: shown }: SubscriptionReading) =>
-      shown === undefined || Object.keys(shown).length === 0 ? undefined : shown,
-    sentTo: ({ url: to = '' }: Draft<Spec>) => ({ url: originOf(to) }),
+    read: (_, { headers: shown = {} }) => (Object.keys(shown).length === 0 ? undefined : shown),
+    sentTo: ({ url: to = '' }) => ({ url: originOf(to) }),
   }),
-  description: field({
-    path: 'description',
-    create: z.string().max(1500).describe('A note for people.').nullish(),
-    answer: z.string().optional().describe('Omitted when unset.'),
-  }),
-  agent_ids: field({
-    path: 'scope.agentRefs',
-    as: {
-      read: (stored: readonly { readonly name: string }[]) => stored.map((ref) => ref.name),
-      write: (sent) => sent,
-      below: { '.*': '.*', '.*.name': '.*' },
-    },
-    create: distinctTexts(z.string().min(1).max(253), 100, 'ids', 'Only events of these AI agents.').nullish(),
-    answer: z.array(z.string()).optional().describe('With the scope `AGENT`.'),
+  description: field('description', { text: { body: 'A note for people.', answer: 'Omitted when unset.' } }),
+  agent_ids: field('scope.agentRefs', {
+    as: { ...references, body: (stored) => mayBeEmpty(references.body(stored)) },
+    text: { body: 'Only events of these AI agents.', answer: 'With the scope `AGENT`.' },
     write: (_, spec) => spec,
   }),
-  workspace_ids: field({
-    path: 'scope.workspaces',
-    as: { read: (stored) => stored, write: (sent) => sent, below: { '.*': '.*' } },
-    create: distinctTexts(
-      z.string().min(1).max(63),
-      100,
-      'ids',
-      'Only events of objects in these workspaces: values of the label `parley.dev/workspace`.',
-    ).nullish(),
-    answer: z.array(z.string()).optional().describe('With the scope `WORKSPACE`.'),
+  workspace_ids: field('scope.workspaces', {
+    as: listUnlessEmpty,
+    text: {
+      body: 'Only events of objects in these workspaces: values of the label `parley.dev/workspace`.',
+      answer: 'With the scope `WORKSPACE`.',
+    },
     write: (_, spec) => spec,
   }),
-  scope: field({
+  scope: own({
     create: scopes.optional().describe('Follows from the lists. May be sent along; it has to be what they make it.'),
     answer: scopes.describe('Whose events it gets: all, or those of what the lists name.'),
-    read: ({ spec }: Subscription) => scopeOf(spec.scope),
-    write: (_, spec: Draft<Spec> | undefined, { found }: SubscriptionEncoding, body: SentScope) => {
+    read: ({ spec }) => scopeOf(spec.scope),
+    write: (_, spec, { found }, body: SentScope) => {
       const { scope: before, ...others } = spec ?? {};
       const scope = scopeFromRest(body, before, found);
       return scope === undefined ? others : { ...others, scope };
     },
   }),
-  request_timeout_ms: field({
-    path: 'requestTimeout',
-    as: milliseconds,
-    create: z.int().min(100).max(30_000).describe('Longest time for one attempt, in milliseconds; 1000 where absent.').nullish(),
-    answer: count(),
-    default: '1s',
-  }),
-  retry_policy: {
-    ...retryPolicy,
-    create: retryPolicyBody,
-    update: retryPolicyBody,
-  },
-  signing_enabled: field({
+  request_timeout_ms: field('requestTimeout', { as: milliseconds, default: '1s' }),
+  retry_policy: retryPolicy,
+  signing_enabled: own({
     answer: sentAs(z.boolean().describe('Whether deliveries are signed.'), 'enable_signed_webhooks'),
-    read: ({ spec }: Subscription) => spec.signing !== undefined,
+    read: ({ spec }) => spec.signing !== undefined,
+    // Who sends what answers call so wants signing switched on or off.
+    write: (_, spec, { answered: sent = [], found }) => {
+      const isSigned = spec?.signing !== undefined;
+      found.push(...sent.filter(({ path, value }) => path[0] === 'signing_enabled' && value !== isSigned).map(answersOnly));
+      return spec;
+    },
   }),
-  state: field({ answer: resourceState, read: (_: Subscription, { state }: SubscriptionReading) => state }),
-  created_at: field({
-    answer: z.iso.datetime().describe('When it was made.'),
-    read: ({ metadata }: Subscription) => metadata.creationTimestamp,
-  }),
-  updated_at: field({ answer: z.iso.datetime().describe('When its settings last changed, by whatever means.'), read: writtenAt }),
+  state: answered(resourceState, (_, { state }) => state),
+  created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),
+  updated_at: answered(volatile(z.iso.datetime().describe('When its settings last changed, by whatever means.')), writtenAt),
 } as const;
-
-describeFields(webhookSubscriptionKind.spec, fields);
 
 /** Closed: a misnamed scope would subscribe to everything. */
 export const subscriptionCreate = z.strictObject(createShape(fields));
@@ -292,20 +243,22 @@ export const subscriptionUpdate = z.strictObject(updateShape(fields));
 export type SubscriptionUpdate = z.output<typeof subscriptionUpdate>;
 
 const { headers: _headers, ...itemFields } = fields;
-const answered = inOrder(answerShape(fields), ['id', 'organization_id', 'scope', 'created_user_id', 'name', 'url', 'events']);
+const answerFields = inOrder(answerShape(fields), ['id', 'organization_id', 'scope', 'created_user_id', 'name', 'url', 'events']);
 
 export const subscriptionItem = z
   .object(inOrder(answerShape(itemFields), ['id', 'organization_id', 'scope', 'created_user_id', 'name', 'url', 'events']))
   .meta({ id: 'WebhookSubscriptionItem' });
-export const subscriptionAnswer = z.object(answered).meta({ id: 'WebhookSubscription' });
+export const subscriptionAnswer = z.object(answerFields).meta({ id: 'WebhookSubscription' });
 export const subscriptionWithSecret = z
   .object({
-    ...answered,
-    secret: z
-      .string()
-      .regex(/^whsec_/)
-      .optional()
-      .describe('The signing secret. Only here and now: it is never answered again.'),
+    ...answerFields,
+    secret: volatile(
+      z
+        .string()
+        .regex(/^whsec_/)
+        .optional()
+        .describe('The signing secret. Only here and now: it is never answered again.'),
+    ),
   })
   .meta({ id: 'WebhookSubscriptionWithSecret' });
 

@@ -19,7 +19,6 @@ import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode, type Written } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { answersOnly } from '../validation/request.ts';
 import { subscriptionFromRest, webhookFieldNames, type SubscriptionCreate, type SubscriptionUpdate } from './fields.ts';
 import { headerRefs, shownHeaders } from './header-values.ts';
 import { signingSecretName, subscriptionSecretRefs } from './signing-secret.ts';
@@ -123,12 +122,12 @@ export class SubscriptionService {
     const change = async (stored: Stored<WebhookSubscription>): Promise<SubscriptionChange> => {
       const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
-      const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
+      const answered = currentRequest()?.answered ?? [];
+      const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, answered, loc: ['body'], found });
       found.push(...textIssues(spec));
       // What was allowed when it was written stays until it is changed.
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
       found.push(...(await this.#unknownAgents(org, body, stored)));
-      found.push(...misnamedSigning(body.enable_signed_webhooks ?? stored.spec.signing !== undefined));
       requireNoIssues(found);
       if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
       const { unwritten } = secrets;
@@ -209,11 +208,6 @@ export class SubscriptionService {
       refusal: () => nameTaken(displayName),
     };
   }
-}
-
-/** Who sends what answers call `signing_enabled` wants signing switched on or off. @param signed as it will be */
-function misnamedSigning(signed: boolean): readonly ValidationIssue[] {
-  return (currentRequest()?.answered ?? []).filter(({ path, value }) => path[0] === 'signing_enabled' && value !== signed).map(answersOnly);
 }
 
 function textIssues(spec: Draft<WebhookSubscription['spec']>): readonly ValidationIssue[] {

@@ -1,0 +1,197 @@
+/**
+ * Fields of REST from the schema of a resource. Type, bounds, default and text stand there alone: an entry of the table states what differs,
+ * and where nothing does, its name and path.
+ */
+import { z } from 'zod';
+
+import {
+  answerShape,
+  createShape,
+  updateShape,
+  type Conversion,
+  type Decoding,
+  type Encoding,
+  type Field,
+  type FieldRules,
+  type Fields,
+  type Shape,
+  type UpdateShape,
+} from './fields.ts';
+import type { Draft } from './present.ts';
+import { answerSchema, bodySchema, schemaAt, unwrapped, type PathOf, type SchemaAt, type Unwrapped, type ValueAt } from './rest-schema.ts';
+import { masked } from './secrets.ts';
+
+type Schema = z.ZodType | undefined;
+/** Whether a body has to have the field. `create`: one that makes an object has to, and null clears it later. */
+type Requirement = boolean | 'create' | undefined;
+type Filled = z.ZodOptional | z.ZodDefault | z.ZodPrefault;
+type RequirementOf<S, R> = [R] extends [undefined] ? ([S] extends [never] ? true : S extends Filled ? false : true) : R;
+type Nullish<T extends z.ZodType> = z.ZodOptional<z.ZodNullable<T>>;
+type CreateOf<B extends z.ZodType, R> = R extends false ? Nullish<B> : B;
+type UpdateOf<B extends z.ZodType, R> = R extends true ? z.ZodOptional<B> : Nullish<B>;
+type AnswerOf<S, Shown, Empty> = Empty extends null
+  ? z.ZodNullable<z.ZodType<Shown>>
+  : [Empty, S] extends [undefined, z.ZodOptional]
+    ? z.ZodOptional<z.ZodType<Shown>>
+    : z.ZodType<Shown>;
+
+type TypedField<C, U, A> = Omit<Field, 'create' | 'update' | 'answer'> & {
+  readonly create: C;
+  readonly update: U;
+  readonly answer: A;
+};
+
+type Text = string | { readonly body: string; readonly answer: string };
+
+interface Differences<S, Spec, O, D, E extends Encoding, Sent, Shown, R, Empty, B, A> extends FieldRules<Draft<Spec>> {
+  readonly as?: Conversion<z.output<Unwrapped<S>>, Sent, Shown, E, Spec>;
+  readonly empty?: Empty;
+  readonly required?: R;
+  /** Names the schema of the value in the OpenAPI document. */
+  readonly id?: string;
+  /** Where that of the resource names its fields, or says less than REST has to. */
+  readonly text?: Text;
+  /** What a request may hold. @param schema as it follows from the resource and `as` */
+  body?(schema: Unwrapped<S>): B;
+  readonly answer?: A;
+  /** The answered value, where it isn't the stored one. */
+  read?(object: O, reading: D): (A extends z.ZodType<infer T> ? T : Shown) | undefined;
+  /** @see Own.write */
+  write?(sent: Sent | null | undefined, spec: Draft<Spec> | undefined, encoding: E, body: object): Draft<Spec> | undefined;
+}
+
+interface Own<O, D, E, Spec, C extends Schema, U extends Schema, A extends Schema> {
+  /** What has the name of the field in failures. */
+  readonly path?: string;
+  readonly also?: readonly string[];
+  readonly create?: C;
+  readonly update?: U;
+  readonly answer?: A;
+  read?(object: O, reading: D): z.output<A> | undefined;
+  /** @returns the spec with what was sent, which is undefined where nothing was and null where it is to be cleared */
+  write?(sent: z.output<C> | z.output<U>, spec: Draft<Spec> | undefined, encoding: E, body: object): Draft<Spec> | undefined;
+}
+
+/**
+ * @param spec the schema of a resource, or of the items of one of its lists
+ * @template O what is answered, and `D` what is known besides it
+ * @template E what is known of a request
+ */
+export function fieldsOf<
+  S extends z.ZodType,
+  O = { readonly spec: z.output<S> },
+  D extends Decoding = Decoding,
+  E extends Encoding = Encoding,
+>(spec: S) {
+  type Spec = z.output<S>;
+
+  function field<
+    const P extends string,
+    Sent = ValueAt<S, P>,
+    Shown = Sent,
+    const R extends Requirement = undefined,
+    const Empty = undefined,
+    B extends z.ZodType = z.ZodType<Sent>,
+    A extends Schema = undefined,
+  >(path: P & PathOf<S, P>, differences: Differences<SchemaAt<S, P>, Spec, O, D, E, Sent, Shown, R, Empty, B, A> = {}) {
+    const { required, id, text, body, answer, ...rules } = differences;
+    const { as, empty, fixed } = rules as Field;
+    const stored = schemaAt(spec, path as never) as z.ZodType;
+    const isRequired = required ?? !isFilled(stored);
+    const about = textOf(stored, text, as);
+
+    const derived = as?.body(stored) ?? bodySchema(stored);
+    const named = body?.(derived as never) ?? derived;
+    const value: z.ZodType = id === undefined ? named : named.meta({ id });
+    // Of any value, null is one already.
+    const nullish = value instanceof z.ZodUnknown ? value.optional() : value.nullish();
+    const create = described(isRequired === false ? nullish : value, about.body);
+    const stays = isRequired === true || fixed !== undefined;
+    const update =
+      isRequired === false && !stays ? create : described(stays ? value.optional() : nullish, fixed === undefined ? about.body : FIXED);
+
+    const shown = as?.answer(stored) ?? answerSchema(stored);
+    const isAbsent = empty === undefined && stored instanceof z.ZodOptional;
+    const answered = described(answer ?? (empty === null ? shown.nullable() : isAbsent ? shown.optional() : shown), about.answer);
+    return { path, names: path.split('.'), ...rules, create, update, answer: answered } as unknown as TypedField<
+      CreateOf<NoInfer<B>, RequirementOf<SchemaAt<S, P>, NoInfer<R>>>,
+      UpdateOf<NoInfer<B>, RequirementOf<SchemaAt<S, P>, NoInfer<R>>>,
+      [A] extends [z.ZodType] ? NoInfer<A> : AnswerOf<SchemaAt<S, P>, NoInfer<Shown>, NoInfer<Empty>>
+    >;
+  }
+
+  /** A field of answers alone. */
+  function answered<A extends z.ZodType>(answer: A, read: (object: O, reading: D) => z.output<A> | undefined) {
+    return { answer, read } as unknown as TypedField<undefined, undefined, NoInfer<A>>;
+  }
+
+  /** A field that is no field of the spec, or that no conversion makes one of. */
+  function own<C extends Schema = undefined, U extends Schema = undefined, A extends Schema = undefined>(
+    description: Own<O, D, E, Spec, C, U, A>,
+  ) {
+    return description as unknown as TypedField<NoInfer<C>, NoInfer<U>, NoInfer<A>>;
+  }
+
+  /**
+   * Fields in an object of their own.
+   * @param options.name of the schemas in the OpenAPI document: as it is for answers, with `Create` and `Update` for bodies
+   * @param options.path of the object in the spec that the group stands for, where there is one; `about` says what it is where there is none
+   */
+  function group<const F extends Fields, const P extends string = never, const R extends boolean | undefined = undefined>(
+    fields: F,
+    options: { readonly name: string; readonly path?: P & PathOf<S, P>; readonly about?: string; readonly required?: R },
+  ) {
+    const { name, path, about } = options;
+    const stored = path === undefined ? undefined : (schemaAt(spec, path as never) as z.ZodType);
+    const isRequired = options.required ?? (stored === undefined || !isFilled(stored));
+    const description = about ?? (stored && unwrapped(stored).text);
+    const meta = (id: string) => ({ id, ...(description !== undefined && { description }) });
+    const create = z.object(createShape(fields)).meta(meta(`${name}Create`));
+    const isSame = Object.values<Fields[string]>(fields).every((each) => (each.update ?? each.create) === each.create);
+    const update = isSame ? create : z.object(updateShape(fields)).meta(meta(`${name}Update`));
+    const answer = z.object(answerShape(fields)).meta(meta(name));
+    const schemas = {
+      create: isRequired ? create : create.nullish(),
+      update: isRequired ? update.optional() : update.nullish(),
+      answer: stored instanceof z.ZodOptional ? answer.optional() : answer,
+    } as unknown;
+    type Requires = RequirementOf<SchemaAt<S, P>, R>;
+    return { fields, ...(path !== undefined && { path }), ...(schemas as object) } as unknown as {
+      readonly fields: F;
+      readonly path?: string;
+      readonly create: CreateOf<z.ZodObject<Shape<F, 'create'>>, Requires>;
+      readonly update: UpdateOf<z.ZodObject<UpdateShape<F>>, Requires>;
+      readonly answer: [P, SchemaAt<S, P>] extends [string, z.ZodOptional]
+        ? z.ZodOptional<z.ZodObject<Shape<F, 'answer'>>>
+        : z.ZodObject<Shape<F, 'answer'>>;
+    };
+  }
+
+  return { field, answered, own, group };
+}
+
+const FIXED = 'It can not change: only the present one is taken.';
+
+const isFilled = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+
+/** The text of the resource, or its own, with what REST adds: the unit, the default, how secrets are shown. */
+function textOf(stored: z.ZodType, own: Text | undefined, as: Field['as']): { readonly body?: string; readonly answer?: string } {
+  if (typeof own === 'object') return own;
+  const { text: said, standard } = unwrapped(stored);
+  const text = own ?? said;
+  if (text === undefined) return {};
+  const value = as === undefined || standard === undefined ? standard : as.read(standard, { secrets: masked });
+  const shown = value === undefined || typeof value === 'object' ? undefined : `Default: \`${String(value)}\`.`;
+  const joined = (...parts: readonly (string | undefined)[]): string => parts.filter((part) => part !== undefined).join(' ');
+  return { body: joined(text, as?.unit, shown), answer: joined(text, as?.unit, as?.shown) };
+}
+
+/** Unless the schema has a text of its own. One with a name keeps being the same schema wherever it is used. */
+function described(schema: z.ZodType, description: string | undefined): z.ZodType {
+  if (description === undefined || unwrapped(schema).text !== undefined) return schema;
+  const meta = schema.meta();
+  if (meta?.id === undefined) return schema.describe(description);
+  z.globalRegistry.add(schema, { ...meta, description });
+  return schema;
+}
