@@ -50,10 +50,10 @@ function resultToRest({ agent, runID, finishedAt, ...rest }: NonNullable<AgentTe
   return { ai_agent_id: agent, test_run_id: runID, ...(finishedAt !== undefined && { finished_at: finishedAt }), ...rest };
 }
 
-const { field, answered, own } = fieldsOf<typeof agentTestKind.spec, Stored<AgentTest>, AgentTestReading>(agentTestKind.spec);
+const { field, answered, restField } = fieldsOf<typeof agentTestKind.spec, Stored<AgentTest>, AgentTestReading>(agentTestKind.spec);
 
 const fields = {
-  test_id: own({
+  test_id: restField({
     create: bodySchema(localRef().shape.name)
       .nullish()
       .describe('Name of a new test, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),

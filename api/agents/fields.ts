@@ -83,7 +83,7 @@ const sentTo = (provider: string | undefined, baseURL: string | undefined) => ({
   base_url: baseURL === undefined ? "the provider's own" : originOf(baseURL),
 });
 
-const { field, answered, own, group } = fieldsOf<typeof agentKind.spec, Agent, AgentDecoding, AgentEncoding>(agentKind.spec);
+const { field, answered, restField, group } = fieldsOf<typeof agentKind.spec, Agent, AgentDecoding, AgentEncoding>(agentKind.spec);
 const fallback = fieldsOf(schemaAt(agentKind.spec, 'llm.fallbacks.*'));
 const question = fieldsOf(schemaAt(agentKind.spec, 'postCallAnalysis.*'));
 const spending = fieldsOf(schemaAt(agentKind.spec, 'budget'));
@@ -148,7 +148,7 @@ const llm = group(
       read: ({ spec }, { longPrompt }) => (spec.llm.systemPromptFrom === undefined ? spec.llm.systemPrompt : (longPrompt ?? undefined)),
       write: promptFromRest,
     }),
-    tools: own({
+    tools: restField({
       create: withRule(
         z.array(inlineTool).max(MAX_TOOLS),
         distinct('tools', (tool) => tool.tool_id),

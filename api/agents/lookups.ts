@@ -28,7 +28,7 @@ const queryValue = withRule(
 );
 
 const lookup = fieldsOf(schemaAt(agentKind.spec, 'dynamicData.*'));
-const value = fieldsOf(schemaAt(agentKind.spec, 'dynamicData.*.response.*'));
+const found = fieldsOf(schemaAt(agentKind.spec, 'dynamicData.*.response.*'));
 
 const lookupFields = {
   url: lookup.field('url'),
@@ -48,7 +48,7 @@ const lookupFields = {
   }),
   cache: lookup.field('cache', { empty: false }),
   response_data: lookup.field('response', {
-    as: items({ name: value.field('name'), data: value.field('path'), context: value.field('context') }, { name: 'DynamicDataValue' }),
+    as: items({ name: found.field('name'), data: found.field('path'), context: found.field('context') }, { name: 'DynamicDataValue' }),
     empty: [],
   }),
 };

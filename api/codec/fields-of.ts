@@ -52,15 +52,15 @@ interface Differences<S, Spec, O, D, E extends Encoding, Sent, Shown, R, Empty, 
   /** Where that of the resource names its fields, or says less than REST has to. */
   readonly text?: Text;
   /** What a request may hold. @param schema as it follows from the resource and `as` */
-  body?(schema: Unwrapped<S>): B;
+  readonly body?: (schema: Unwrapped<S>) => B;
   readonly answer?: A;
   /** The answered value, where it isn't the stored one. */
   read?(object: O, reading: D): (A extends z.ZodType<infer T> ? T : Shown) | undefined;
-  /** @see Own.write */
+  /** @see RestField.write */
   write?(sent: Sent | null | undefined, spec: Draft<Spec> | undefined, encoding: E, body: object): Draft<Spec> | undefined;
 }
 
-interface Own<O, D, E, Spec, C extends Schema, U extends Schema, A extends Schema> {
+interface RestField<O, D, E, Spec, C extends Schema, U extends Schema, A extends Schema> {
   /** What has the name of the field in failures. */
   readonly path?: string;
   readonly also?: readonly string[];
@@ -112,8 +112,8 @@ export function fieldsOf<
 
     const shown = as?.answer(stored) ?? answerSchema(stored);
     const isAbsent = empty === undefined && stored instanceof z.ZodOptional;
-    const answered = described(answer ?? (empty === null ? shown.nullable() : isAbsent ? shown.optional() : shown), about.answer);
-    return { path, names: path.split('.'), ...rules, create, update, answer: answered } as unknown as TypedField<
+    const shownSchema = described(answer ?? (empty === null ? shown.nullable() : isAbsent ? shown.optional() : shown), about.answer);
+    return { path, names: path.split('.'), ...rules, create, update, answer: shownSchema } as unknown as TypedField<
       CreateOf<NoInfer<B>, RequirementOf<SchemaAt<S, P>, NoInfer<R>>>,
       UpdateOf<NoInfer<B>, RequirementOf<SchemaAt<S, P>, NoInfer<R>>>,
       [A] extends [z.ZodType] ? NoInfer<A> : AnswerOf<SchemaAt<S, P>, NoInfer<Shown>, NoInfer<Empty>>
@@ -122,14 +122,14 @@ export function fieldsOf<
 
   /** A field of answers alone. */
   function answered<A extends z.ZodType>(answer: A, read: (object: O, reading: D) => z.output<A> | undefined) {
-    return { answer, read } as unknown as TypedField<undefined, undefined, NoInfer<A>>;
+    return { answer, read } as unknown as TypedField<undefined, undefined, A>;
   }
 
   /** A field that is no field of the spec, or that no conversion makes one of. */
-  function own<C extends Schema = undefined, U extends Schema = undefined, A extends Schema = undefined>(
-    description: Own<O, D, E, Spec, C, U, A>,
+  function restField<C extends Schema = undefined, U extends Schema = undefined, A extends Schema = undefined>(
+    description: RestField<O, D, E, Spec, C, U, A>,
   ) {
-    return description as unknown as TypedField<NoInfer<C>, NoInfer<U>, NoInfer<A>>;
+    return description as unknown as TypedField<C, NoInfer<U>, A>;
   }
 
   /**
@@ -167,7 +167,7 @@ export function fieldsOf<
     };
   }
 
-  return { field, answered, own, group };
+  return { field, answered, restField, group };
 }
 
 const FIXED = 'It can not change: only the present one is taken.';
@@ -182,7 +182,8 @@ function textOf(stored: z.ZodType, own: Text | undefined, as: Field['as']): { re
   const text = own ?? said;
   if (text === undefined) return {};
   const value = as === undefined || standard === undefined ? standard : as.read(standard, { secrets: masked });
-  const shown = value === undefined || typeof value === 'object' ? undefined : `Default: \`${String(value)}\`.`;
+  const isShown = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  const shown = isShown ? `Default: \`${value}\`.` : undefined;
   const joined = (...parts: readonly (string | undefined)[]): string => parts.filter((part) => part !== undefined).join(' ');
   return { body: joined(text, as?.unit, shown), answer: joined(text, as?.unit, as?.shown) };
 }

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 
 import type { FieldNames } from '../partial/field-names.ts';
-import { isObject, sameJson, type JsonObject } from '../../platform/json.ts';
+import { isObject, sameJson } from '../../platform/json.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { Draft } from './present.ts';
 import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';

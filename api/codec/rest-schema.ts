@@ -108,7 +108,7 @@ function derived(stored: z.core.$ZodType, { bounded }: { readonly bounded: boole
 
 /** Without the texts and keywords that zod would pass on to a copy. */
 function copyWith(schema: Types, def: Types['_zod']['def']): z.ZodType {
-  return z.clone(schema as unknown as z.ZodType, def as z.ZodType['_zod']['def']);
+  return z.clone(schema as unknown as z.ZodType, def);
 }
 
 /** The schema of a field of an object. */

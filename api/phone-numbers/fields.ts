@@ -32,15 +32,15 @@ interface PhoneNumberReading extends Decoding {
 const PROVIDER =
   'Where the number comes from: `sip` is an imported one behind a SIP trunk, `native` one of the pool, `carrier` one at a carrier.';
 
-const { field, answered, own } = fieldsOf<typeof phoneNumberKind.spec, PhoneNumber, PhoneNumberReading>(phoneNumberKind.spec);
+const { field, answered, restField } = fieldsOf<typeof phoneNumberKind.spec, PhoneNumber, PhoneNumberReading>(phoneNumberKind.spec);
 
 const _id = answered(
   z.string().describe('Name of the PhoneNumber resource in the namespace of the organisation.'),
   ({ metadata }) => metadata.name,
 );
 
-const provider = <const P extends Provider, C extends z.ZodType>(name: P, create: C) =>
-  own({
+const providerField = <const P extends Provider, C extends z.ZodType>(name: P, create: C) =>
+  restField({
     create: create.describe(PROVIDER),
     update: z.literal(name).optional().describe(PROVIDER),
     answer: z.literal(name).describe(PROVIDER),
@@ -59,7 +59,7 @@ const common = {
 const variants = {
   sip: {
     _id,
-    provider: provider('sip', z.literal('sip').default('sip')),
+    provider: providerField('sip', z.literal('sip').default('sip')),
     ...common,
     // Taking the trunk away takes the number off the air: null says that.
     sip_termination_uri: field('sip.terminationURI', { body: (uri) => trimmed(keepingEmpty(uri)), empty: null }),
@@ -76,10 +76,10 @@ const variants = {
       fixed: 'the region can not change: delete this phone number and make another one',
     }),
   },
-  native: { _id, provider: provider('native', z.literal('native')), ...common },
+  native: { _id, provider: providerField('native', z.literal('native')), ...common },
   carrier: {
     _id,
-    provider: provider('carrier', z.literal('carrier')),
+    provider: providerField('carrier', z.literal('carrier')),
     ...common,
     carrier_account_sid: field('carrier.accountSID', { also: ['carrier'], required: 'create', empty: null }),
     carrier_auth_token: field('carrier.authTokenSecretRef', {

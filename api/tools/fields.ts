@@ -61,14 +61,14 @@ const toolState = volatile(
     .meta({ id: 'ToolState', description: STATE }),
 );
 
-const { field, answered, own, group } = fieldsOf<typeof toolKind.spec, Stored<Tool>, ToolReading>(toolKind.spec);
+const { field, answered, restField, group } = fieldsOf<typeof toolKind.spec, Stored<Tool>, ToolReading>(toolKind.spec);
 const fixedParam = fieldsOf(schemaAt(toolKind.spec, 'custom.http.fixedParams.*'));
 const runtimeParam = fieldsOf(schemaAt(toolKind.spec, 'custom.http.runtimeParams.*'));
 
 /** The four texts that every tool has. */
 const messages = eachMessage((moment) => field(`messages.${moment}`));
 
-const toolId = own({
+const toolId = restField({
   create: bodySchema(localRef().shape.name)
     .nullish()
     .describe('Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),
@@ -131,7 +131,7 @@ const definition = {
   ),
   additional_tool_info: group(
     {
-      tool_type: own({
+      tool_type: restField({
         create: z.literal('custom').nullish().describe(TOOL_TYPE),
         answer: z.literal('custom').describe(TOOL_TYPE),
         read: () => 'custom' as const,
@@ -155,7 +155,7 @@ const definition = {
 };
 
 const toolName = <const N extends string>(name: N) =>
-  own({ create: z.literal(name).describe(TOOL_NAME), answer: z.literal(name).describe(TOOL_NAME), read: () => name });
+  restField({ create: z.literal(name).describe(TOOL_NAME), answer: z.literal(name).describe(TOOL_NAME), read: () => name });
 
 const calendar = <const N extends string>(name: N, variant: 'bookCalendar' | 'checkCalendarAvailability') => ({
   tool_name: toolName(name),

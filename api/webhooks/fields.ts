@@ -28,7 +28,7 @@ import { fieldsOf } from '../codec/fields-of.ts';
 import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
 import { listLike, mapLike, mayBeEmpty } from '../codec/rest-schema.ts';
-import { distinct, named } from '../codec/schemas.ts';
+import { distinct } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
@@ -94,11 +94,11 @@ const headers: Conversion<readonly Header[], Readonly<Record<string, string>>, R
   },
 };
 
-const eventNames: Conversion<readonly string[], readonly string[], readonly string[], SubscriptionEncoding> = {
+const subscribedEvents: Conversion<readonly string[], readonly string[], readonly string[], SubscriptionEncoding> = {
   ...listUnlessEmpty,
   body: (stored) =>
     withRule(
-      listLike(stored, named(128)),
+      listLike(stored, z.string().min(1).max(128)),
       distinct('events', (name) => name),
     ),
   write: (names, { stored }, encoding) => unlessEmpty(knownEvents(names, stored, encoding), stored),
@@ -108,7 +108,7 @@ const count = () => z.int().min(0);
 const strategies = { FIXED_DELAY: 'FixedDelay', EXPONENTIAL_BACKOFF: 'ExponentialBackoff', NO_RETRY: 'None' } as const;
 const scopes = z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']).meta({ id: 'WebhookScope' });
 
-const { field, answered, own, group } = fieldsOf<
+const { field, answered, restField, group } = fieldsOf<
   typeof webhookSubscriptionKind.spec,
   Subscription,
   SubscriptionReading,
@@ -154,7 +154,7 @@ const fields = {
         .regex(/^https?:\/\/.*/),
     text: 'Where events are posted. An address on the public internet, without a user name or password in it.',
   }),
-  enable_signed_webhooks: own({
+  enable_signed_webhooks: restField({
     path: 'signing',
     also: ['signing.secretRef'],
     create: z.boolean().describe('true: deliveries are signed, and the answer holds the secret, once.'),
@@ -166,7 +166,7 @@ const fields = {
       ),
     write(wanted, spec) {
       const { signing = {}, ...others } = spec ?? {};
-      return wanted === undefined ? spec : wanted === true ? { ...others, signing } : others;
+      return wanted === undefined ? spec : wanted ? { ...others, signing } : others;
     },
   }),
   active: field('active', {
@@ -175,7 +175,7 @@ const fields = {
     read: ({ spec }, { disabled }) => spec.active && !disabled,
   }),
   events: field('events', {
-    as: eventNames,
+    as: subscribedEvents,
     text: {
       body: 'Names of event types, in their own spelling (see `listWebhookEventTypes`). Empty, absent or `["*"]` means all.',
       answer: 'Empty or `["*"]`: all.',
@@ -205,7 +205,7 @@ const fields = {
     },
     write: (_, spec) => spec,
   }),
-  scope: own({
+  scope: restField({
     create: scopes.optional().describe('Follows from the lists. May be sent along; it has to be what they make it.'),
     answer: scopes.describe('Whose events it gets: all, or those of what the lists name.'),
     read: ({ spec }) => scopeOf(spec.scope),
@@ -217,7 +217,7 @@ const fields = {
   }),
   request_timeout_ms: field('requestTimeout', { as: milliseconds, default: '1s' }),
   retry_policy: retryPolicy,
-  signing_enabled: own({
+  signing_enabled: restField({
     answer: sentAs(z.boolean().describe('Whether deliveries are signed.'), 'enable_signed_webhooks'),
     read: ({ spec }) => spec.signing !== undefined,
     // Who sends what answers call so wants signing switched on or off.
