@@ -43,35 +43,6 @@ type TypedField<C, U, A> = Omit<Field, 'create' | 'update' | 'answer'> & {
 
 type Text = string | { readonly body: string; readonly answer: string };
 
-interface Differences<S, Spec, O, D, E extends Encoding, Sent, Shown, R, Empty, B, A> extends FieldRules<Draft<Spec>> {
-  readonly as?: Conversion<z.output<Unwrapped<S>>, Sent, Shown, E, Spec>;
-  readonly empty?: Empty;
-  readonly required?: R;
-  /** Names the schema of the value in the OpenAPI document. */
-  readonly id?: string;
-  /** Where that of the resource names its fields, or says less than REST has to. */
-  readonly text?: Text;
-  /** What a request may hold. @param schema as it follows from the resource and `as` */
-  readonly body?: (schema: Unwrapped<S>) => B;
-  readonly answer?: A;
-  /** The answered value, where it isn't the stored one. */
-  read?(object: O, reading: D): (A extends z.ZodType<infer T> ? T : Shown) | undefined;
-  /** @see RestField.write */
-  write?(sent: Sent | null | undefined, spec: Draft<Spec> | undefined, encoding: E, body: object): Draft<Spec> | undefined;
-}
-
-interface RestField<O, D, E, Spec, C extends Schema, U extends Schema, A extends Schema> {
-  /** What has the name of the field in failures. */
-  readonly path?: string;
-  readonly also?: readonly string[];
-  readonly create?: C;
-  readonly update?: U;
-  readonly answer?: A;
-  read?(object: O, reading: D): z.output<A> | undefined;
-  /** @returns the spec with what was sent, which is undefined where nothing was and null where it is to be cleared */
-  write?(sent: z.output<C> | z.output<U>, spec: Draft<Spec> | undefined, encoding: E, body: object): Draft<Spec> | undefined;
-}
-
 /**
  * @param spec the schema of a resource, or of the items of one of its lists
  * @template O what is answered, and `D` what is known besides it
@@ -85,6 +56,37 @@ export function fieldsOf<
 >(spec: S) {
   type Spec = z.output<S>;
 
+  interface Written<Sent> {
+    /** @returns the spec with what was sent, which is undefined where nothing was and null where it is to be cleared */
+    write?(sent: Sent, spec: Draft<Spec> | undefined, encoding: E, body: object): Draft<Spec> | undefined;
+  }
+
+  interface Differences<P extends string, Sent, Shown, R, Empty, B, A> extends FieldRules<Draft<Spec>>, Written<Sent | null | undefined> {
+    readonly as?: Conversion<ValueAt<S, P>, Sent, Shown, E, Spec>;
+    readonly empty?: Empty;
+    readonly required?: R;
+    /** Names the schema of the value in the OpenAPI document. */
+    readonly id?: string;
+    /** Where that of the resource names its fields, or says less than REST has to. */
+    readonly text?: Text;
+    /** What a request may hold. @param schema as it follows from the resource and `as` */
+    readonly body?: (schema: Unwrapped<SchemaAt<S, P>>) => B;
+    readonly answer?: A;
+    /** The answered value, where it isn't the stored one. */
+    read?(object: O, reading: D): (A extends z.ZodType<infer T> ? T : Shown) | undefined;
+  }
+
+  interface RestField<C, U, A> extends Written<z.output<C> | z.output<U>> {
+    /** What has the name of the field in failures. */
+    readonly path?: string;
+    readonly also?: readonly string[];
+    readonly create?: C;
+    readonly update?: U;
+    readonly answer?: A;
+    read?(object: O, reading: D): z.output<A> | undefined;
+  }
+
+  /** A field of the spec. */
   function field<
     const P extends string,
     Sent = ValueAt<S, P>,
@@ -93,7 +95,7 @@ export function fieldsOf<
     const Empty = undefined,
     B extends z.ZodType = z.ZodType<Sent>,
     A extends Schema = undefined,
-  >(path: P & PathOf<S, P>, differences: Differences<SchemaAt<S, P>, Spec, O, D, E, Sent, Shown, R, Empty, B, A> = {}) {
+  >(path: P & PathOf<S, P>, differences: Differences<P, Sent, Shown, R, Empty, B, A> = {}) {
     const { required, id, text, body, answer, ...rules } = differences;
     const { as, empty, fixed } = rules as Field;
     const stored = schemaAt(spec, path as never) as z.ZodType;
@@ -127,7 +129,7 @@ export function fieldsOf<
 
   /** A field that is no field of the spec, or that no conversion makes one of. */
   function restField<C extends Schema = undefined, U extends Schema = undefined, A extends Schema = undefined>(
-    description: RestField<O, D, E, Spec, C, U, A>,
+    description: RestField<C, U, A>,
   ) {
     return description as unknown as TypedField<C, NoInfer<U>, A>;
   }

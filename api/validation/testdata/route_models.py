@@ -34,11 +34,12 @@ Params = Annotated[dict[text(128), Param], Field(max_length=64)]
 RuntimeParams = Annotated[dict[text(128), RuntimeParam], Field(max_length=64)]
 Free = Annotated[dict[str, Any], Field(max_length=64)]
 Headers = Annotated[
-    dict[text(256, pattern=r"^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$"), text(4096, pattern=r"^[\t\x20-\x7e\x80-\xff]*$")],
+    dict[text(256, 1, pattern=r"^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$"), text(4096, pattern=r"^[\t\x20-\x7e\x80-\xff]*$")],
     Field(max_length=32),
 ]
-FunctionName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
-Endpoint = text(2048, pattern=r"^https?://")
+FunctionName = text(64, pattern=r"^[a-zA-Z0-9_-]{1,64}$")
+Endpoint = text(2048, pattern=r"^https?://.+")
+ObjectName = text(253, 1)
 
 
 class FunctionTool(BaseModel):
@@ -86,20 +87,20 @@ class InfoUpdate(BaseModel):
 
 
 class CustomTool(Messages):
-    tool_id: text(253) | None = None
+    tool_id: ObjectName | None = None
     function_tool: FunctionTool
     additional_tool_info: Info
 
 
 class CustomToolUpdate(Messages):
-    tool_id: text(253) | None = None
+    tool_id: ObjectName | None = None
     function_tool: FunctionToolUpdate = FunctionToolUpdate()
     additional_tool_info: InfoUpdate = InfoUpdate()
 
 
 class Builtin(Messages):
     model_config = ConfigDict(extra="forbid")
-    tool_id: text(253) | None = None
+    tool_id: ObjectName | None = None
     tool_description: text(1500) | None = None
 
 
@@ -156,16 +157,23 @@ class CheckCalendar(CheckCalendarUpdate):
     cal_api_key: Secret
 
 
+PhoneNumber = text(16, pattern=r"^\+[1-9]\d{1,14}$")
+TerminationUri = text(
+    512,
+    pattern=r"^([sS][iI][pP][sS]?:)?([^@;\s]*@)?(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(;[^@;\s]*)*$",
+)
+
+
 class Numbered(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    phone_number: text(16, pattern=r"^\+[1-9]\d{1,14}$")
+    phone_number: PhoneNumber
     friendly_name: text(200) | None = None
-    inbound_agent_id: text(253) | None = None
-    outbound_agent_id: text(253) | None = None
+    inbound_agent_id: ObjectName | None = None
+    outbound_agent_id: ObjectName | None = None
 
 
 class NumberUpdate(Numbered):
-    phone_number: text(16) = ""
+    phone_number: PhoneNumber = ""
 
 
 Region = Literal["global", "bd", "bd_link3"]
@@ -173,7 +181,7 @@ Region = Literal["global", "bd", "bd_link3"]
 
 class SipNumber(Numbered):
     provider: Literal["sip"] = "sip"
-    sip_termination_uri: text(512) | None = None
+    sip_termination_uri: TerminationUri | None = None
     sip_trunk_username: text(256) | None = None
     sip_trunk_password: Secret | None = None
     sip_infra_region: Region | None = None
@@ -191,7 +199,7 @@ class CarrierNumber(Numbered):
 
 class SipUpdate(NumberUpdate):
     provider: Literal["sip"] = "sip"
-    sip_termination_uri: text(512) | None = None
+    sip_termination_uri: TerminationUri | None = None
     sip_trunk_username: text(256) | None = None
     sip_trunk_password: Secret | None = None
     sip_infra_region: Region = "global"
