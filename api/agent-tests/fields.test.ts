@@ -130,6 +130,11 @@ describe('an AgentTest in REST', () => {
     expect(fromRest({ required: false }, spec).spec).toEqual({ ...spec, required: false });
   });
 
+  it('replaces a list as a whole, with the objects in its items', () => {
+    const turns = [{ user: 'Hours?', expect: [{ answer: { matches: 'nine' } }, { tool: { name: 'search' } }] }];
+    expect(fromRest({ conversation: turns }, spec).spec.conversation).toEqual(turns);
+  });
+
   it('does not send a key that it does not show to another address', () => {
     expect(fromRest({ judge: { base_url: 'https://elsewhere.example.com/v1' } }, spec).found).toHaveLength(1);
   });
