@@ -23,7 +23,7 @@ import {
 } from './fields.ts';
 import { headerSecrets, headersFromRest, headersToRest, unchangedNothing, type Header } from './headers.ts';
 import type { Draft } from './present.ts';
-import { answerSchema, bodySchema, itemOf, listLike, mapLike, mayBeEmpty, propertyOf, unwrapped } from './rest-schema.ts';
+import { answerSchema, bodySchema, itemOf, listLike, mapLike, propertyOf, unwrapped, without } from './rest-schema.ts';
 import { distinct, named } from './schemas.ts';
 import { refId, type KeyRef } from './secrets.ts';
 
@@ -110,7 +110,7 @@ export function unlessEmpty<T extends object>(value: T, stored: unknown): T | un
 
 /** Texts of which none at all mean what an absent list means. */
 export const listUnlessEmpty: Conversion<readonly string[], readonly string[]> = {
-  body: (stored) => mayBeEmpty(bodySchema(stored)),
+  body: (stored) => without(bodySchema(stored), 'min_length'),
   answer: answerSchema,
   read: (stored) => stored,
   write: (sent, { stored }) => unlessEmpty(sent, stored),

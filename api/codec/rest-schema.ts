@@ -134,10 +134,10 @@ export function listLike<T extends z.ZodType>(stored: z.ZodType, item: T, keyNam
   );
 }
 
-/** A list that may be sent empty, as another way to unset it. */
-export function mayBeEmpty<T extends z.ZodType>(list: T): T {
-  const { def } = list._zod;
-  return z.clone(list, { ...def, checks: def.checks?.filter((check) => check._zod.def.check !== 'min_length') ?? [] }, { parent: true });
+/** Without one of its bounds: a list that may be sent empty, a text whose form is judged in other words than by its pattern. */
+export function without<T extends z.ZodType>(schema: T, bound: 'min_length' | 'string_format'): T {
+  const { def } = schema._zod;
+  return z.clone(schema, { ...def, checks: def.checks?.filter((check) => check._zod.def.check !== bound) ?? [] }, { parent: true });
 }
 
 /** A map with the bounds of a stored one, or of a list whose items have its keys as names. */

@@ -17,6 +17,7 @@ import {
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
+import { without } from '../codec/rest-schema.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import { resourceState } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
@@ -61,8 +62,11 @@ const variants = {
     _id,
     provider: providerField('sip', z.literal('sip').default('sip')),
     ...common,
-    // Taking the trunk away takes the number off the air: null says that.
-    sip_termination_uri: field('sip.terminationURI', { body: (uri) => trimmed(keepingEmpty(uri)), empty: null }),
+    sip_termination_uri: field('sip.terminationURI', {
+      // Taking the trunk away takes the number off the air: null says that. What is no address is named by the check of addresses.
+      body: (uri) => trimmed(keepingEmpty(without(uri, 'string_format'))),
+      empty: null,
+    }),
     sip_trunk_username: field('sip.username', { empty: null }),
     sip_trunk_password: field('sip.passwordSecretRef', {
       as: secret,

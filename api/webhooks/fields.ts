@@ -27,7 +27,7 @@ import {
 import { fieldsOf } from '../codec/fields-of.ts';
 import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
-import { listLike, mapLike, mayBeEmpty } from '../codec/rest-schema.ts';
+import { bodySchema, itemOf, listLike, mapLike, without } from '../codec/rest-schema.ts';
 import { distinct } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
@@ -98,7 +98,7 @@ const subscribedEvents: Conversion<readonly string[], readonly string[], readonl
   ...listUnlessEmpty,
   body: (stored) =>
     withRule(
-      listLike(stored, z.string().min(1).max(128)),
+      listLike(stored, without(bodySchema(itemOf(stored)), 'string_format')),
       distinct('events', (name) => name),
     ),
   write: (names, { stored }, encoding) => unlessEmpty(knownEvents(names, stored, encoding), stored),
@@ -193,7 +193,7 @@ const fields = {
   }),
   description: field('description', { text: { body: 'A note for people.', answer: 'Omitted when unset.' } }),
   agent_ids: field('scope.agentRefs', {
-    as: { ...references, body: (stored) => mayBeEmpty(references.body(stored)) },
+    as: { ...references, body: (stored) => without(references.body(stored), 'min_length') },
     text: { body: 'Only events of these AI agents.', answer: 'With the scope `AGENT`.' },
     write: (_, spec) => spec,
   }),

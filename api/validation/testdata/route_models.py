@@ -158,10 +158,6 @@ class CheckCalendar(CheckCalendarUpdate):
 
 
 PhoneNumber = text(16, pattern=r"^\+[1-9]\d{1,14}$")
-TerminationUri = text(
-    512,
-    pattern=r"^([sS][iI][pP][sS]?:)?([^@;\s]*@)?(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(;[^@;\s]*)*$",
-)
 
 
 class Numbered(BaseModel):
@@ -181,7 +177,7 @@ Region = Literal["global", "bd", "bd_link3"]
 
 class SipNumber(Numbered):
     provider: Literal["sip"] = "sip"
-    sip_termination_uri: TerminationUri | None = None
+    sip_termination_uri: text(512) | None = None
     sip_trunk_username: text(256) | None = None
     sip_trunk_password: Secret | None = None
     sip_infra_region: Region | None = None
@@ -199,7 +195,7 @@ class CarrierNumber(Numbered):
 
 class SipUpdate(NumberUpdate):
     provider: Literal["sip"] = "sip"
-    sip_termination_uri: TerminationUri | None = None
+    sip_termination_uri: text(512) | None = None
     sip_trunk_username: text(256) | None = None
     sip_trunk_password: Secret | None = None
     sip_infra_region: Region = "global"
