@@ -5,19 +5,19 @@ import { openStore, type Permission } from '../store/index.ts';
 /** The longest that a key can live; an expired one is replaced at the next start. */
 const EXPIRATION_DAYS = 365;
 
-/** The user they act for. */
+/** Stands for the user that the keys act for. */
 const USER_ID = 'local';
 
-/** What keys are for, with what they may do. */
+/** Permissions of the keys, by their purpose. */
 const PURPOSES = {
   'local stack': ['*'],
-  // In the address of a page: it can talk to agents and read their calls, and do nothing else.
+  // This key is part of a page's address: it can talk to agents and read their calls, and do nothing else.
   'call page': ['calls:create'],
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 
 /**
- * A key of the organisation for the local stack: the one of the last start while it is good, else a new one. Kept in a file
- * for its owner only, because the database holds nothing but its hash.
+ * Returns a key of the organisation for the local stack: the one of the last start while it is good, else a new one. The file that keeps
+ * it is readable by its owner only, because the database holds nothing but its hash.
  */
 export async function ensureApiKey(options: {
   readonly databaseUrl: string;
@@ -36,7 +36,7 @@ export async function ensureApiKey(options: {
       if (answer.outcome === 'ok' && answer.record.org === org) {
         const { keyId, permissions } = answer.record;
         if (permissions.join() === PURPOSES[purpose].join()) return kept;
-        // Of a version that gave it other permissions.
+        // A version with other permissions created this key.
         await store.apiKeys.revoke({ org, keyId });
       }
     }

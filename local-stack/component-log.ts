@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 
-/** Rotated at this size; one older file is kept, so a component takes at most twice as much. */
+/** The log is rotated at this size; one older file is kept, so a component takes at most twice as much. */
 const ROTATE_AT_BYTES = 20 * 1024 * 1024;
 
-/** The log file of one component: appended to over restarts, bounded, and written by the supervisor alone. */
+/** The log file of one component: it is kept over restarts, bounded, and written by the supervisor alone. */
 export class ComponentLog {
   readonly file: string;
   readonly #rotateAt: number;
@@ -15,7 +15,7 @@ export class ComponentLog {
     this.#rotateAt = rotateAt;
   }
 
-  /** Appends what the component wrote. Synchronous, so that nothing is lost when the supervisor itself dies. */
+  /** Appends the component's output synchronously, so that nothing is lost when the supervisor itself dies. */
   write(chunk: Buffer): void {
     if (this.#descriptor !== undefined && this.#size >= this.#rotateAt) {
       this.close();
@@ -28,12 +28,12 @@ export class ComponentLog {
     this.#size += writeSync(this.#descriptor, chunk);
   }
 
-  /** A line of the supervisor's own. */
+  /** Writes a line of the supervisor's own. */
   note(text: string): void {
     this.write(Buffer.from(`--- ${new Date().toISOString()} ${text}\n`));
   }
 
-  /** The last lines, at most `count`. */
+  /** Returns the last lines, at most `count`. */
   tail(count = 12): readonly string[] {
     try {
       return readFileSync(this.file, 'utf8').trimEnd().split('\n').slice(-count);

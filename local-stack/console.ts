@@ -1,16 +1,16 @@
-/** Where a start reports its progress: lines that stay, and one line that is overwritten while something takes long. */
+/** Receives the progress of a start: lines that stay, and one line that is overwritten while something takes long. */
 export interface Console {
   line(text: string): void;
-  /** What is going on under `key` right now; undefined when it is over. */
+  /** Shows what is going on under `key` right now; undefined when it is over. */
   status(key: string, text: string | undefined): void;
   close(): void;
 }
 
-/** Without a terminal a status is a line of its own, and this often at most. */
+/** Without a terminal a status is a line of its own, at most once in this many milliseconds. */
 const PLAIN_INTERVAL_MS = 10_000;
 const REDRAW_MS = 100;
 
-/** For a person at a terminal, or for a log. */
+/** Writes for a person at a terminal, or for a log. */
 export function streamConsole(stream: NodeJS.WriteStream): Console {
   return stream.isTTY ? terminalConsole(stream) : plainConsole(stream);
 }
@@ -59,7 +59,7 @@ function plainConsole(stream: NodeJS.WriteStream): Console {
     status(key, text) {
       const last = writtenAt.get(key);
       if (text === undefined) writtenAt.delete(key);
-      // What is over within the first interval is not worth a line.
+      // Work that is over within the first interval is not worth a line.
       else if (last === undefined) writtenAt.set(key, performance.now());
       else if (performance.now() - last >= PLAIN_INTERVAL_MS) {
         writtenAt.set(key, performance.now());
@@ -70,7 +70,7 @@ function plainConsole(stream: NodeJS.WriteStream): Console {
   };
 }
 
-/** From a detached supervisor to the command that started it. */
+/** A message from a detached supervisor to the command that started it. */
 export type ParentMessage =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'status'; readonly key: string; readonly text?: string | undefined }

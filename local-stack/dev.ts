@@ -1,4 +1,4 @@
-/** One local stack from start to stop, in the order that its user sees. */
+/** Runs one local stack from start to stop, in the order that its user sees. */
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -39,7 +39,7 @@ export interface DevOptions extends Pick<StartContext, 'layout' | 'env' | 'conso
   readonly forceStop: AbortSignal;
 }
 
-/** Removes everything that a stack has kept. It must not run. */
+/** Removes everything that a stack has kept. The stack must not run. */
 export function resetStack(layout: Layout): void {
   removePostgresData(layout.data);
   const { data, run, secrets, logs, bin, settings, kubeconfig, envFile } = layout;
@@ -53,7 +53,7 @@ export function resetStack(layout: Layout): void {
  */
 export async function runStack(options: DevOptions): Promise<void> {
   const { layout, console, env, parley, stop } = options;
-  // A stack that was killed could not remove it.
+  // A stack that was killed could not remove its file.
   removeEnvFile(layout.envFile);
   const orphans = await stopOrphans(layout.run);
   if (orphans.length > 0) console.line(`! stopped orphaned processes of an earlier stack: ${orphans.join(', ')}`);
@@ -166,7 +166,7 @@ async function bringUp(context: StartContext, stack: Stack, supervisor: Supervis
   };
 }
 
-/** The person's own: no program of it can be downloaded. @throws UserError when the file is missing */
+/** Returns the person's own program, because none can be downloaded. @throws UserError when the file is missing */
 function sipService({ LIVEKIT_SIP_BIN: program }: NodeJS.ProcessEnv): string | undefined {
   if (program === undefined || program === '') return undefined;
   if (!existsSync(program))

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** The addresses of a running stack, as scripts read them. */
+/** The addresses of a running stack, for scripts to read. */
 export interface StackEnv {
   readonly PARLEY_URL: string;
   readonly PARLEY_ORG: string;
@@ -10,22 +10,22 @@ export interface StackEnv {
   readonly DATABASE_URL: string;
   readonly STORAGE_URL: string;
   readonly TEMPORAL_ADDRESS: string;
-  /** What Temporal lets in, and what it shows: files, by the names that its own command reads. */
+  /** Paths of the certificates between Temporal and its clients, under the names that Temporal's own command reads. */
   readonly TEMPORAL_TLS_CLIENT_CERT_PATH?: string;
   readonly TEMPORAL_TLS_CLIENT_KEY_PATH?: string;
   readonly TEMPORAL_TLS_SERVER_CA_CERT_PATH?: string;
-  /** No client checks an address in place of a name without complaint. */
+  /** Clients need a name: none checks a certificate against an address without complaint. */
   readonly TEMPORAL_TLS_SERVER_NAME?: string;
-  /** With the name and the password that it asks for. */
+  /** Address of the web interface, with the account and the password that it asks for. */
   readonly TEMPORAL_UI?: string;
-  /** Where the receiver of deliveries on this machine shows them; the path is a secret. */
+  /** Address at which the receiver on this machine shows deliveries; the path is a secret. */
   readonly PARLEY_RECEIVER: string;
   readonly LIVEKIT_URL: string;
-  /** Where telephones on this machine call, `host:port`; absent without LiveKit's SIP service. */
+  /** Address that telephones on this machine call, `host:port`; absent without LiveKit's SIP service. */
   readonly PARLEY_SIP?: string;
-  /** The stack's own speech, for callers that have a text and no voice. */
+  /** Address of the stack's own speech, for callers that have a text and no voice. */
   readonly PARLEY_SPEECH_URL: string;
-  /** What /metrics of the roles asks for. */
+  /** Token that /metrics of the roles asks for. */
   readonly PARLEY_METRICS_TOKEN?: string;
   /** The page to talk to agents, with a key for that and nothing else behind its `#`. */
   readonly PARLEY_CALL_URL: string;
@@ -33,7 +33,7 @@ export interface StackEnv {
   readonly PARLEY_BIN: string;
 }
 
-/** Their names. By an object, because the compiler knows of one that is missing. */
+/** Names of the variables. They stand in an object, because the compiler then notices a missing one. */
 export const STACK_VARIABLES = Object.keys({
   PARLEY_URL: true,
   PARLEY_ORG: true,
@@ -56,12 +56,12 @@ export const STACK_VARIABLES = Object.keys({
   PARLEY_BIN: true,
 } satisfies Readonly<Record<keyof StackEnv, true>>);
 
-/** Values go between quotes only where they have to: `KEY=value` is what most readers understand. */
+/** Values are quoted only where they have to be: `KEY=value` is what most readers understand. */
 function line(name: string, value: string): string {
   return `${name}=${/^[\w@%+=:,./~-]+$/.test(value) ? value : `"${value.replaceAll('"', '')}"`}`;
 }
 
-/** Appears at once and complete, for its owner's eyes only. */
+/** Writes the file at once and complete, readable by its owner only. */
 export function writeEnvFile(file: string, env: StackEnv): void {
   const text = Object.entries(env).map(([name, value]) => line(name, String(value)));
   writeFileSync(`${file}.new`, `${text.join('\n')}\n`, { mode: 0o600 });
@@ -83,18 +83,18 @@ export function readEnvFile(file: string): StackEnv | undefined {
 
 export const shellQuoted = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
-/** Lines for `eval` in a POSIX shell; the stack's own kubectl and parley come first on PATH. */
+/** Returns lines for `eval` in a POSIX shell; the stack's own kubectl and parley come first on PATH. */
 export function shellExports(env: StackEnv): string {
   const lines = Object.entries(env).map(([name, value]) => `export ${name}=${shellQuoted(String(value))}`);
-  // Running it twice must not make PATH longer.
+  // A second run must not make PATH longer.
   const bin = shellQuoted(env.PARLEY_BIN);
   lines.push(`case ":$PATH:" in *:${bin}:*) ;; *) export PATH=${bin}:"$PATH" ;; esac`);
   return `${lines.join('\n')}\n`;
 }
 
 /**
- * The Postgres that the person wants instead of the stack's own: DATABASE_URL, unless it comes from `parley env` of some
- * local stack. Its password is the sign: 36 hexadecimal digits for the user and database `parley` on loopback.
+ * Returns the Postgres that the person wants instead of the stack's own: DATABASE_URL, unless it comes from `parley env` of some local
+ * stack. Its password is the sign: 36 hexadecimal digits for the user and database `parley` on loopback.
  */
 export function externalDatabase(env: NodeJS.ProcessEnv): string | undefined {
   const url = env['DATABASE_URL'];

@@ -1,4 +1,4 @@
-/** The call that the first start makes: the shortest proof that an agent of this stack hears, thinks and speaks. */
+/** Makes the call of the first start: the shortest proof that an agent of this stack hears, thinks and speaks. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -8,16 +8,16 @@ import type { Console } from './console.ts';
 
 /** A sentence that dev-speech understands, and answers briefly. */
 const QUESTION = 'hello can you hear me';
-/** The caller hangs up after this. */
+/** The caller hangs up after this many seconds. */
 const MAX_SECONDS = 40;
-/** The command is killed after this. */
+/** The command is killed after this many milliseconds. */
 const TIMEOUT_MS = 90_000;
 
 interface FirstCallOptions {
   readonly agent: string;
-  /** How to run `parley`. */
+  /** Runs the `parley` command. */
   readonly parley: readonly [file: string, ...args: string[]];
-  /** PARLEY_URL, PARLEY_API_KEY and PARLEY_SPEECH_URL, and the person's own. */
+  /** Holds PARLEY_URL, PARLEY_API_KEY and PARLEY_SPEECH_URL, and the person's own variables. */
   readonly env: NodeJS.ProcessEnv;
   /** File for the recording. */
   readonly record: string;
@@ -36,7 +36,7 @@ interface CallEvent {
   readonly recording?: string | null;
 }
 
-/** Through the command itself, as a person would. A failure is reported and stops nothing. @returns whether it went well */
+/** Calls the agent with the command itself, as a person would. A failure only is reported. @returns whether the call went well */
 export async function makeFirstCall({ agent, parley: [file, ...args], env, record, console, stop }: FirstCallOptions): Promise<boolean> {
   const startedAt = performance.now();
   console.status('call', `  calling ${agent}`);

@@ -1,4 +1,4 @@
-/** What a stack gets at its first start, and what is new at later ones. What was changed or deleted since belongs to the person. */
+/** Gives a stack its examples at the first start, and new ones at later starts. What was changed or deleted since belongs to the person. */
 import { execFile } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -17,12 +17,12 @@ import type { Layout } from './layout.ts';
 import { filenameFlags, findExampleDocuments, findExamples, type Kubectl, resourceReadiness } from './manifests.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
 
-/** The start of a stack, as these steps see it. */
+/** Describes the start of a stack to these steps. */
 export interface StartContext {
   readonly layout: Layout;
   readonly env: NodeJS.ProcessEnv;
   readonly console: Console;
-  /** Node and the entry of the `parley` command. */
+  /** Runs the `parley` command: Node and the entry. */
   readonly parley: readonly [file: string, ...args: string[]];
   readonly org: string;
   /** Whether the example agent is called at its first start. */
@@ -35,16 +35,16 @@ export interface StartContext {
   readonly stop: AbortSignal;
 }
 
-/** The one among the examples that answers. */
+/** This example agent is the one that is called. */
 const EXAMPLE_AGENT = 'receptionist';
-/** The one that the example documents go into. */
+/** The example documents go into this knowledge base. */
 const EXAMPLE_KNOWLEDGE_BASE = 'workshop-handbook';
 const EXAMPLES_READY_WITHIN_MS = 180_000;
 const FIRST_DELIVERY_WITHIN_MS = 20_000;
-/** At later starts the resources are the person's, and may well be broken on purpose. */
+/** Later starts wait no longer: the resources are the person's by then, and may well be broken on purpose. */
 const RESOURCES_READY_WITHIN_MS = 10_000;
 
-/** Through the command itself, so that a local organisation is made as any other. */
+/** Creates the organisation with the command itself, so that a local one is made like any other. */
 export async function createOrganization({ parley, org, env, layout, databaseUrl, stop }: StartContext): Promise<void> {
   const [file, ...args] = parley;
   try {
@@ -60,7 +60,7 @@ export async function createOrganization({ parley, org, env, layout, databaseUrl
   }
 }
 
-/** Applies the example resources once: other examples or another organisation are new. */
+/** Applies the example resources once; other examples or another organisation count as new. */
 export async function ensureExamples({ settings, org, kubectl, layout, console, stop }: StartContext): Promise<void> {
   const { files, digest } = findExamples();
   const mark = `${org}:${digest}`;
@@ -70,13 +70,13 @@ export async function ensureExamples({ settings, org, kubectl, layout, console, 
   } catch (error) {
     stop.throwIfAborted();
     if (settings.examples === undefined) throw error;
-    // New examples over old ones that a person has changed: the changed ones stay.
+    // The new examples meet old ones that a person has changed: the changed ones stay.
     console.line(`! failed to apply the examples of this version over the present ones: ${(error as Error).message}`);
   }
   writeSettings(layout.settings, { ...settings, examples: mark });
 }
 
-/** Uploads the example documents once, as a client would: what was deleted since stays deleted. */
+/** Uploads the example documents once, as a client would: documents that were deleted since stay deleted. */
 export async function ensureDocuments(
   { org, console, stop, layout }: StartContext,
   api: { readonly url: string; readonly apiKey: string },
@@ -106,13 +106,13 @@ export async function ensureDocuments(
     if (failed.length === 0) console.line(`✓ ${documents.length} documents in the knowledge base ${EXAMPLE_KNOWLEDGE_BASE}`);
   } catch (error) {
     stop.throwIfAborted();
-    // The person may have deleted the example knowledge base: that is no reason not to run.
+    // The person may have deleted the example knowledge base: that is no reason to stop.
     console.line(`! failed to ingest the example documents: ${(error as Error).message}`);
   }
   writeSettings(layout.settings, { ...settings, documents: mark });
 }
 
-/** At the first start the example subscriptions deliver the events of the example documents to the receiver. */
+/** Waits until the example subscriptions have delivered the events of the example documents to the receiver, at the first start only. */
 export async function firstDelivery({ console, stop, settings }: StartContext, receiver: string): Promise<void> {
   if (settings.documents !== undefined) return;
   const countVerified = async (): Promise<number> => {
@@ -139,7 +139,7 @@ export async function firstCall(context: StartContext, env: Readonly<Record<stri
   writeSettings(layout.settings, { ...settings, calledIn: org });
 }
 
-/** At the first start everything has to become Ready; at later ones a resource that does not is only reported. */
+/** Waits at the first start until every resource is Ready; later starts only report a resource that isn't. */
 export async function resourcesReady({ kubectl, org, console, stop, settings, layout }: StartContext): Promise<void> {
   const first = settings.examples === undefined;
   const look = async () => {

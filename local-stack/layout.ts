@@ -4,23 +4,23 @@ import { dirname, join, resolve } from 'node:path';
 import { errorMessageOf } from '../platform/caught.ts';
 import { UserError } from '../platform/user-error.ts';
 
-/** Where everything of one stack lies: the folder `.parley` next to the person's own files. */
+/** Paths of one stack: all lie in the folder `.parley` next to the person's own files. */
 export interface Layout {
   readonly root: string;
-  /** Exists exactly while the stack is ready. */
+  /** The file exists exactly while the stack is ready. */
   readonly envFile: string;
-  /** The administrator's, in the organisation's namespace. */
+  /** Kubeconfig of the administrator, in the organisation's namespace. */
   readonly kubeconfig: string;
-  /** Links to kubectl, temporal, parley and its plugin for kubectl. */
+  /** Folder with links to kubectl, temporal, parley and its plugin for kubectl. */
   readonly bin: string;
   readonly data: string;
   readonly logs: string;
-  /** `<part>.pid`. */
+  /** Folder for `<part>.pid`. */
   readonly run: string;
   readonly secrets: string;
-  /** Ports, organisation and addresses, kept over restarts. */
+  /** File that keeps ports, organisation and addresses over restarts. */
   readonly settings: string;
-  /** Process id of the supervisor; also what keeps two from sharing the folder. */
+  /** Process id of the supervisor; this file also keeps two supervisors from sharing the folder. */
   readonly supervisorPid: string;
 }
 
@@ -50,7 +50,7 @@ export function createLayout(layout: Layout): void {
 function makeFolder(folder: string, mode: number): void {
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) mkdirSync(folder);
-    // Of folders of earlier versions, too, and whatever the umask.
+    // Folders of earlier versions get this mode, too, whatever the umask.
     chmodSync(folder, mode);
   } catch (cause) {
     throw new UserError(`the folder ${folder} can't be made: ${errorMessageOf(cause)}`, {
@@ -60,7 +60,7 @@ function makeFolder(folder: string, mode: number): void {
   }
 }
 
-/** The nearest `.parley` with a ready stack, from `folder` upwards, as git finds its own. */
+/** Finds the nearest `.parley` with a ready stack, from `folder` upwards, as git finds its own. */
 export function findLayout(folder: string): Layout | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const layout = layoutOf(at);

@@ -1,4 +1,4 @@
-/** What a local stack applies with kubectl: resource definitions, the roles' permissions, the examples. */
+/** Applies the manifests of a local stack with kubectl: resource definitions, the roles' permissions, the examples. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { repositoryRoot } from './repository.ts';
 
 export interface Kubectl {
-  /** Runs kubectl and answers its standard output. @throws with what it wrote to standard error. */
+  /** Runs kubectl and returns its standard output. @throws Error with its standard error */
   run(args: readonly string[], signal?: AbortSignal): Promise<string>;
 }
 
@@ -18,7 +18,7 @@ export function kubectlWith({ binary, kubeconfig }: { readonly binary: string; r
       try {
         const { stdout } = await promisify(execFile)(binary, [`--kubeconfig=${kubeconfig}`, ...args], {
           timeout: 120_000,
-          // A large JSON list is the answer to `get`; the default limit is 1 MB.
+          // `get` may answer with a large JSON list; the default limit is 1 MB.
           maxBuffer: 256 * 1024 * 1024,
           signal,
         });
@@ -54,14 +54,14 @@ export async function installDefinitions(kubectl: Kubectl, signal: AbortSignal):
 
 export interface ExampleFiles {
   readonly files: readonly string[];
-  /** SHA-256 of their names and content; undefined when there are none. */
+  /** SHA-256 of the files' names and content; undefined when there are no files. */
   readonly digest: string | undefined;
 }
 
-/** The example resources, with those that only a local stack can serve. */
+/** Lists the example resources, with those that only a local stack can serve. */
 export const findExamples = (): ExampleFiles => examplesIn(['examples', 'examples/parley-dev'], MANIFEST, '/');
 
-/** The documents of the example knowledge base. */
+/** Lists the documents of the example knowledge base. */
 export const findExampleDocuments = (): ExampleFiles => examplesIn(['examples/documents'], /./, '');
 
 function examplesIn(folders: readonly string[], pattern: RegExp, prefix: string): ExampleFiles {
@@ -88,13 +88,13 @@ interface ResourceList {
 }
 
 interface Readiness {
-  /** `agent/reception`, as one types it. */
+  /** Kind and name as people type them: `agent/reception`. */
   readonly name: string;
   readonly ready: boolean;
   readonly message: string;
 }
 
-/** Every Parley resource of the organisation, with what its Ready condition says of the present generation. */
+/** Returns every Parley resource of the organisation, with what its Ready condition says of the present generation. */
 export async function resourceReadiness(kubectl: Kubectl, org: string, signal: AbortSignal): Promise<readonly Readiness[]> {
   const { items } = JSON.parse(await kubectl.run(['get', 'parley', `--namespace=${org}`, '--output=json'], signal)) as ResourceList;
   return items.map(({ kind, metadata, status }) => {

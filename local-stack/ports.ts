@@ -2,12 +2,13 @@ import { createSocket, type Socket } from 'node:dgram';
 import { createServer, type ListenOptions, type Server } from 'node:net';
 
 /**
- * Below what systems give to connections that go out (Linux from 32768, macOS from 49152): such a port may be taken by any of them
- * between being found free and being used, and whenever its server is unavailable for a moment. And below Kubernetes' node ports, from 30000.
+ * The range lies below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152): any of those may take a
+ * port between being found free and being used, and whenever its server is unavailable for a moment. It also lies below Kubernetes' node
+ * ports, from 30000.
  */
 const range = { first: 20_000, count: 10_000 } as const;
 
-/** Whether this port of the loopback address is free, of TCP and of UDP. */
+/** Tells whether this port of the loopback address is free, for TCP and for UDP. */
 export async function portIsFree(port: number): Promise<boolean> {
   const held = await hold(port);
   await held?.release();
@@ -15,7 +16,8 @@ export async function portIsFree(port: number): Promise<boolean> {
 }
 
 /**
- * Ports that are free of TCP and of UDP, all different: they are held together until the last one is known, and claimed until this process ends.
+ * Finds ports that are free for TCP and for UDP, all different: they are held together until the last one is known, and claimed until this
+ * process ends.
  * @param from where the search begins, 0 … 1
  * @throws Error where there are not so many
  */
@@ -38,8 +40,8 @@ export async function freePorts(count: number, from: number = Math.random()): Pr
 }
 
 /**
- * Keeps a port from other processes that look for one: between being found free and being used nothing else shows that it is taken.
- * Only Linux has such names, which go with their process.
+ * Keeps a port from other processes that look for one: between being found free and being used nothing else shows that it is taken. Only
+ * Linux has such names, which go with their process.
  */
 async function claim(port: number): Promise<boolean> {
   if (process.platform !== 'linux') return true;

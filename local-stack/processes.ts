@@ -1,4 +1,4 @@
-/** What the operating system says about processes that this one may not have started. */
+/** Asks the operating system about processes that this one may not have started. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { awakeClock } from '../platform/clock.ts';
 import { pollUntil } from '../platform/poll-until.ts';
 
-/** Whether a process with this number exists, zombies and other users' included. */
+/** Tells whether a process with this number exists, zombies and other users' included. */
 export function processAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -16,7 +16,7 @@ export function processAlive(pid: number): boolean {
   }
 }
 
-/** The command line, or undefined when there is no such process (a zombie has none either). */
+/** Returns the command line, or undefined when there is no such process (a zombie has none either). */
 export async function commandLine(pid: number): Promise<string | undefined> {
   try {
     if (process.platform === 'linux') {

@@ -1,4 +1,4 @@
-/** The programs that the local stack runs, at the versions it was tested with, and those that only tests run. */
+/** Lists the programs that the local stack runs, at the versions it was tested with, and those that only tests run. */
 import { type BinarySpec, downloads, sameMinor } from './binaries/binary-spec.ts';
 import { ETCD } from './components/etcd.ts';
 import { KUBE_APISERVER, kubernetesProgram } from './components/kube-apiserver.ts';
@@ -8,7 +8,7 @@ import { POSTGRES } from './components/postgres.ts';
 import { REDIS } from './components/redis.ts';
 import { TEMPORAL } from './components/temporal.ts';
 
-/** In the order in which they are built where none can be downloaded. */
+/** The programs stand in the order in which they are built where none can be downloaded. */
 const stackPrograms = {
   etcd: ETCD,
   'kube-apiserver': KUBE_APISERVER,
@@ -86,10 +86,10 @@ const testPrograms = {
     name: 'helm',
     version: HELM_VERSION,
     versionProbe: { args: ['version'], pattern: /Version:"v(\d+(?:\.\d+)*)/ },
-    // Helm 4 renders the same, but its command line is another.
+    // Helm 4 renders the same, but its command line differs.
     accepted: { text: '3.14 or newer, before 4', check: (version) => /^3\.(1[4-9]|[2-9]\d)(\.|$)/.test(version) },
     executable: 'helm',
-    // From the release's .sha256sum files, as projects that pin it repeat them. For macOS it is built from source.
+    // The sums are those of the release's .sha256sum files, as projects that pin it repeat them. For macOS it is built from source.
     official: downloads(
       'sha256',
       {
@@ -103,7 +103,7 @@ const testPrograms = {
       package: 'helm.sh/helm/v3/cmd/helm',
       variables: {
         'helm.sh/helm/v3/internal/version.version': `v${HELM_VERSION}`,
-        // The version of Kubernetes that it renders for where it can't ask a server.
+        // Helm renders for this version of Kubernetes where it can't ask a server.
         'helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor': '1',
         'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor': '34',
       },

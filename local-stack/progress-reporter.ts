@@ -5,7 +5,7 @@ import type { Console } from './console.ts';
 import type { Layout } from './layout.ts';
 import type { ComponentEvent } from './supervisor.ts';
 
-/** What `parley dev status` reads: the supervisor writes it at every change. */
+/** State that the supervisor writes at every change, for `parley dev status` to read. */
 export interface StackState {
   readonly components: readonly {
     readonly name: string;

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder that holds `tools/`, `crds/` and `examples/`: found upwards from this file, because the bundle
- * in `dist/` lies at another depth than the sources.
+ * Finds the folder with `tools/`, `crds/` and `examples/` upwards from here: the bundle in `dist/` lies at another depth than the sources.
  */
 export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {

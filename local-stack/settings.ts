@@ -30,13 +30,13 @@ export const PORT_NAMES = [
 export type PortName = (typeof PORT_NAMES)[number];
 export type Ports = Readonly<Record<PortName, number>>;
 
-/** What a stack remembers from one start to the next. */
+/** Settings that a stack remembers from one start to the next. */
 export interface Settings {
   readonly ports?: Partial<Ports>;
   readonly org?: string;
   /** SHA-256 of the examples that were applied; they are applied once, then they belong to the person. */
   readonly examples?: string;
-  /** The same of the example documents. */
+  /** SHA-256 of the example documents that were uploaded, likewise once. */
   readonly documents?: string;
   /** Organisation whose example agent was called. */
   readonly calledIn?: string;
@@ -55,14 +55,14 @@ export function writeSettings(file: string, settings: Settings): void {
   renameSync(`${file}.new`, file);
 }
 
-/** What chooses a port that can be chosen: `wantedPorts` of `parley dev`. */
+/** Names the flag or variable that chooses a port: `wantedPorts` of `parley dev` reads it. */
 function settingOf(name: PortName): string {
   if (name === 'kube-apiserver') return '--kube-port';
   return ['operator', 'worker', 'dispatcher', 'voice'].includes(name) ? `PARLEY_${name.toUpperCase()}_PORT` : `--${name}-port`;
 }
 
 /**
- * A port for each component: the one asked for, else the one of the last start (so that kubeconfigs stay valid), else a free one.
+ * Chooses a port for each component: the one asked for, else the one of the last start (so that kubeconfigs stay valid), else a free one.
  *
  * @throws UserError when a port that was asked for is taken.
  */

@@ -1,4 +1,4 @@
-/** Which components make up a stack, and what each needs of the others. A new one is its file in components/ and its entry here. */
+/** Puts together the components of a stack, and what each needs of the others. A new one is its file in components/ and its entry here. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -31,18 +31,18 @@ export interface StackOptions {
   readonly ports: Ports;
   readonly org: string;
   readonly binary: (name: BinaryName) => string;
-  /** Of Redis, without which the stack starts where it is not available: then phone numbers are connected to nothing. */
+  /** Path of Redis; a stack where it is not available starts without it, and phone numbers are connected to nothing. */
   readonly redisBinary?: string | undefined;
-  /** Of LiveKit's SIP service, which runs only where the person has the program. */
+  /** Path of LiveKit's SIP service, which runs only where the person has the program. */
   readonly sipBinary?: string | undefined;
-  /** The person's own Postgres; without one the stack runs its own. */
+  /** Address of the person's own Postgres; without one the stack runs its own. */
   readonly databaseUrl?: string | undefined;
   /** Flags of `unshare` that give Temporal a network of its own, where the system can. */
   readonly isolation?: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** How to run `parley <role>`. */
+  /** Runs `parley <role>`. */
   readonly parley: readonly [file: string, ...args: string[]];
-  /** Steps that lie between the servers and the roles. */
+  /** Steps between the start of the servers and that of the roles. */
   readonly installDefinitions: (signal: AbortSignal) => Promise<void>;
   readonly migrate: (databaseUrl: string, signal: AbortSignal) => Promise<void>;
   /** Receives each line that the receiver of deliveries prints. */
@@ -62,7 +62,7 @@ export interface Stack {
   readonly temporal: Pick<StackEnv, `TEMPORAL_${string}` & keyof StackEnv>;
 }
 
-/** Binaries that a stack needs; Postgres only where the person has not named a server. */
+/** Lists the binaries that a stack needs; Postgres only where the person has not named a server. */
 export function binariesOf(databaseUrl: string | undefined): readonly BinaryName[] {
   const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal', 'livekit-server', 'redis-server'] as const;
   return databaseUrl === undefined ? [...always, 'postgres'] : always;
@@ -87,7 +87,7 @@ export function describeStack(options: StackOptions): Stack {
 
 type Parts = ReturnType<typeof prepareParts>;
 
-/** Addresses and credentials that several components share; what is missing of the latter is made. */
+/** Prepares addresses and credentials that several components share; missing credentials are made. */
 function prepareParts({ layout, ports, binary, ...options }: StackOptions) {
   const tokenOf = (name: string): string => ensureSecret(layout.secrets, `${name}-token`);
   const tokens = {
@@ -249,7 +249,7 @@ function roleEnv(role: RoleName, options: StackOptions, parts: Parts): NodeJS.Pr
     STORAGE_URL: parts.storageUrl,
     // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
     PARLEY_EGRESS_ALLOW_CIDRS: env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
-    // But not the servers of the stack: a tool must not read every Secret in etcd.
+    // The servers of the stack stay forbidden: a tool must not read every Secret in etcd.
     PARLEY_EGRESS_DENY_PORTS: [...listOf(env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, parts.databaseUrl)].join(','),
     PARLEY_EGRESS_HOSTS: [...listOf(env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver), exampleOrdersHost(ports['dev-speech'])].join(
       ',',
@@ -263,7 +263,7 @@ function roleEnv(role: RoleName, options: StackOptions, parts: Parts): NodeJS.Pr
     PARLEY_OPERATOR_PORT: String(ports.operator),
     PARLEY_WORKER_PORT: String(ports.worker),
     PARLEY_DISPATCHER_PORT: String(ports.dispatcher),
-    // A single operator: waiting for the Lease of one that was killed would only cost time.
+    // There is a single operator: waiting for the Lease of one that was killed would only cost time.
     PARLEY_LEADER_ELECTION: 'false',
     PARLEY_VOICE_PORT: String(ports.voice),
     PARLEY_VOICE_SPOOL: env['PARLEY_VOICE_SPOOL'] || join(layout.data, 'spool'),
@@ -285,12 +285,12 @@ function describeReceiver({ layout, ports, env, parley, onDelivery }: StackOptio
   });
 }
 
-/** What asks for credentials as part of the address that is called may be called: deliveries and speech are what it is for. */
+/** Users may call servers whose address contains the credentials: deliveries and speech are what those are for. */
 const CALLABLE: ReadonlySet<PortName> = new Set(['receiver', 'dev-speech']);
-/** Temporal's server opens some that it chooses itself, of those that systems give away. */
+/** Temporal's server chooses some ports itself, among those that systems give to outgoing connections. */
 const GIVEN_AWAY = '32768-65535';
 
-/** Ports that nothing which a user has written may call on this machine. */
+/** Lists the ports of this machine that no address of a user may call. */
 function ownPorts({ ports, env, isolation }: StackOptions, databaseUrl: string): readonly string[] {
   const persons = [databaseUrl, env['VECTOR_STORE_URL']].flatMap((url) => URL.parse(url ?? '')?.port || []);
   return [
@@ -300,17 +300,17 @@ function ownPorts({ ports, env, isolation }: StackOptions, databaseUrl: string):
   ];
 }
 
-/** A bucket, where the person has named one. A folder may be that of another stack. */
+/** Returns the address of the bucket that the person has named. A folder may be that of another stack. */
 function storageOf(url: string | undefined): string | undefined {
   return url?.startsWith('s3://') === true ? url : undefined;
 }
 
 const listOf = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
 
-/** What belongs to the address of a media server, and is not in the environment of shells. */
+/** These variables belong to the address of a media server, and are not in the environment of shells. */
 const MEDIA_SERVER_VARIABLES = ['LIVEKIT_PUBLIC_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const;
 
-/** A shell that is ready for one stack (`parley env`) may well start another. */
+/** Drops the stack's variables: a shell that is ready for one stack (`parley env`) may well start another. */
 function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = new Set<string>([...STACK_VARIABLES, ...MEDIA_SERVER_VARIABLES]);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));

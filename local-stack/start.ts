@@ -54,7 +54,7 @@ async function runHere({ env, flags, ports }: StartStackOptions, layout: Layout)
     reportRunning(layout, taken.takenBy);
     return;
   }
-  // `parley dev | head`: other commands end with their reader, a running stack must not.
+  // With `parley dev | head` other commands end with their reader; a running stack must not.
   for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => undefined);
   const console = flags.ipc === true ? parentConsole() : streamConsole(process.stdout);
   const stop = new AbortController();

@@ -10,7 +10,7 @@ import { parleyEntry } from '../test/support/stack.ts';
 
 it('is not that of a ready stack while a component starts again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-status-'));
-  // As a supervisor is called.
+  // The process has the command line of a supervisor.
   const supervisor = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e9)', 'cli/main.ts', 'dev'], { stdio: 'ignore' });
   onTestFinished(() => {
     supervisor.kill();

@@ -9,13 +9,13 @@ import { type Layout, layoutOf } from './layout.ts';
 import { readState } from './progress-reporter.ts';
 import { runningSupervisor } from './supervisor-lock.ts';
 
-/** A process that is stopped or stuck still exists: whether it answers is another question. */
+/** A process that is stopped or stuck still exists: one that answers does so within this many milliseconds. */
 const ANSWER_MS = 2_000;
 
 export interface StackStatus {
-  /** Whether all of it answers. */
+  /** Set if every component answers. */
   readonly ready: boolean;
-  /** Of the supervisor; absent where no stack runs. */
+  /** Process id of the supervisor; absent where no stack runs. */
   readonly pid: number | undefined;
   readonly components: readonly {
     readonly name: string;
@@ -60,7 +60,7 @@ export function statusText(folder: string, { pid, components }: StackStatus): st
   ].join('');
 }
 
-/** Whether a component gives any answer over HTTP, whatever it says. */
+/** Tells whether a component gives any answer over HTTP, whatever it says. */
 async function answers(component: string, url: string, { secrets }: Layout): Promise<boolean> {
   const tls = component === 'etcd' ? clientTls(ensureMutualTls(secrets, 'etcd')) : {};
   return httpCheck({ url, ...tls, signal: AbortSignal.timeout(ANSWER_MS) }).then(
@@ -69,7 +69,7 @@ async function answers(component: string, url: string, { secrets }: Layout): Pro
   );
 }
 
-/** The addresses of a running stack, and commands to try. Every line that starts with kubectl or curl works as printed. */
+/** Lists the addresses of a running stack, and commands to try. Every line that starts with kubectl or curl works as printed. */
 export function stackSummary(env: StackEnv, layout: Layout): string {
   const agent = firstAgent(env);
   const auth = `-H "Authorization: Bearer $PARLEY_API_KEY"`;

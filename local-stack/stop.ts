@@ -5,10 +5,10 @@ import { waitForExit } from './processes.ts';
 import { runningSupervisor } from './supervisor-lock.ts';
 import { stopOrphans } from './watchdog.ts';
 
-/** Longer than the roles' own limit for an orderly stop. */
+/** The roles' own limit for an orderly stop is shorter. */
 const STOP_WITHIN_MS = 90_000;
 
-/** Stops the stack of `folder`; also what a killed one has left running. Fine when there is none. */
+/** Stops the stack of `folder`, and processes that a killed one has left running. Does nothing when there is none. */
 export async function stopStack(folder: string): Promise<void> {
   const layout = layoutOf(folder);
   const pid = await runningSupervisor(layout.supervisorPid);
@@ -22,7 +22,7 @@ export async function stopStack(folder: string): Promise<void> {
   }
   removeEnvFile(layout.envFile);
   process.kill(pid, 'SIGTERM');
-  // It releases the folder before it ends, and until then it keeps the ports in front of Temporal.
+  // The supervisor releases the folder before it ends, and until then it keeps the ports in front of Temporal.
   if (!(await waitForExit(pid, STOP_WITHIN_MS))) {
     throw new UserError(`the stack (process ${pid}) has not stopped within ${STOP_WITHIN_MS / 1000} s`, {
       cure: `kill -9 ${pid}; its components end with it`,

@@ -27,7 +27,7 @@ it('is taken once, and free again after its release', async () => {
 it('is held by a living supervisor only', async () => {
   writeFileSync(pidFile, '999999999\n');
   expect(await runningSupervisor(pidFile)).toBeUndefined();
-  // A number that some other program has by now.
+  // Some other program has this number by now.
   writeFileSync(pidFile, `${process.ppid}\n`);
   expect(await takeFolder(pidFile)).toHaveProperty('release');
 
@@ -39,7 +39,7 @@ it('is held by a living supervisor only', async () => {
 it('stays with the faster of two that find a dead supervisor', async () => {
   const other = await anotherSupervisor();
   writeFileSync(pidFile, '999999999\n');
-  // It has read the number, and is looking whether there is such a process.
+  // The other process has read the number, and is looking whether there is such a process.
   const taking = takeFolder(pidFile);
   writeFileSync(pidFile, `${other}\n`);
   expect(await taking).toEqual({ takenBy: other });

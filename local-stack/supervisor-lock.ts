@@ -2,7 +2,7 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 
 import { commandLine } from './processes.ts';
 
-/** The supervisor's process id, or undefined when none runs. A number that another program now has does not count. */
+/** Returns the supervisor's process id, or undefined when none runs. A number that another program now has does not count. */
 export async function runningSupervisor(pidFile: string): Promise<number | undefined> {
   const text = contentOf(pidFile);
   return text === undefined ? undefined : supervisorIn(text);
@@ -23,7 +23,7 @@ async function supervisorIn(text: string): Promise<number | undefined> {
   return command !== undefined && /(parley\.mjs|cli\/main\.ts)\b.*\bdev\b/.test(command) ? pid : undefined;
 }
 
-/** Takes the folder for this process; answers the other's process id when it is taken. The file is this process's until `release`. */
+/** Takes the folder for this process; returns the other's process id when it is taken. The file is this process's until `release`. */
 export async function takeFolder(pidFile: string): Promise<{ readonly release: () => void } | { readonly takenBy: number }> {
   const own = `${pidFile}.${process.pid}`;
   writeFileSync(own, `${process.pid}\n`, { mode: 0o644 });
@@ -46,7 +46,10 @@ export async function takeFolder(pidFile: string): Promise<{ readonly release: (
   }
 }
 
-/** Another start may have found the same dead one and been faster: what is moved away is looked at, and put back if it is the other's. */
+/**
+ * Moves the file of a dead process away. Another start may have found the same one and been faster: the moved file is checked, and put
+ * back if it is the other's.
+ */
 function removeDead(pidFile: string, found: string): void {
   const aside = `${pidFile}.${process.pid}.dead`;
   try {
@@ -54,7 +57,7 @@ function removeDead(pidFile: string, found: string): void {
     if (readFileSync(aside, 'utf8') !== found) linkSync(aside, pidFile);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // It is gone, or another start has taken it: the next round finds out.
+    // The file is gone, or another start has taken it: the next round finds out.
     if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
   } finally {
     rmSync(aside, { force: true });

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 afterEach(() => Promise.all(supervisors.map((supervisor) => supervisor.stop(AbortSignal.abort()))));
 
-/** A process that says so in a file when it serves, and writes its name on SIGTERM. It may take its time. */
+/** Runs a process that says in a file when it serves, and writes its name on SIGTERM. It may take its time. */
 function part(name: string, options: Partial<Component> & { readonly script?: string } = {}): Component {
   const {
     script = `trap 'echo ${name} >> stopped; exit 0' TERM; echo up-${name}; touch serving-${name}; while :; do sleep 0.05; done`,

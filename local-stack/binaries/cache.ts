@@ -7,27 +7,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { processAlive } from '../processes.ts';
 
-/** What a cache entry is called, and what makes it one. */
+/** Names a cache entry, and the executable that it must hold. */
 export interface CacheEntry {
   readonly name: string;
   readonly version: string;
-  /** Its executable, inside its folder. */
+  /** Path of the executable inside the entry's folder. */
   readonly executable: string;
 }
 
-/** `$XDG_CACHE_HOME/parley`, or `~/.cache/parley`. */
+/** Returns `$XDG_CACHE_HOME/parley`, or `~/.cache/parley`. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const base = env['XDG_CACHE_HOME'];
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   return join(base?.startsWith('/') ? base : join(env['HOME'] ?? homedir(), '.cache'), 'parley');
 }
 
-/** The folder of one program at one version; complete when it exists. */
+/** Returns the folder of one program at one version; an existing folder is complete. */
 export function cachedFolder(cache: string, spec: CacheEntry): string {
   return join(cache, spec.name, spec.version);
 }
 
-/** The cached executable, if it is there. */
+/** Returns the cached executable, if it is there. */
 export function cachedExecutable(cache: string, spec: CacheEntry): string | undefined {
   const path = join(cachedFolder(cache, spec), spec.executable);
   return existsSync(path) ? path : undefined;

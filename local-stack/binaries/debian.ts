@@ -1,4 +1,4 @@
-/** Programs out of Debian's own packages, unpacked without installing them, by any account. */
+/** Gets programs from Debian's own packages: any account can unpack them without installing them. */
 import { execFile } from 'node:child_process';
 import { access, chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Fetching } from './progress.ts';
 
 const run = promisify(execFile);
 
-/** Whether this machine has what fetches and unpacks such packages. */
+/** Tells whether this machine has the tools to fetch and unpack such packages. */
 export async function hasDebianTools(env: NodeJS.ProcessEnv): Promise<boolean> {
   const answers = await Promise.allSettled(['apt-get', 'dpkg-deb'].map((tool) => run(tool, ['--version'], { env, timeout: 10_000 })));
   return answers.every(({ status }) => status === 'fulfilled');
@@ -33,7 +33,7 @@ export async function obtainFromDebian({ spec, folder, env, onProgress, signal }
   const apt = join(folder, 'apt');
   const [lists, archives] = [join(apt, 'lists'), join(apt, 'archives')];
   for (const place of [lists, archives]) await mkdir(join(place, 'partial'), { recursive: true });
-  // With folders of its own it neither needs the system's lock nor an account that may take it.
+  // With folders of its own, apt-get needs neither the system's lock nor an account that may take it.
   const settings = [`Dir::State::lists=${lists}`, `Dir::Cache::archives=${archives}`, 'Debug::NoLocking=true'];
   const aptGet = (...args: readonly string[]) =>
     run('apt-get', ['-qq', ...settings.flatMap((setting) => ['-o', setting]), ...args], { ...common, timeout: 600_000 });
@@ -45,7 +45,7 @@ export async function obtainFromDebian({ spec, folder, env, onProgress, signal }
     await run('dpkg-deb', ['-x', join(archives, file), join(folder, 'root')], { ...common, timeout: 300_000 });
   await rm(apt, { recursive: true });
   await access(join(folder, 'root', debian.program));
-  // The libraries that came along lie next to it, some in folders of their own, where the system does not look.
+  // The libraries that came along lie next to the program, some in folders of their own, where the system does not look.
   const script = [
     '#!/bin/sh',
     'root=$(dirname "$(readlink -f "$0")")/root',

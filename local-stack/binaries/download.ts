@@ -14,17 +14,17 @@ import { causeOf } from '../../platform/user-error.ts';
 import type { Checksum } from './binary-spec.ts';
 import type { Fetching } from './progress.ts';
 
-/** Until a server must have taken the connection. */
+/** Time in which a server must have accepted the connection, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 interface Download extends Fetching {
-  /** http(s):, file: or a path. */
+  /** An http(s) address, a file: address or a path. */
   readonly source: string;
   readonly file: string;
   readonly checksum: Checksum;
 }
 
-/** Copies or downloads `source` into `file`. @throws Error for other bytes than the pinned ones, or with what the network said */
+/** Copies or downloads `source` into `file`. @throws Error when the bytes are not the pinned ones, or with the reason of the network */
 export async function download({ source, file, checksum, onProgress, signal }: Download): Promise<void> {
   const { body, total } = await openSource(source, signal);
   const hash = createHash(checksum.algorithm);
@@ -50,7 +50,7 @@ export async function download({ source, file, checksum, onProgress, signal }: D
     throw new Error(`${source} has the ${checksum.algorithm} ${found}, expected ${checksum.hex}: it was changed or cut off on the way`);
 }
 
-/** The text of a small file, from a folder or a server. */
+/** Reads a small file, from a folder or a server. */
 export async function readText(source: string): Promise<string> {
   return text((await openSource(source)).body);
 }
@@ -86,7 +86,7 @@ async function openSource(source: string, signal?: AbortSignal): Promise<{ body:
   return { body: Readable.fromWeb(response.body), total: length === null ? undefined : Number(length) };
 }
 
-/** fetch wraps the reason: "fetch failed" helps no reader, "getaddrinfo ENOTFOUND" does. */
+/** Finds the reason that fetch wraps: "fetch failed" helps no reader, "getaddrinfo ENOTFOUND" does. */
 function rootCause(error: unknown): string {
   let current = error;
   while (current instanceof Error && current.cause instanceof Error) current = current.cause;

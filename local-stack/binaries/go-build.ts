@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { GoSource } from './binary-spec.ts';
 import type { BinaryProgress, Fetching } from './progress.ts';
 
-/** The oldest Go that the pinned sources compile with; Kubernetes and Temporal state it in their go.mod. */
+/** The oldest Go that compiles the pinned sources; Kubernetes and Temporal state it in their go.mod. */
 const OLDEST_GO = { major: 1, minor: 25 };
 
 interface GoBuildOptions extends Fetching {
@@ -13,13 +13,13 @@ interface GoBuildOptions extends Fetching {
   readonly moduleDir: string;
   /** Folder that receives the executable. */
   readonly outDir: string;
-  /** Of the finished executable. */
+  /** Name of the finished executable. */
   readonly name: string;
   readonly source: GoSource;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The installed Go, or what is wrong with it in words. */
+/** Returns the installed Go, or says what is wrong with it. */
 export async function goVersion(env: NodeJS.ProcessEnv): Promise<{ readonly version: string } | { readonly problem: string }> {
   let text = '';
   try {
@@ -79,14 +79,14 @@ export async function goBuild({ moduleDir, outDir, name, source, env, onProgress
   report();
 }
 
-/** Whether a line of `go build -v` names a package. */
+/** Tells whether a line of `go build -v` names a package. */
 export function isPackageLine(line: string): boolean {
   return /^[\w.~-]+(\/[\w.~+-]+)*$/.test(line);
 }
 
 /**
- * Packages begun against packages to do. The last step, linking, is silent and takes as long as some dozens of
- * packages: 4 % are held back for it, so that the line doesn't stand at 100 %.
+ * Computes the fraction of packages begun. The last step, linking, is silent and takes as long as some dozens of packages: 4 % are held
+ * back for it, so that the line doesn't stand at 100 %.
  */
 export function buildProgress(state: { readonly done: number; readonly total: number; readonly elapsedMs: number }): BinaryProgress {
   const { done, elapsedMs } = state;
@@ -98,7 +98,7 @@ export function buildProgress(state: { readonly done: number; readonly total: nu
 }
 
 function goEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  // GOTOOLCHAIN=local: never another compiler than the one that was checked, and no surprise download of one.
+  // GOTOOLCHAIN=local keeps Go from downloading a compiler other than the one that was checked.
   // -buildvcs=false: the version is that of the module, not of the folder around it.
   return {
     ...env,

@@ -8,11 +8,11 @@ import type { BinarySpec, Checksum } from './binary-spec.ts';
 import { download, readText, unpackTar } from './download.ts';
 import type { Fetching } from './progress.ts';
 
-/** A file of a mirror together with the checksum that the mirror's `SHA256SUMS` has for it. */
+/** A file of a mirror with the checksum that the mirror's `SHA256SUMS` has for it. */
 interface MirrorEntry {
   readonly source: string;
   readonly checksum: Checksum;
-  /** A folder in a tar archive instead of one executable. */
+  /** Set if the file is a folder in a tar archive instead of one executable. */
   readonly archive: boolean;
 }
 

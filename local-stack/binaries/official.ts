@@ -6,7 +6,7 @@ import type { BinarySpec, OfficialDownload } from './binary-spec.ts';
 import { download, unpackTar } from './download.ts';
 import type { Fetching } from './progress.ts';
 
-/** Release archives that several programs come out of, fetched once for all of them. */
+/** Fetches a release archive once for all the programs that it holds. */
 export class ReleaseArchives {
   readonly #folder: string;
   readonly #files = new Map<string, Promise<string>>();
@@ -15,7 +15,7 @@ export class ReleaseArchives {
     this.#folder = join(cache, `.releases-${process.pid}-${randomBytes(3).toString('hex')}`);
   }
 
-  /** The path of the checked archive. */
+  /** Returns the path of the checked archive. */
   get({ url, checksum }: OfficialDownload, fetching: Fetching): Promise<string> {
     const known = this.#files.get(url);
     if (known !== undefined) return known;
@@ -49,7 +49,7 @@ export async function obtainOfficial({ spec, release, archives, folder, onProgre
   const target = join(folder, spec.executable);
   const [top] = release.member.split('/');
   if (top !== undefined && top !== release.member) {
-    // A folder of the archive may have the very name of the program.
+    // A folder of the archive may have the same name as the program.
     await rename(join(folder, release.member), `${target}.new`);
     await rm(join(folder, top), { recursive: true });
     await rename(`${target}.new`, target);

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 export interface PathSearch {
   readonly found?: { readonly path: string; readonly version: string };
-  /** Executables that were seen and not taken, each with the reason, in words. */
+  /** Executables that were found and refused, each with the reason, in words. */
   readonly refused: readonly string[];
 }
 
@@ -48,14 +48,14 @@ async function versionOf(
   { args, pattern }: NonNullable<BinarySpec['versionProbe']>,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  // Some exit with an error where they only state their version.
+  // Some programs exit with an error after they state their version.
   const { stdout, stderr } = await run(path, [...args], { timeout: 10_000, env }).catch(
     (error: unknown) => error as { readonly stdout?: string; readonly stderr?: string },
   );
   return pattern.exec(`${stdout ?? ''}\n${stderr ?? ''}`)?.[1];
 }
 
-/** The control file of `vector` in the share folder that belongs to this very server. */
+/** Tells whether the share folder of this very server has the control file of `vector`. */
 async function hasPgvector(postgres: string): Promise<boolean> {
   const real = realpathSync(postgres);
   const pgConfig = join(dirname(real), 'pg_config');

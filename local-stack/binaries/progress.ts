@@ -1,31 +1,31 @@
 import { megabytes } from '../../platform/megabytes.ts';
 
-/** How far the fetching or building of one program is. */
+/** State of fetching or building one program. */
 export interface BinaryProgress {
   readonly phase: 'queued' | 'downloading' | 'unpacking' | 'listing' | 'building' | 'waiting';
-  /** Bytes while downloading, packages while building. */
+  /** Counts bytes while downloading, packages while building. */
   readonly done?: number;
   readonly total?: number | undefined;
   readonly elapsedMs?: number;
   readonly remainingMs?: number | undefined;
-  /** In words. */
+  /** A remark in words. */
   readonly note?: string;
 }
 
-/** What every source of a program gets in addition to the program. */
+/** Options that every source of a program gets in addition to the program. */
 export interface Fetching {
   readonly onProgress?: ((progress: BinaryProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** "2 min 05 s", "7 s". */
+/** Formats a duration as "2 min 05 s" or "7 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
-/** One line for a person. */
+/** Describes the progress in one line. */
 export function describeProgress(progress: BinaryProgress): string {
   const { phase, done, total, elapsedMs, remainingMs } = progress;
   const amount = (value: number): string => (phase === 'downloading' ? megabytes(value) : String(value));
@@ -41,7 +41,7 @@ export function describeProgress(progress: BinaryProgress): string {
   return parts.join(' ');
 }
 
-/** One figure for several builds that run one after another, each with its usual share of the time. */
+/** Sums up builds that run one after another in one figure, each with its usual share of the time. */
 export class BuildPlan {
   readonly #seconds = new Map<string, number>();
   readonly #fractions = new Map<string, number>();
@@ -53,13 +53,13 @@ export class BuildPlan {
     this.#startedAt = now();
   }
 
-  /** `name` has to be built, or is being built: `fraction` of it is done. */
+  /** Records that `name` is to be built or is being built, and that `fraction` of it is done. */
   update(name: string, seconds: number, fraction: number): void {
     this.#seconds.set(name, seconds);
     this.#fractions.set(name, Math.max(this.#fractions.get(name) ?? 0, Math.min(1, fraction)));
   }
 
-  /** "built 2 of 5, 47 %, about 3 min 10 s left in all", or nothing where a single one is built. */
+  /** Returns "built 2 of 5, 47 %, about 3 min 10 s left in all", or an empty text where a single program is built. */
   describe(): string {
     if (this.#seconds.size < 2) return '';
     const total = [...this.#seconds.values()].reduce((sum, seconds) => sum + seconds, 0);

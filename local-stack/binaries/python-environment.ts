@@ -1,4 +1,4 @@
-/** Programs in Python, each in a virtual environment of its own in the cache, at pinned versions. */
+/** Keeps programs in Python in the cache, each in a virtual environment of its own, at pinned versions. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -9,20 +9,20 @@ import { cacheFolder, cachedExecutable, fillCacheEntry } from './cache.ts';
 const run = promisify(execFile);
 
 export interface PythonEnvironment {
-  /** Of the folder in the cache. */
+  /** Name of the folder in the cache. */
   readonly name: string;
-  /** For pip, with pinned versions: other ones are another environment. */
+  /** Arguments for pip, with pinned versions: other versions are another environment. */
   readonly requirements: readonly string[];
 }
 
-/** The Python 3.10 or newer of this machine that can make virtual environments, or undefined. */
+/** Finds a Python on this machine that is 3.10 or newer and can make virtual environments. */
 export async function findPythonWithVenv(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   for (const python of ['python3', 'python3.13', 'python3.12', 'python3.11', 'python']) {
     try {
       await run(python, ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))'], { env, timeout: 30_000 });
       return python;
     } catch {
-      // The next name.
+      // The loop tries the next name.
     }
   }
   return undefined;

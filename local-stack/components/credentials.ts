@@ -18,19 +18,19 @@ export const USERS = {
 export type UserKey = keyof typeof USERS;
 
 export interface ApiServerCredentials {
-  /** `--token-auth-file`. */
+  /** File for `--token-auth-file`. */
   readonly tokenFile: string;
   /** Signs and checks service-account tokens. */
   readonly serviceAccountKey: string;
-  /** Where the API server writes its certificate. */
+  /** Folder that the API server writes its certificate into. */
   readonly certDir: string;
   readonly tokens: Readonly<Record<UserKey, string>>;
 }
 
-/** The API server makes its certificate once, for a year. One that ends within this time is removed, and made again; in milliseconds. */
+/** The API server's certificate holds a year. One that ends within this many milliseconds is removed, and made again. */
 const RENEWAL_MS = 60 * 24 * 3_600_000;
 
-/** Creates what the API server needs to know its users by, or reads what an earlier start created: kubeconfigs stay valid. */
+/** Creates the credentials of the API server's users, or reads those of an earlier start: kubeconfigs stay valid. */
 export function ensureCredentials(folder: string, now = Date.now()): ApiServerCredentials {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keyFile = join(folder, 'service-account.key');
@@ -56,7 +56,7 @@ export function ensureCredentials(folder: string, now = Date.now()): ApiServerCr
   return { tokenFile, serviceAccountKey: keyFile, certDir, tokens };
 }
 
-/** A kubeconfig that holds everything it needs, readable by its owner only. */
+/** Writes a kubeconfig that holds everything it needs, readable by its owner only. */
 export function writeKubeconfig(options: {
   readonly file: string;
   readonly server: string;

@@ -3,22 +3,22 @@ import type { Component } from '../supervisor.ts';
 import { isOk } from './probes.ts';
 
 export interface DevSpeechOptions {
-  /** How to run the `parley` command. */
+  /** Runs the `parley` command. */
   readonly command: readonly [file: string, ...args: string[]];
   readonly port: number;
-  /** Component of its address; without one it answers every process of this machine. */
+  /** Component of the server's address; without one it answers every process of this machine. */
   readonly token?: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The first start downloads its voice and its recogniser. */
+/** The first start takes up to this many milliseconds, because it downloads the voice and the recogniser. */
 const FIRST_START_MS = 600_000;
 
-/** Where OpenAI's protocol is spoken offline. */
+/** Returns the address that serves OpenAI's protocol offline. */
 export const devSpeechUrl = (port: number, token?: string): string =>
   `http://127.0.0.1:${port}${token === undefined ? '' : `/${token}`}/v1`;
 
-/** A robot that speaks, understands some phrases and follows rules: for agents whose providers the person has no account with. */
+/** Serves a robot that speaks, understands some phrases and follows rules: for agents whose providers the person has no account with. */
 export function devSpeechComponent({ command: [file, ...args], port, token, env }: DevSpeechOptions): Component {
   return {
     name: 'dev-speech',
@@ -31,9 +31,9 @@ export function devSpeechComponent({ command: [file, ...args], port, token, env 
 }
 
 /**
- * PARLEY_PROVIDERS for the stack's roles: what the person has set stays, every other provider is dev-speech.
- * @param url of dev-speech
- * @param own as the person has set it; one that can't be parsed is passed on, and the roles report it
+ * Returns PARLEY_PROVIDERS for the stack's roles: what the person has set stays, every other provider is dev-speech.
+ * @param url the address of dev-speech
+ * @param own the person's own value; one that can't be parsed is passed on, and the roles report it
  */
 export function devProviders(url: string, own: string | undefined): string {
   let set: unknown;

@@ -9,10 +9,10 @@ export const ETCD: BinarySpec = {
   name: 'etcd',
   version: VERSION,
   versionProbe: { args: ['--version'], pattern: /etcd Version: (\S+)/ },
-  // Older ones lack RequestWatchProgress, on which the API server's streaming lists depend.
+  // Older versions lack RequestWatchProgress, on which the API server's streaming lists depend.
   accepted: sameMinor(VERSION),
   executable: 'etcd',
-  // From the project's SHA256SUMS, as kubespray's checksum list repeats it.
+  // The sums are those of the project's SHA256SUMS, as kubespray's checksum list repeats it.
   official: downloads(
     'sha256',
     {
@@ -33,11 +33,11 @@ export interface EtcdOptions {
   readonly port: number;
   readonly peerPort: number;
   readonly tls: MutualTls;
-  /** Trades durability for speed: only for data that may be lost with the machine's power, as in tests. */
+  /** Trades durability for speed: set it only for data that may be lost with the machine's power, as in tests. */
   readonly unsafeNoFsync?: boolean;
 }
 
-/** How the API server reaches it. */
+/** Returns the flags with which the API server reaches etcd. */
 export function etcdFlags({ port, tls: { server, client } }: Pick<EtcdOptions, 'port' | 'tls'>): readonly string[] {
   return [
     `--etcd-servers=https://127.0.0.1:${port}`,
@@ -63,7 +63,7 @@ export function etcdComponent(options: EtcdOptions): Component {
         `--listen-peer-urls=${peer}`,
         `--initial-advertise-peer-urls=${peer}`,
         `--initial-cluster=default=${peer}`,
-        // Every Secret is in here.
+        // Every Secret is stored here.
         '--client-cert-auth',
         `--cert-file=${tls.server.cert}`,
         `--key-file=${tls.server.key}`,
@@ -73,7 +73,7 @@ export function etcdComponent(options: EtcdOptions): Component {
         `--peer-cert-file=${tls.server.cert}`,
         `--peer-key-file=${tls.server.key}`,
         `--peer-trusted-ca-file=${tls.server.cert}`,
-        // It would call itself with a certificate that no client has.
+        // The gateway would call etcd itself with a certificate that no client has.
         '--enable-grpc-gateway=false',
         // A year of development must not end in "mvcc: database space exceeded".
         '--auto-compaction-mode=periodic',

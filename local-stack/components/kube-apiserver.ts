@@ -9,10 +9,10 @@ import { httpCheck } from './probes.ts';
 import type { MutualTls } from './secrets.ts';
 
 const VERSION = '1.34.4';
-/** On PATH, where few have one by chance: as the chart's `kubeVersion` has it. */
+/** A server on PATH is taken from the version on that the chart's `kubeVersion` asks for. */
 const SERVERS: AcceptedVersions = { text: '1.31 or newer', check: (version) => Number(version.split('.')[1]) >= 31 };
 
-/** From the "Downloads" tables of kubernetes/kubernetes CHANGELOG-1.34.md. There is no server for macOS; it is built from source there. */
+/** These are from the "Downloads" tables of kubernetes/kubernetes CHANGELOG-1.34.md. On macOS the server is built from source. */
 const SERVER_SUMS = {
   'linux-amd64':
     '65c75e81e3ea488f6d42b493cad64d7577ddfa1e5372037a1c841ac069039997d359b5b2f2d44e7665bf04c48ed0065cf9d4c9801b1e63bb6a1b099ef00d4863',
@@ -28,7 +28,7 @@ const CLIENT_SUMS = {
     '7770047fb7040e9f8f59daea877cc6fa1c9c7444e397b5d6252389d35b766ea3efe52677048d9b6710e9f866994635b985d64f631e396ba36b2689a77c75f7a0',
 };
 
-/** One of the programs that Kubernetes releases together. */
+/** Describes one of the programs that Kubernetes releases together. */
 export function kubernetesProgram(name: string, seconds: number): BinarySpec {
   const kind = name === 'kubectl' ? 'client' : 'server';
   return {
@@ -68,7 +68,7 @@ export interface KubeApiserverOptions {
   readonly afterReady?: (signal: AbortSignal) => Promise<void>;
 }
 
-/** PEM of the certificate authority that the API server made for itself at its first start. */
+/** Returns the PEM of the certificate authority that the API server made for itself at its first start. */
 export function apiserverCa(credentials: ApiServerCredentials): string {
   return readFileSync(join(credentials.certDir, 'apiserver.crt'), 'utf8');
 }
@@ -95,7 +95,7 @@ export function kubeApiserverComponent(options: KubeApiserverOptions): Component
         `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
         `--service-account-key-file=${credentials.serviceAccountKey}`,
         '--service-cluster-ip-range=10.0.0.0/24',
-        // No controller here creates the default service accounts that it would wait for.
+        // No controller here creates the default service accounts that the plugin would wait for.
         '--disable-admission-plugins=ServiceAccount',
         '--profiling=false',
       ],

@@ -4,7 +4,7 @@ import { isOk } from './probes.ts';
 
 export const KUBE_CONTROLLER_MANAGER = kubernetesProgram('kube-controller-manager', 50);
 
-/** Only what the platform depends on: owned objects go with their owner, and namespaces can be deleted. */
+/** Runs only the controllers that the platform depends on: owned objects go with their owner, and namespaces can be deleted. */
 export function kubeControllerManagerComponent(options: {
   readonly binary: string;
   readonly kubeconfig: string;

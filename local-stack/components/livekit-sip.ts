@@ -10,21 +10,21 @@ import { canConnect } from './probes.ts';
 
 export interface LivekitSipOptions {
   readonly binary: string;
-  /** For its configuration; readable by its owner only. */
+  /** Folder for the configuration; readable by its owner only. */
   readonly folder: string;
   readonly mediaServer: LivekitAddress;
-  /** The media server's. */
+  /** The Redis of the media server. */
   readonly redis: RedisAddress;
-  /** Signalling, UDP and TCP. */
+  /** Port for signalling, UDP and TCP. */
   readonly port: number;
-  /** First of the ports that sound comes in at, of which each call takes one. */
+  /** First of the ports that receive sound, of which each call takes one. */
   readonly rtpPort: number;
 }
 
-/** How many ports sound may come in at. One is not used again for some time after its call. */
+/** Number of ports that receive sound. A port is not used again for some time after its call. */
 export const RTP_PORTS = 200;
 
-/** What speaks SIP with carriers and telephones, for those on this machine. */
+/** Speaks SIP with carriers and telephones, for those on this machine. */
 export function livekitSipComponent({ binary, folder, mediaServer, redis, port, rtpPort }: LivekitSipOptions): Component {
   const configuration = join(folder, 'livekit-sip.yaml');
   return {
@@ -39,9 +39,9 @@ export function livekitSipComponent({ binary, folder, mediaServer, redis, port, 
         sip_port: port,
         rtp_port: `${rtpPort}-${rtpPort + RTP_PORTS - 1}`,
         listen_ip: '127.0.0.1',
-        // Otherwise it refuses a loopback address as its own; `local_net` does not change that.
+        // Without this the service refuses a loopback address as its own; `local_net` does not change that.
         nat_1_to_1_ip: '127.0.0.1',
-        // It refuses calls when the machine is this busy, and here other programs make it busy, too.
+        // The service refuses calls when the machine is this busy, and here other programs make it busy, too.
         max_cpu_utilization: 1,
         logging: { level: 'info', json: true },
       };

@@ -17,7 +17,7 @@ export const LIVEKIT_SERVER: BinarySpec = {
   versionProbe: { args: ['--version'], pattern: /livekit-server version (\S+)/ },
   accepted: sameMinor(VERSION),
   executable: 'livekit-server',
-  // From the release's checksums.txt, as several projects that pin it repeat it. There is none for macOS; it is built from source there.
+  // The sums are those of the release's checksums.txt, as several projects that pin it repeat it. For macOS it is built from source.
   official: downloads(
     'sha256',
     {
@@ -34,17 +34,17 @@ export const LIVEKIT_SERVER: BinarySpec = {
 
 export interface LivekitOptions {
   readonly binary: string;
-  /** For its configuration and the secret of its key; readable by its owner only. */
+  /** Folder for the configuration and the secret of the server's key; readable by its owner only. */
   readonly folder: string;
-  /** Signalling and API. */
+  /** Port for signalling and the API. */
   readonly port: number;
-  /** Media. */
+  /** Port for media. */
   readonly udpPort: number;
-  /** Without one it keeps no trunks, and phone numbers are connected to nothing. */
+  /** Redis keeps the trunks; without it phone numbers are connected to nothing. */
   readonly redis?: RedisAddress;
-  /** It creates a room when a participant joins: LiveKit's SIP service has no other way to bring in a call. By default only the api creates rooms. */
+  /** Set if joining creates a room: LiveKit's SIP service can't bring in a call otherwise. By default only the api creates rooms. */
   readonly roomsByJoining?: boolean;
-  /** Addresses that receive its webhooks about rooms. */
+  /** Addresses that receive the server's webhooks about rooms. */
   readonly eventUrls?: readonly string[];
 }
 
@@ -56,12 +56,12 @@ export interface LivekitAddress {
 
 const API_KEY = 'parley';
 
-/** How to reach the server; the secret of its key is made at the first start. */
+/** Returns the address and key of the server; the secret of its key is made at the first start. */
 export function livekitAddress({ folder, port }: Pick<LivekitOptions, 'folder' | 'port'>): LivekitAddress {
   return { url: `ws://127.0.0.1:${port}`, apiKey: API_KEY, apiSecret: ensureSecret(folder, 'livekit-secret') };
 }
 
-/** The media server, for callers on this machine. */
+/** Runs the media server, for callers on this machine. */
 export function livekitComponent(options: LivekitOptions): Component {
   const { apiSecret } = livekitAddress(options);
   const configuration = join(options.folder, 'livekit.yaml');
@@ -73,7 +73,7 @@ export function livekitComponent(options: LivekitOptions): Component {
       const config = {
         port: options.port,
         bind_addresses: ['127.0.0.1'],
-        // One port for all media, on the loopback address alone. Over TCP the server would listen on all addresses, whatever its configuration says.
+        // One port serves all media, on the loopback address alone: over TCP the server would listen on all, whatever its configuration.
         rtc: {
           tcp_port: 0,
           udp_port: options.udpPort,

@@ -17,7 +17,7 @@ it('keeps the data in the stack and runs as the person, who is not root', () => 
 });
 
 describe('for root', () => {
-  /** Everybody may enter it; only root may give a folder away. */
+  /** Everybody may enter this folder; only root may give a folder away. */
   const sharedDir = suiteFolder();
   const root = { uid: 0, sharedDir, chown: () => undefined };
 

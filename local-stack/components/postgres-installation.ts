@@ -1,5 +1,5 @@
 /**
- * Where Postgres keeps its data and as whom it runs. It refuses to run as root; as another account it can only use
+ * Decides where Postgres keeps its data and which account runs it. Postgres refuses to run as root; as another account it can only use
  * folders whose every parent that account may enter, and a checkout in a home folder often is not such a folder.
  */
 import {
@@ -34,9 +34,9 @@ export interface PostgresInstallation {
 export interface PostgresInstallationOptions {
   /** Folder of the stack. */
   readonly stateDir: string;
-  /** Lies in the `bin` folder of its installation. */
+  /** Executable of the server, in the `bin` folder of its installation. */
   readonly binary: string;
-  /** Default: the current user's. */
+  /** User that starts the server; default the current one. */
   readonly uid?: number;
   /** Folder that every account may enter, for what it can't reach elsewhere; default `/var/lib/parley`, or a temporary one. */
   readonly sharedDir?: string;
@@ -60,7 +60,7 @@ export function removePostgresData(stateDir: string): void {
   rmSync(join(stateDir, LOCATION_FILE), { force: true });
 }
 
-/** Postgres wants a name for its user, so a bare number will not do. */
+/** Finds an account in /etc/passwd: Postgres wants a name for its user, so a bare number will not do. */
 function unprivilegedAccount(): Account {
   const rows = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -75,7 +75,7 @@ function unprivilegedAccount(): Account {
   return { uid, gid };
 }
 
-/** Whether all users may enter every existing parent of the real path. */
+/** Tells whether all users may enter every existing parent of the real path. */
 function accessible(path: string): boolean {
   let nearest = dirname(resolve(path));
   while (!existsSync(nearest)) nearest = dirname(nearest);
@@ -96,7 +96,7 @@ function recordedFolder(stateDir: string): string | undefined {
   }
 }
 
-/** The system's state folder; a temporary one where that can't be written. */
+/** Returns the system's state folder, or a temporary one where that can't be written. */
 function sharedFolder(): string {
   const folder = '/var/lib/parley';
   try {
@@ -129,12 +129,12 @@ function sweep(shared: string): void {
     try {
       if (recordedFolder(readFileSync(join(folder, 'owner'), 'utf8')) !== folder) rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Half made by a process that is making it now.
+      // Another process is still making this folder.
     }
   }
 }
 
-/** Copies the installation (bin, lib, share and the libraries next to it) to where every account may run it. */
+/** Copies the installation (bin, lib, share and the libraries next to it) to a folder from which every account may run it. */
 function copyInstallation({ binary, sharedDir }: PostgresInstallationOptions): string {
   const real = realpathSync(binary);
   const installation = dirname(dirname(real));

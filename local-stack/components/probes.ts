@@ -6,14 +6,14 @@ interface HttpCheck {
   readonly url: string;
   /** PEM of the authority that signed the server's certificate; without one an https certificate is not checked. */
   readonly ca?: string;
-  /** PEM, of the client. */
+  /** PEM of the client's certificate. */
   readonly cert?: string;
   readonly key?: string;
   readonly token?: string;
   readonly signal: AbortSignal;
 }
 
-/** One GET on a connection of its own: a health check must not be answered by a connection to the process before. */
+/** Makes one GET on a connection of its own: a health check must not be answered by a connection to the process before. */
 export function httpCheck(check: HttpCheck): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const url = new URL(check.url);
@@ -33,12 +33,12 @@ export function httpCheck(check: HttpCheck): Promise<{ readonly status: number; 
   });
 }
 
-/** Whether a GET answers 200. */
+/** Tells whether a GET answers 200. */
 export async function isOk(url: string, signal: AbortSignal): Promise<boolean> {
   return (await httpCheck({ url, signal })).status === 200;
 }
 
-/** Resolves when a server listens on this port of the loopback address. @throws what the connection failed with, or the signal's reason */
+/** Resolves when a server listens on this port of the loopback address. @throws the error of the connection, or the signal's reason */
 export function canConnect(port: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', signal });

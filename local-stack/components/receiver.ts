@@ -1,27 +1,27 @@
 import type { Component } from '../supervisor.ts';
 import { isOk } from './probes.ts';
 
-/** What the examples call it: names below `.example` are reserved (RFC 2606). */
+/** The examples use this name: names below `.example` are reserved (RFC 2606). */
 const HOST = 'receiver.example';
 
-/** For PARLEY_EGRESS_HOSTS of the stack's roles: every stack has a receiver of its own behind the same name. */
+/** Returns an entry for PARLEY_EGRESS_HOSTS of the stack's roles: every stack has a receiver of its own behind the same name. */
 export const receiverHost = (port: number): string => `${HOST}=127.0.0.1:${port}`;
 
-/** Where it shows what it has received. */
+/** Returns the address at which the receiver shows the deliveries. */
 export const receiverUrl = (port: number, token: string): string => `http://127.0.0.1:${port}/${token}`;
 
 interface ReceiverComponentOptions {
-  /** How to run the `parley` command. */
+  /** Runs the `parley` command. */
   readonly command: readonly [file: string, ...args: string[]];
   readonly port: number;
-  /** Component of the address at which it shows what it has received. */
+  /** Component of the address at which the receiver shows the deliveries. */
   readonly token: string;
-  /** With a KUBECONFIG that may read the signing Secrets: the person's own. */
+  /** Environment of the person, whose KUBECONFIG may read the signing Secrets. */
   readonly env: NodeJS.ProcessEnv;
   readonly onDelivery?: ((line: string) => void) | undefined;
 }
 
-/** Shows what is delivered: `parley webhooks receive`. */
+/** Shows the deliveries: `parley webhooks receive`. */
 export function receiverComponent({ command: [file, ...args], port, token, env, onDelivery }: ReceiverComponentOptions): Component {
   return {
     name: 'receiver',

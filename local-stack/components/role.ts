@@ -11,13 +11,13 @@ export const BOUNDED_MEMORY = { MALLOC_ARENA_MAX: '2', NODE_OPTIONS: '--max-semi
 interface RoleComponentOptions {
   readonly role: RoleName;
   readonly dependsOn: readonly string[];
-  /** How to run the `parley` command: Node and the entry, the very ones that run now. */
+  /** Runs the `parley` command: Node and the entry, the very ones that run now. */
   readonly command: readonly [file: string, ...args: string[]];
   readonly port: number;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** One of Parley's own roles. Its environment is the person's, less what would point it elsewhere. */
+/** Runs one of Parley's own roles. Its environment is the person's, without the variables that would point it elsewhere. */
 export function roleComponent({ role, dependsOn, command: [file, ...args], port, env }: RoleComponentOptions): Component {
   const url = `http://127.0.0.1:${port}`;
   return {

@@ -1,26 +1,26 @@
-/** Certificates and passwords of the stack's servers: any account of the machine can connect to a loopback port. */
+/** Makes certificates and passwords for the stack's servers: any account of the machine can connect to a loopback port. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { selfSigned } from '../../platform/self-signed.ts';
 
-/** Files, PEM. */
+/** Paths of PEM files. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** A server's own pair, and the one pair that it lets in. */
+/** A server's own pair, and the one pair of a client that it accepts. */
 export interface MutualTls {
   readonly server: KeyPair;
   readonly client: KeyPair;
 }
 
-/** Longer than any stack is kept: nothing renews them. */
+/** A certificate outlives any stack: nothing renews it. */
 const DAYS = 20 * 365;
 
-/** Created at the first start, readable by their owner only. */
+/** Creates the pairs at the first start, readable by their owner only. */
 export function ensureMutualTls(folder: string, name: string): MutualTls {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return { server: ensureKeyPair(folder, `${name}-server`), client: ensureKeyPair(folder, `${name}-client`) };
@@ -35,13 +35,13 @@ function ensureKeyPair(folder: string, name: string): KeyPair {
   return files;
 }
 
-/** What a client of the server shows and trusts, as Node's TLS takes it. */
+/** Returns the certificates that a client shows and trusts, in the form of Node's TLS. */
 export function clientTls({ server, client }: MutualTls): { readonly ca: string; readonly cert: string; readonly key: string } {
   const [ca, cert, key] = [server.cert, client.cert, client.key].map((file) => readFileSync(file, 'utf8'));
   return { ca: ca!, cert: cert!, key: key! };
 }
 
-/** `bytes` random bytes in hexadecimal, created at the first start, readable by their owner only. */
+/** Returns `bytes` random bytes in hexadecimal, created at the first start, readable by their owner only. */
 export function ensureSecret(folder: string, name: string, bytes = 24): string {
   const file = join(folder, name);
   if (!existsSync(file)) {

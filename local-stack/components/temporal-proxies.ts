@@ -1,4 +1,4 @@
-/** What this machine's accounts see of Temporal, which knows no credentials: a TLS port that wants the client's certificate, and a web interface with a password. */
+/** Guards Temporal, which knows no credentials, with a TLS port for clients with the certificate, and a web interface with a password. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, request, type IncomingMessage, type RequestOptions, type ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ export const UI_USER = 'parley';
 
 interface ProxyOptions {
   readonly port: number;
-  /** The server behind it. */
+  /** Address of the server behind the proxy. */
   readonly to: NetConnectOpts;
 }
 
@@ -27,7 +27,7 @@ export async function openTlsProxy({ port, tls, to }: ProxyOptions & { readonly 
       ca: readFileSync(tls.client.cert),
       requestCert: true,
       rejectUnauthorized: true,
-      // gRPC.
+      // gRPC needs HTTP/2.
       ALPNProtocols: ['h2'],
     },
     (outer) => joinSockets(outer.unref(), connect(to).unref()),
@@ -36,7 +36,7 @@ export async function openTlsProxy({ port, tls, to }: ProxyOptions & { readonly 
   await listen(server, port);
 }
 
-/** Accepts clients that send the password, and no page of another site by way of its own name for this machine (DNS rebinding). */
+/** Accepts clients that send the password, and no page of another site that uses a name of its own for this machine (DNS rebinding). */
 export async function openUiProxy({ port, password, to }: ProxyOptions & { readonly password: string }): Promise<void> {
   const wanted = digest(`Basic ${Buffer.from(`${UI_USER}:${password}`).toString('base64')}`);
   const target = 'path' in to ? { socketPath: to.path } : to;

@@ -22,7 +22,7 @@ export const TEMPORAL: BinarySpec = {
   versionProbe: { args: ['--version'], pattern: /temporal version (\S+)/ },
   accepted: sameMinor(VERSION),
   executable: 'temporal',
-  // From the release's checksums.txt, as two package collections that pin it repeat it.
+  // The sums are those of the release's checksums.txt, as two package collections that pin it repeat it.
   official: downloads(
     'sha256',
     {
@@ -46,27 +46,27 @@ export const TEMPORAL: BinarySpec = {
 
 interface TemporalOptions {
   readonly binary: string;
-  /** Temporal's database; it is created when it is not there. */
+  /** File of Temporal's database; it is created when it is not there. */
   readonly databaseFile: string;
   readonly port: number;
-  /** Without one there is no web interface. */
+  /** Port of the web interface; without one there is none. */
   readonly uiPort?: number;
 }
 
-/** A server without credentials, which answers every process of this machine: for tests. */
+/** Runs a server without credentials, which answers every process of this machine: for tests. */
 export function temporalComponent(options: TemporalOptions): Component {
   const { binary, databaseFile, port } = options;
   return { ...probed(binary, port, []), command: () => serverCommand(options), afterReady: () => hide(databaseFile) };
 }
 
 interface GuardedTemporalOptions extends Required<TemporalOptions> {
-  /** Clients have to show its client certificate. */
+  /** Clients have to show the client certificate of this pair. */
   readonly tls: MutualTls;
-  /** Of the web interface. */
+  /** Password of the web interface. */
   readonly uiPassword: string;
-  /** How to run the `parley` command. */
+  /** Runs the `parley` command. */
   readonly parley: readonly [file: string, ...args: string[]];
-  /** For sockets; readable by its owner only. */
+  /** Folder for sockets; readable by its owner only. */
   readonly runDir: string;
   /** Ports of the server itself, which only the proxies call. */
   readonly inner: { readonly port: number; readonly uiPort: number };
@@ -75,8 +75,8 @@ interface GuardedTemporalOptions extends Required<TemporalOptions> {
 }
 
 /**
- * The development server has no credentials of any kind. It runs in a network namespace of its own where the system allows that, behind
- * proxies that ask for them.
+ * Runs the development server, which has no credentials of any kind, in a network namespace of its own where the system allows that,
+ * behind proxies that ask for credentials.
  */
 export function guardedTemporalComponent(options: GuardedTemporalOptions): Component {
   const { binary, databaseFile, port, uiPort, inner, isolation, runDir, tls, parley } = options;
@@ -107,7 +107,7 @@ export function guardedTemporalComponent(options: GuardedTemporalOptions): Compo
 
 const words = (list: readonly string[]): string => list.map(shellQuoted).join(' ');
 
-/** Inputs and results of workflows stand in it. A file created in advance would be taken for a database that is complete. */
+/** Hides the inputs and results of workflows from other accounts. A file created in advance would be taken for a complete database. */
 const hide = async (databaseFile: string): Promise<void> => {
   const folder = dirname(databaseFile);
   const files = (await readdir(folder)).filter((name) => name.startsWith(basename(databaseFile)));
@@ -125,11 +125,11 @@ function serverCommand(options: TemporalOptions): ComponentCommand {
       `--db-filename=${options.databaseFile}`,
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-ip=127.0.0.1', `--ui-port=${options.uiPort}`]),
       '--log-level=warn',
-      // Its default, a rollback journal, waits for the disk several times in each transaction. What only a crash of the machine can lose,
-      // the last moments, is started again from Postgres.
+      // SQLite's default, a rollback journal, waits for the disk several times in each transaction. Only a crash of the machine can lose
+      // the last moments, and those are started again from Postgres.
       '--sqlite-pragma=journal_mode=wal',
       '--sqlite-pragma=synchronous=normal',
-      // Queued work takes turns by the keys that it was started with: for Parley's, knowledge bases and organisations.
+      // Queued work takes turns by its fairness key: for Parley, knowledge bases and organisations.
       '--dynamic-config-value=matching.enableFairness=true',
       // One process needs no partitions of its queues, and each costs processor time while it is polled.
       '--dynamic-config-value=matching.numTaskqueueReadPartitions=1',
@@ -158,18 +158,18 @@ function probed(binary: string, port: number, flags: readonly string[]): Pick<Co
 const LOOPBACK_UP = '{ ip link set lo up || ifconfig lo up; } 2>/dev/null';
 
 /**
- * Flags of `unshare` with which a program gets a network of its own, so that no process outside reaches its ports. Undefined where this
- * system has no such thing, or doesn't allow it: macOS, most containers, some distributions for others than root.
+ * Finds the flags of `unshare` with which a program gets a network of its own, so that no process outside reaches its ports. Undefined
+ * where this system has no such thing, or doesn't allow it: macOS, most containers, some distributions for others than root.
  */
 export async function networkIsolation(): Promise<readonly string[] | undefined> {
   if (process.platform !== 'linux') return undefined;
-  // For root; for others through a user namespace, where the system allows one.
+  // The first flags are for root; others need a user namespace, where the system allows one.
   for (const flags of [['--net'], ['--user', '--map-root-user', '--net']]) {
     try {
       await run('unshare', [...flags, '/bin/sh', '-c', LOOPBACK_UP], { timeout: 10_000 });
       return flags;
     } catch {
-      // The next way.
+      // The loop tries the next flags.
     }
   }
   return undefined;

@@ -1,9 +1,9 @@
-/** What a language model would find out from a transcript, guessed by rules. */
+/** Guesses by rules what a language model would find out from a transcript. */
 import { parseJson } from '../../platform/json.ts';
 import { numbersIn, sharedWith, tellingWords } from './words.ts';
 import type { Schema } from './chat-rules.ts';
 
-/** What the user said, of a transcript in lines of JSON as post-call analysis has it. @returns undefined for another text */
+/** Returns what the user said in a transcript in lines of JSON, the form of post-call analysis. @returns undefined for another text */
 export function saidIn(prompt: string): readonly string[] | undefined {
   const lines = prompt.split('\n').flatMap((line): readonly { readonly speaker?: unknown; readonly said?: unknown }[] => {
     const said = line.startsWith('{') ? parseJson(line) : undefined;
@@ -13,7 +13,7 @@ export function saidIn(prompt: string): readonly string[] | undefined {
   return spoken.length === 0 ? undefined : spoken.filter(({ speaker }) => speaker === 'user').map(({ said }) => String(said));
 }
 
-/** A result for each name of the schema; null where nothing of it was said. */
+/** Returns a result for each name of the schema; null where nothing of it was said. */
 export function analysed(schema: Schema, said: readonly string[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, question]) => [name, resultOf(question, said)]));
 }

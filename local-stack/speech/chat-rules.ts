@@ -1,6 +1,7 @@
 /**
- * Answers in place of a language model: no model, a few rules. They look into the tools that are offered, call one when its words occur in what the user
- * said, say what it answered, and say good-bye. Enough to try an agent's tools, its timing and its voice; not what its prompt says.
+ * Answers in place of a language model, by a few rules. They look into the tools that are offered, call one when its words occur in what
+ * the user said, say what it answered, and say good-bye. That is enough to try an agent's tools, its timing and its voice, but not what
+ * its prompt says.
  */
 import { parseJson } from '../../platform/json.ts';
 import { answerFrom } from './passages.ts';
@@ -14,7 +15,7 @@ export interface RuleMessage {
 export interface RuleTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object. */
+  /** JSON Schema of the arguments' object. */
   readonly parameters: Schema;
 }
 
@@ -62,7 +63,7 @@ export function answerByRules(messages: readonly RuleMessage[], tools: readonly 
 
 const say = (text: string): RuleAnswer => ({ text, calls: [] });
 
-/** Long enough to be interrupted. */
+/** The story is long enough to be interrupted. */
 const STORY =
   'Once there was a bicycle that stood in a shed for many years. Nobody rode it, and its chain grew stiff. One morning the door was opened, ' +
   'and a child came in with a pump and a can of oil. By noon the wheels turned again. By evening they had been to the sea and back, and neither of ' +
@@ -77,7 +78,7 @@ function isFarewell(said: string, words: ReadonlySet<string>): boolean {
   );
 }
 
-/** The one that shares the most with what was said; what it is called counts twice. */
+/** Picks the tool whose texts share the most words with what was said; words of its name count twice. */
 function toolFor(said: string, tools: readonly RuleTool[]): RuleTool | undefined {
   const stems = new Set(tellingWords(said));
   const shared = (text: string): number => new Set(tellingWords(text).filter((word) => stems.has(word))).size;
@@ -112,7 +113,7 @@ function callOf(tool: RuleTool, said: string): RuleCall {
 const mentions = (said: string, name: string): boolean =>
   wordsOf(name.replaceAll('_', ' ')).some((word) => said.toLowerCase().includes(word));
 
-/** Something that the schema allows, taken from what was said where that has it. */
+/** Returns a value that the schema allows, taken from what was said where that has one. */
 export function valueFor(name: string, schema: Schema, said: string): unknown {
   const choice = schema.enum?.find(
     (value) => typeof value === 'string' && said.toLowerCase().includes(value.toLowerCase().replaceAll('_', ' ')),
@@ -140,14 +141,14 @@ export function valueFor(name: string, schema: Schema, said: string): unknown {
   }
 }
 
-/** A text of the pattern: its beginning with the number that was said, or the example in its description. */
+/** Returns a text that fits the pattern: its beginning with the number that was said, or the example in its description. */
 function fitting(pattern: string, number: string | undefined, description: string): string | undefined {
   const example = /e\.g\. (\S+?)[.,]?(?: |$)/.exec(description)?.[1];
   const prefix = /^\^([\w-]*)/.exec(pattern)?.[1] ?? '';
   return [number === undefined ? undefined : prefix + number, example].find((text) => text !== undefined && new RegExp(pattern).test(text));
 }
 
-/** What a tool answered, as a sentence to speak; of passages of a knowledge base, what answers the question. */
+/** Turns a tool's answer into a sentence to speak; of passages of a knowledge base, those that answer the question. */
 export function readOut(content: string, question = ''): string {
   const value = parseJson(content) as object | string | number | boolean | null | undefined;
   if (value === undefined) return content.slice(0, 400);
@@ -163,7 +164,7 @@ export function readOut(content: string, question = ''): string {
 }
 
 const UNREAD = /^(id|.*_id|source|page|score|url|chunk|position)$/i;
-/** What comes under such a name is the answer itself. */
+/** A field of such a name is the answer itself. */
 const PLAIN = /^(content|text|answer|result|results|message|error|data)$/i;
 
 function leaves(value: unknown, name = ''): readonly string[] {
@@ -172,7 +173,7 @@ function leaves(value: unknown, name = ''): readonly string[] {
     return said === '' || said === 'null' ? [] : [name === '' ? said : `${name.replaceAll(/[_-]/g, ' ')}: ${said}`];
   }
   if (Array.isArray(value)) return value.flatMap((item: unknown) => leaves(item, name));
-  // Where it stands is nothing to read aloud.
+  // Where a passage stands is nothing to read aloud.
   return Object.entries(value).flatMap(([key, inner]) => (UNREAD.test(key) ? [] : leaves(inner, PLAIN.test(key) ? '' : key)));
 }
 

@@ -1,10 +1,10 @@
-/** The MCP server of the example resources, as `http://orders.example/mcp` for the roles of a local stack. */
+/** Serves the MCP server of the example resources, as `http://orders.example/mcp` for the roles of a local stack. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const PRICES = { 'flat tyre': 15, brakes: 40, chain: 35, 'full service': 95 } as const;
 const REPAIRS = Object.keys(PRICES) as (keyof typeof PRICES)[];
 
-/** With any credentials, as for the orders. */
+/** Any credentials will do, as for the orders. */
 export const isForMcp = ({ url, headers }: IncomingMessage): boolean =>
   url === '/mcp' && headers.host?.replace(/:.*/, '') === 'orders.example' && headers.authorization !== undefined;
 

@@ -1,19 +1,19 @@
-/** The order system that the example resources look things up in, as `http://orders.example` for the roles of a local stack. */
+/** Serves the order system that the example resources look things up in, as `http://orders.example` for the roles of a local stack. */
 
 import type { IncomingMessage } from 'node:http';
 
 import { DAY_MS } from '../../platform/time.ts';
 
-/** For PARLEY_EGRESS_HOSTS. @param port of dev-speech, which serves it */
+/** Returns an entry for PARLEY_EGRESS_HOSTS. @param port of dev-speech, which serves the orders */
 export const exampleOrdersHost = (port: number): string => `orders.example=127.0.0.1:${port}`;
 
-/** With any credentials: they show that an agent sends its own. */
+/** Any credentials will do: they show that an agent sends its own. */
 export const isForOrders = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.host?.replace(/:.*/, '') === 'orders.example' && headers.authorization !== undefined;
 
 const STATES = ['being repaired', 'waiting for a spare part', 'ready for pick-up'] as const;
 
-/** @returns undefined for what it doesn't have @param now milliseconds since the epoch */
+/** @returns undefined for a path that the system doesn't have @param now milliseconds since the epoch */
 export function answerOfOrders(path: string, now: number): unknown {
   if (path === '/workshop/today') return { next_free_day: weekday(workingDayAfter(now + 2 * DAY_MS)) };
   const number = /^\/orders\/(HB-\d{5})$/.exec(path)?.[1];

@@ -1,4 +1,4 @@
-/** The process that speaks and listens, started once and asked over and over. */
+/** Runs the process that speaks and listens, started once and asked over and over. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -19,7 +19,7 @@ interface Answer extends Readonly<Record<string, unknown>> {
   readonly problems?: Readonly<Record<string, string>>;
 }
 
-/** It takes seconds to load its models on a busy machine, in milliseconds. */
+/** The helper loads its models within this many milliseconds, also on a busy machine. */
 const START_MS = 120_000;
 
 export class Helper {
@@ -40,7 +40,7 @@ export class Helper {
     return this.#problems;
   }
 
-  /** @throws Error with what the helper says is wrong, or when it ends meanwhile */
+  /** @throws Error with the helper's own complaint, or when it ends meanwhile */
   async ask(question: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
     const child = await this.#running();
     const id = (this.#last += 1);
@@ -61,7 +61,7 @@ export class Helper {
     await ended;
   }
 
-  /** The one that runs, or a new one in place of one that has ended. */
+  /** Returns the process that runs, or a new one in place of one that has ended. */
   #running(): Promise<ChildProcessWithoutNullStreams> {
     if (this.#closed) return Promise.reject(new Error('the helper is closed'));
     this.#child ??= this.#spawn();

@@ -9,7 +9,7 @@ import { Speech, type SpeechOptions } from './speech.ts';
 import { findPythonWithVenv, pythonWith } from '../binaries/python-environment.ts';
 
 export interface StartDevSpeechOptions {
-  /** 0 for a free one. */
+  /** Port to listen on; 0 takes a free one. */
   readonly port: number;
   readonly logger: Logger;
   readonly env: NodeJS.ProcessEnv;
@@ -82,7 +82,7 @@ export async function runDevSpeech({ port, env }: { readonly port: number; reado
 
 const SPEECH_TOOLS = {
   name: 'dev-speech',
-  // Without what pocketsphinx needs for microphones.
+  // The requirements leave out what pocketsphinx needs for microphones.
   requirements: ['--no-deps', '--retries', '1', '--only-binary=:all:', 'espeakng-loader==0.2.4', 'pocketsphinx==5.1.1'],
 };
 

@@ -1,7 +1,7 @@
-/** A short answer out of what a knowledge base has found. */
+/** Finds a short answer in the passages that a knowledge base has found. */
 import { sharedWith, tellingWords } from './words.ts';
 
-/** More would be a lecture. */
+/** More sentences would be a lecture. */
 const MOST_SENTENCES = 2;
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
@@ -10,7 +10,7 @@ interface Sentence {
   readonly score: number;
 }
 
-/** The sentences that share the most words with the question, headings above them included. @returns undefined where none shares any */
+/** Returns the sentences with the most words of the question, counting headings above them. @returns undefined where none has any */
 export function answerFrom(passages: readonly string[], question: string): string | undefined {
   const asked = tellingWords(question);
   const shared = (text: string): number => sharedWith(asked, text);
@@ -29,5 +29,5 @@ export function answerFrom(passages: readonly string[], question: string): strin
   return [...new Set(answers)].slice(0, MOST_SENTENCES).join(' ');
 }
 
-/** Of Markdown, or a short line that is no sentence. */
+/** A heading is one of Markdown, or a short line that is no sentence. */
 const isHeading = (line: string): boolean => /^\s*#/.test(line) || (line.trim().length < 40 && !/[.!?:|,\d]/.test(line));

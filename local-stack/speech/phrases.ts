@@ -1,6 +1,6 @@
-/** What a recogniser with a small vocabulary of sentences listens for. */
+/** Lists the phrases that a recogniser with a small vocabulary of sentences listens for. */
 
-/** What people say to an agent on the telephone, or say to try one. */
+/** People say these to an agent on the telephone, or to try one. */
 const USUAL = [
   'hello',
   'hello can you hear me',
@@ -60,7 +60,7 @@ const UNITS =
   );
 const TENS = ['', '', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
 
-/** As a number is read aloud; digit by digit where it is long. */
+/** Spells a number as it is read aloud; digit by digit where it is long. */
 export function numberWords(digits: string): string {
   const value = Number(digits);
   if (digits.length > 4 || (digits.length > 1 && digits.startsWith('0')))
@@ -75,7 +75,7 @@ export function numberWords(digits: string): string {
   return `${numberWords(String(Math.floor(value / size)))} ${name}${rest === 0 ? '' : ` ${numberWords(String(rest))}`}`;
 }
 
-/** The words alone, as a dictionary has them. */
+/** Returns the words alone, as a dictionary has them. */
 export const spokenForm = (text: string): string =>
   text
     .toLowerCase()
@@ -88,16 +88,16 @@ export const spokenForm = (text: string): string =>
 export interface Spoken {
   readonly text: string;
   readonly language: string;
-  /** Of the sound without the silence around it. */
+  /** Length of the sound without the silence around it. */
   readonly seconds: number;
 }
 
-/** How many of its own sentences are remembered. */
+/** Number of the server's own sentences that are remembered. */
 const REMEMBERED = 200;
 
 /**
- * The usual phrases, and what this server has spoken itself lately: a test or `parley call --say` has it speak what the user says, and it is to
- * understand that.
+ * Knows the usual phrases, and what this server has spoken itself lately: a test or `parley call --say` has it speak the user's words, and
+ * it has to understand those.
  */
 export class Phrases {
   #spoken: Spoken[] = [];
@@ -106,7 +106,7 @@ export class Phrases {
     this.#spoken = [...this.#spoken.filter(({ text }) => text !== spoken.text), spoken].slice(-REMEMBERED);
   }
 
-  /** By the words that are listened for, what was written: with figures and marks. */
+  /** Maps the words that are listened for to the text as it was written, with figures and marks. */
   forms(): ReadonlyMap<string, string> {
     const forms = new Map<string, string>(USUAL.map((phrase) => [phrase, phrase]));
     for (const { text, language } of this.#spoken) {
@@ -118,7 +118,7 @@ export class Phrases {
     return forms;
   }
 
-  /** The text of this server's own that takes as long as what was heard: a guess, for languages and machines without a recogniser. */
+  /** Returns the text of this server's own that takes as long as the sound: a guess, for languages and machines without a recogniser. */
   byLength(seconds: number, language: string | undefined): string | undefined {
     const near = this.#spoken
       .filter((spoken) => language === undefined || baseOf(spoken.language) === baseOf(language))

@@ -1,6 +1,6 @@
 /**
- * OpenAI's realtime transcription over this machine's ear: words as soon as two looks at the same speech agree on them, and the transcript of all of it
- * when it is committed.
+ * Serves OpenAI's realtime transcription with this machine's recogniser: it sends words as soon as two looks at the same speech agree on
+ * them, and the transcript of all of it when it is committed.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -12,7 +12,7 @@ import { samplesOf, type Speech } from './speech.ts';
 
 const SAMPLE_RATE = 24_000;
 const BYTES_PER_SECOND = SAMPLE_RATE * 2;
-/** Between two looks at speech that goes on, in seconds of it. */
+/** Seconds of speech between two looks at speech that goes on. */
 const LOOK_SECONDS = 0.4;
 /** Longest speech, in seconds. */
 const LONGEST_SECONDS = 120;
@@ -23,7 +23,7 @@ interface Message {
   readonly session?: { readonly audio?: { readonly input?: { readonly transcription?: { readonly language?: unknown } } } };
 }
 
-/** Takes WebSockets for `/v1/realtime`. */
+/** Accepts WebSockets for `/v1/realtime`. */
 export function createRealtime({ speech, logger }: { readonly speech: Speech; readonly logger: Logger }): WebSocketServer {
   const server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_SECONDS * BYTES_PER_SECOND * 2 });
   server.on('connection', (client) => {
@@ -43,7 +43,7 @@ class RealtimeSession {
   #bytes = 0;
   #lookedAt = 0;
   #looking = false;
-  /** What the last look made of it, and how many of its words were sent. */
+  /** Words that the last look found; the first of them were sent already. */
   #words: readonly string[] = [];
   #sent = 0;
   #item = randomUUID();

@@ -1,6 +1,6 @@
-/** What has to be done to sounds on their way. One channel, 16 bits. */
+/** Resamples, trims and makes sounds of one channel with 16 bits. */
 
-/** By straight lines between the samples; before that as smooth as the new rate needs it. Good enough to be understood. */
+/** Resamples by straight lines between the samples, smoothed before as far as the new rate needs it. Good enough to be understood. */
 export function resample(samples: Int16Array, from: number, to: number): Int16Array {
   if (from === to) return samples;
   const source = to < from ? smooth(samples, from / to) : samples;
@@ -25,10 +25,10 @@ function smooth(samples: Int16Array, width: number): Int16Array {
   });
 }
 
-/** Quieter than this, of 32,768, is nothing. */
+/** Samples below this level, of 32,768, count as silence. */
 const FLOOR = 300;
 
-/** Without the silence before and after; empty for silence. */
+/** Cuts the silence before and after; empty for silence. */
 export function trimmed(samples: Int16Array): Int16Array {
   const first = samples.findIndex(isLoud);
   return first < 0 ? samples.subarray(0, 0) : samples.subarray(first, samples.findLastIndex(isLoud) + 1);
@@ -36,13 +36,13 @@ export function trimmed(samples: Int16Array): Int16Array {
 
 const isLoud = (sample: number): boolean => sample > FLOOR || sample < -FLOOR;
 
-/** A melody in place of speech: one tone for each word, as long as the word is. */
+/** Returns a melody in place of speech: one tone for each word, as long as the word is. */
 export function melody(text: string, sampleRate: number): Int16Array {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const parts = words.map((word) => {
     const length = Math.round(((60 + 50 * Math.min(12, word.length)) / 1000) * sampleRate);
     const step = (2 * Math.PI * (220 + (hash(word) % 16) * 30)) / sampleRate;
-    // It swells and fades, so that it doesn't click.
+    // Each tone swells and fades, so that it doesn't click.
     return Int16Array.from({ length }, (_, index) => Math.round(Math.sin(index * step) * Math.sin((Math.PI * index) / length) * 8_000));
   });
   const result = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -54,7 +54,7 @@ export function melody(text: string, sampleRate: number): Int16Array {
   return result;
 }
 
-/** FNV-1a. */
+/** Computes FNV-1a. */
 export function hash(text: string): number {
   let value = 2166136261;
   for (const character of text) value = Math.imul(value ^ (character.codePointAt(0) ?? 0), 16777619) >>> 0;

@@ -1,6 +1,6 @@
-/** Words and numbers of what was said. */
+/** Finds words and numbers in what was said. */
 
-/** Lower-case, without marks. */
+/** Returns the words in lower case, without marks. */
 export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 
 const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
@@ -9,7 +9,7 @@ const digitOf = (word: string): string | undefined => {
   return at < 0 ? undefined : String(at);
 };
 
-/** In figures as they stand, or read digit by digit: "four seven one one" is 4711. */
+/** Finds numbers in figures, or read digit by digit: "four seven one one" is 4711. */
 export function numbersIn(text: string): readonly string[] {
   const found = text.match(/\d+/g) ?? [];
   if (found.length > 0) return found;
@@ -32,13 +32,13 @@ const FILLERS = new Set(
     ' ',
   ),
 );
-/** What carries meaning, as stems: "orders", "ordered" and "order" are the same here. */
+/** Returns the words that carry meaning, as stems: "orders", "ordered" and "order" are the same here. */
 export const tellingWords = (text: string): readonly string[] =>
   wordsOf(text)
     .filter((word) => word.length > 2 && !FILLERS.has(word))
     .map((word) => word.slice(0, 5));
 
-/** How many of the first words the text has, too: "open" and "opening" are alike. @param words as {@link tellingWords} has them */
+/** Counts how many of the first words the text has, too: "open" and "opening" are alike. @param words from {@link tellingWords} */
 export function sharedWith(words: readonly string[], text: string): number {
   const others = tellingWords(text);
   return words.filter((word) => others.some((other) => word.startsWith(other) || other.startsWith(word))).length;
