@@ -6,7 +6,9 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The result of what may not heed a signal itself. Rejects with the signal's reason as soon as it aborts; what `work` comes to then is dropped. */
+/**
+ * Returns the result of work that may not heed a signal. Rejects with the signal's reason as soon as it aborts, and drops a later result.
+ */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   work.catch(() => undefined);
@@ -21,7 +23,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   }
 }
 
-/** The result of `work`, or undefined as soon as the signal aborts. */
+/** Returns the result of `work`, or undefined as soon as the signal aborts. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
   return untilAborted(work, signal).catch((error: unknown) => {
     if (signal?.aborted === true) return undefined;

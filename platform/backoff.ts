@@ -1,7 +1,7 @@
 export interface BackoffOptions {
   /** Upper bound of the first delay, in milliseconds. */
   readonly baseMs: number;
-  /** No delay is ever longer, in milliseconds. */
+  /** Upper bound of every delay, in milliseconds. */
   readonly maxMs: number;
   /** Share of a delay that chance may take away, 0 to 1. Default 0.5: a delay lies in its upper half. */
   readonly jitter?: number;
@@ -10,8 +10,8 @@ export interface BackoffOptions {
 }
 
 /**
- * The delay before attempt number `failures + 1`, in milliseconds: `baseMs` doubled with each failure after the first, up to `maxMs`.
- * Chance only shortens it, so that `maxMs` stays a promise and clients that failed together don't come back together.
+ * Computes the delay before attempt number `failures + 1`, in milliseconds: `baseMs` doubled with each failure after the first, up to
+ * `maxMs`. Chance only shortens it, so that `maxMs` stays a promise and clients that failed together don't come back together.
  */
 export function backoffDelay(failures: number, options: BackoffOptions): number {
   const { baseMs, maxMs, jitter = 0.5, random = Math.random } = options;
@@ -44,7 +44,7 @@ export class KeyedBackoff<K> {
     this.#failures.delete(key);
   }
 
-  /** Keys with failures. */
+  /** Number of keys with failures. */
   get size(): number {
     return this.#failures.size;
   }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { Batcher, type BatcherOptions } from './batcher.ts';
 
-/** Work that ends on command. */
+/** Returns a batcher whose work ends on command. */
 function slowly(options: Partial<BatcherOptions<number, number>> = {}) {
   const begun: { readonly items: readonly number[]; readonly end: PromiseWithResolvers<void> }[] = [];
   const batches = new Batcher<number, number>({

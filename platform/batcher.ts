@@ -3,11 +3,11 @@ export interface BatcherOptions<T, R> {
   readonly work: (items: readonly T[], key: string) => Promise<readonly R[]>;
   /** Only items with the same key go together; default: all do. */
   readonly keyOf?: (item: T) => string;
-  /** Of one batch at most; the weights of its items add up to `mostWeight` at most, unless it is one alone. */
+  /** Most items of one batch; the weights of its items add up to `mostWeight` at most, unless it is one alone. */
   readonly most: number;
   readonly mostWeight?: number;
   readonly weightOf?: (item: T) => number;
-  /** Batches of a key that are under way at most; default 1. */
+  /** Most batches of a key that are under way; default 1. */
   readonly atOnce?: number;
 }
 
@@ -20,7 +20,7 @@ interface Queue<T, R> {
   underway: number;
 }
 
-/** Group commit: what comes while a batch is worked on makes up the next one. Nothing waits for company. */
+/** Batches by group commit: items that come while a batch is worked on make up the next one. No item waits for company. */
 export class Batcher<T, R> {
   readonly #options: BatcherOptions<T, R>;
   readonly #queues = new Map<string, Queue<T, R>>();
@@ -30,12 +30,12 @@ export class Batcher<T, R> {
     this.#options = options;
   }
 
-  /** Items without a result. */
+  /** Number of items without a result. */
   get size(): number {
     return this.#pending.size;
   }
 
-  /** @throws what the work on its batch throws */
+  /** @throws the error of the work on the item's batch */
   add(item: T): Promise<R> {
     const { keyOf = () => '', atOnce = 1 } = this.#options;
     const key = keyOf(item);
@@ -55,7 +55,7 @@ export class Batcher<T, R> {
 
   async #run(key: string, queue: Queue<T, R>): Promise<void> {
     queue.underway += 1;
-    // What comes in the same turn of the event loop goes together.
+    // Items that come in the same turn of the event loop go together.
     await new Promise(setImmediate);
     for (let batch = this.#take(queue); batch.length > 0; batch = this.#take(queue)) {
       try {
@@ -71,7 +71,7 @@ export class Batcher<T, R> {
       for (const { promise } of batch) this.#pending.delete(promise);
     }
     queue.underway -= 1;
-    // In the same turn as the last look at what waits.
+    // No item can have come since the last look: this is the same turn of the event loop.
     if (queue.underway === 0) this.#queues.delete(key);
   }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import { canonicalJson, memoizeCanonicalJson } from './canonical-json.ts';
 
-/** The same value with the fields of every object in reverse order. */
+/** Returns the same value with the fields of every object in reverse order. */
 const reversed = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(reversed);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Levels that recursion takes, whose texts are quick to join: no sound resource has more. */
+/** Recursion takes this many levels, whose texts are quick to join: no sound resource has more. */
 const SHALLOW = 64;
 
 /**
- * JSON with sorted keys and no white space: equal values give equal bytes. Fields that are `undefined` are left out.
- * Like RFC 8785 for the values a resource can hold (no number beyond what a double says exactly), which may be nested to any depth.
+ * Returns JSON with sorted keys and no white space: equal values give equal bytes. Fields that are `undefined` are left out. It equals RFC
+ * 8785 for the values a resource can hold (no number beyond what a double says exactly), which may be nested to any depth.
  */
 export function canonicalJson(value: unknown): string {
   return shallowJson(value, SHALLOW);
@@ -27,9 +27,9 @@ function fieldsOf(object: object): readonly (readonly [string, unknown])[] {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Without recursion. Its text is made of as many pieces as the value has, which take their time wherever it is used first. */
+/** Works without recursion. The text is made of as many pieces as the value has; joining them takes time at its first use. */
 function deepJson(value: object): string {
-  // Last first: texts that are ready, and values of which each becomes several parts.
+  // The stack holds, last first, texts that are ready and values of which each becomes several parts.
   const rest: Part[] = [value];
   let json = '';
   for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
@@ -57,7 +57,7 @@ function pushFields(rest: Part[], object: object): void {
   fields.forEach(([key, field], index) => rest.push(partOf(field), `${index === fields.length - 1 ? '{' : ','}${JSON.stringify(key)}:`));
 }
 
-/** Of the values that {@link memoizeCanonicalJson} was given. */
+/** Texts of the values that {@link memoizeCanonicalJson} was given. */
 const memoized = new WeakMap<object, string>();
 
 /** Computes the canonical JSON of a value that is never changed in place only once. */
@@ -66,7 +66,7 @@ export function memoizeCanonicalJson<T extends object>(value: T): T {
   return value;
 }
 
-/** Lower-case hexadecimal SHA-256. */
+/** Returns SHA-256 in lower-case hexadecimal. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

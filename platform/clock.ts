@@ -1,8 +1,8 @@
-/** Where time comes from. Everything that waits or stamps takes one, so that tests own the time. */
+/** A source of time. Everything that waits or stamps takes one, so that tests own the time. */
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch; may jump. */
   now(): number;
-  /** Milliseconds since some fixed point; never jumps. For durations and leases. */
+  /** Milliseconds since some fixed point; never jumps. Durations and leases use it. */
   monotonic(): number;
   /** Calls `callback` once after `ms` milliseconds. The handle's `cancel` is idempotent. */
   after(ms: number, callback: () => void): Timer;
@@ -15,12 +15,12 @@ export interface Timer {
 /** Node's clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = clockOf({ awake: false });
 
-/** The same with timers that keep the process alive: for a command that has nothing else to do than to wait. */
+/** This clock's timers keep the process alive: a command uses it that has nothing else to do than to wait. */
 export const awakeClock: Clock = clockOf({ awake: true });
 
 /**
- * Its timers let what has arrived go first. Node calls those that are due before it reads from sockets: after a second in which the process
- * stood still, a timeout of half a second would pass over the answer that lies there.
+ * Makes a clock whose timers let what has arrived go first. Node calls those that are due before it reads from sockets: after a second in
+ * which the process stood still, a timeout of half a second would pass over the answer that lies there.
  */
 function clockOf({ awake }: { readonly awake: boolean }): Clock {
   return {
@@ -59,7 +59,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** The result of `work`, or undefined once `ms` milliseconds have passed; `work` itself goes on. */
+/** Returns the result of `work`, or undefined once `ms` milliseconds have passed; `work` itself goes on. */
 export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = clock.after(ms, () => resolve(undefined));

@@ -3,15 +3,15 @@ import { sleep, type Clock } from './clock.ts';
 import type { Logger } from './logging.ts';
 
 export interface EveryOptions {
-  /** Between the end of one round and the next, in milliseconds. */
+  /** Milliseconds between the end of one round and the next. */
   readonly intervalMs: number;
   /** Each failure in a row doubles the interval up to this, in milliseconds; absent, a failure changes nothing. */
   readonly longestIntervalMs?: number;
-  /** In [0, 1): spreads each interval over ±25 %, so that replicas do not work in step; absent, intervals are exact. */
+  /** A random number in [0, 1) that spreads each interval over ±25 %, so that replicas do not work in step; absent, intervals are exact. */
   readonly random?: () => number;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
-  /** `failed to X; doing Y`: logged when failures begin and when the reason changes. */
+  /** Message `failed to X; doing Y`, logged when failures begin and when the reason changes. */
   readonly failure: string;
   /** Ends the loop. */
   readonly signal: AbortSignal;

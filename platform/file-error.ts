@@ -7,7 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ELOOP: 'its links lead in a circle',
 };
 
-/** Why a file or folder can't be read, without the name of a system call; other errors say their own message. */
+/** Says why a file or folder can't be read, without the name of a system call; other errors say their own message. */
 export function fileProblem(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return WORDS[code] ?? message;

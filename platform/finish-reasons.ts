@@ -1,6 +1,6 @@
-/** Why a call is over: resources, rows and REST name the same reasons. */
+/** Lists why calls end: resources, rows and REST name the same reasons. */
 
-/** Reasons of calls that went as calls go. */
+/** Calls that went as calls go end for these reasons. */
 export const endedReasons = [
   'user_ended_call',
   'agent_ended_call',
@@ -11,7 +11,7 @@ export const endedReasons = [
   'no_answer',
 ] as const;
 
-/** Reasons of calls that something went wrong with. */
+/** Calls that something went wrong with end for these reasons. */
 export const errorReasons = [
   'concurrent_call_limit_reached',
   'invalid_payment',

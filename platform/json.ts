@@ -1,7 +1,7 @@
-/** Plain JSON values. */
+/** A plain JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** @returns what the text says; `otherwise` for text that is no JSON */
+/** @returns the value of the text; `otherwise` for text that is no JSON */
 export function parseJson(text: string, otherwise?: unknown): unknown {
   try {
     return JSON.parse(text);
@@ -14,7 +14,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Equal as JSON: the order of an object's fields doesn't count, and an undefined field is an absent one. */
+/** Tells whether two values are equal as JSON: the order of an object's fields doesn't count, and an undefined field is an absent one. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));

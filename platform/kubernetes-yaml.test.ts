@@ -4,7 +4,7 @@ import { readYaml } from './yaml.ts';
 
 const valueOf = (text: string): unknown => (readYaml(`v: ${text}\n`, { dialect: 'kubernetes' })[0]!.value as { readonly v: unknown }).v;
 
-/** What sigs.k8s.io/yaml 1.4.0 makes of each. */
+/** sigs.k8s.io/yaml 1.4.0 reads each text as this value. */
 const READ: readonly (readonly [text: string, value: unknown])[] = [
   ...['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON', 'true', 'True', 'TRUE'].map((text) => [text, true] as const),
   ...['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF', 'false', 'False', 'FALSE'].map((text) => [text, false] as const),

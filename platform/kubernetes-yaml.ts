@@ -1,6 +1,6 @@
 /**
- * How kubectl, Helm and Argo CD read scalars: YAML 1.1 as go-yaml 2 has it (sigs.k8s.io/yaml). `yes` and `on` are booleans and `0123` is octal, but times
- * of day and dates are texts.
+ * Reads scalars like kubectl, Helm and Argo CD: YAML 1.1 as go-yaml 2 has it (sigs.k8s.io/yaml). `yes` and `on` are booleans and `0123` is
+ * octal, but times of day and dates are texts.
  */
 import type { ScalarTag, SchemaOptions } from 'yaml';
 

@@ -1,8 +1,8 @@
 /** Opens a resource at its first use, often because its code is large and most processes do not need it at their start. */
 export interface Lazily<T> {
-  /** Opens it where it is not open. A failure is not remembered: the next call tries again. */
+  /** Opens the resource where it is not open. A failure is not remembered: the next call tries again. */
   get(): Promise<T>;
-  /** Closes it, if it is open. */
+  /** Closes the resource, if it is open. */
   close(close: (opened: T) => unknown): Promise<void>;
 }
 

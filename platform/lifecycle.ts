@@ -1,15 +1,15 @@
-/** Readiness, and a small HTTP server for probes and metrics. */
+/** Reports readiness, and serves probes and metrics with a small HTTP server. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Registry } from 'prom-client';
 
-/** Named reasons for not being ready; ready without any. */
+/** Collects named reasons for not being ready; without any it is ready. */
 export class Readiness {
   readonly #missing = new Map<string, string>();
 
-  /** `part` is not ready, for a reason that a person reads at `/readyz`. */
+  /** Records that `part` is not ready, for a reason that a person reads at `/readyz`. */
   notReady(part: string, reason: string): void {
     this.#missing.set(part, reason);
   }
@@ -22,7 +22,7 @@ export class Readiness {
     return this.#missing.size === 0;
   }
 
-  /** `part: reason` lines. */
+  /** Returns `part: reason` lines. */
   get reasons(): readonly string[] {
     return [...this.#missing].map(([part, reason]) => `${part}: ${reason}`);
   }
@@ -30,7 +30,7 @@ export class Readiness {
 
 export interface ProbeServerOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** Port to listen on; 0 takes a free one. */
   readonly port: number;
   readonly readiness: Readiness;
   readonly registry: Registry;
@@ -71,7 +71,7 @@ export async function startProbeServer(options: ProbeServerOptions): Promise<Pro
   };
 }
 
-/** Whether a request may read metrics: it must present the token where one is set. Compares in constant time. */
+/** Tells whether a request may read metrics: it must present the token where one is set. Compares in constant time. */
 export function showsToken(authorization: string | undefined, token: string | undefined): boolean {
   if (token === undefined) return true;
   const [shown, wanted] = [authorization ?? '', `Bearer ${token}`].map((text) => createHash('sha256').update(text).digest());

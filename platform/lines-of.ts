@@ -1,4 +1,4 @@
-/** The lines of a text that comes in pieces, as they come. */
+/** Yields the lines of a text that comes in pieces, as they come. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

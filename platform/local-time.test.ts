@@ -16,7 +16,7 @@ describe('momentOf', () => {
     ['2026-11-24T09:00', 'Asia/Kathmandu', '2026-11-24T03:15:00.000Z'],
     ['2026-11-24T09:00:00Z', 'Europe/Berlin', '2026-11-24T09:00:00.000Z'],
     ['2026-11-24T09:00:00.000+05:30', 'Europe/Berlin', '2026-11-24T03:30:00.000Z'],
-    // 02:30 comes twice that night, and not at all the other one.
+    // The time 02:30 comes twice that night, and not at all the other one.
     ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T00:30:00.000Z'],
     ['2026-03-29T02:30', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
     ['2026-02-30T09:00', 'UTC', undefined],

@@ -1,9 +1,9 @@
-/** Local times of a time zone, and moments. */
+/** Converts between local times of a time zone and moments. */
 import { DAY_MS } from './time.ts';
 
 /**
- * The moment of `2026-11-24T09:00` (or with seconds) in a time zone; an offset or `Z` in the text wins.
- * When clocks go back, the first of the two; when they go forward, as if they hadn't.
+ * Returns the moment of `2026-11-24T09:00` (or with seconds) in a time zone; an offset or `Z` in the text wins. A time that comes twice,
+ * when clocks go back, is the first of the two; one that doesn't come, when they go forward, is read as if they hadn't.
  *
  * @returns milliseconds since the Unix epoch, undefined for an invalid time
  */
@@ -12,7 +12,7 @@ export function momentOf(text: string, timeZone: string): number | undefined {
     /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?$/i.exec(text.trim()) ?? [];
   if (date === undefined || time === undefined) return undefined;
   const asUtc = Date.parse(`${date}T${time}Z`);
-  // `02-30` would roll over into March.
+  // Without this check `02-30` would roll over into March.
   if (Number.isNaN(asUtc) || !new Date(asUtc).toISOString().startsWith(date)) return undefined;
   if (offset !== undefined) {
     const parsed = Date.parse(`${date}T${time}${offset.toUpperCase()}`);
@@ -23,31 +23,31 @@ export function momentOf(text: string, timeZone: string): number | undefined {
   return fitting.length === 0 ? asUtc - (offsets[0] ?? 0) : Math.min(...fitting);
 }
 
-/** How far the clocks of a time zone are ahead of UTC, in milliseconds. */
+/** Returns how far the clocks of a time zone are ahead of UTC, in milliseconds. */
 function offsetAt(moment: number, timeZone: string): number {
   return Date.parse(`${wallTime(moment, timeZone)}Z`) - Math.floor(moment / 1000) * 1000;
 }
 
-/** `2026-11-24T09:00:00` */
+/** Formats a moment as `2026-11-24T09:00:00`. */
 export function wallTime(moment: number, timeZone: string): string {
-  // Swedish writes dates as ISO 8601 does.
+  // The Swedish format of dates is that of ISO 8601.
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(moment).replace(' ', 'T');
 }
 
-/** `2026-11-24` */
+/** Formats a moment as `2026-11-24`. */
 export function dateIn(moment: number, timeZone: string): string {
   return wallTime(moment, timeZone).slice(0, 10);
 }
 
 /**
- * What Intl takes and no other program understands alike: offsets like +01:00, which know no daylight saving time, the three letters of Java 1.1, which
- * Postgres doesn't know or takes for another zone (IST: Israel's, not India's), those that Postgres takes for a fixed offset (CET), and SystemV/….
- * Source: aliases of zones in ICU, `pg_timezone_abbrevs`.
+ * Intl takes these names, but no other program understands them alike: offsets like +01:00, which know no daylight saving time, the three
+ * letters of Java 1.1, which Postgres doesn't know or takes for another zone (IST: Israel's, not India's), those that Postgres takes for a
+ * fixed offset (CET), and SystemV/…. Source: aliases of zones in ICU, `pg_timezone_abbrevs`.
  */
 const AMBIGUOUS =
   /^([+-]|SystemV\/|([CEMW]ET|ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST)$)/i;
 
-/** Whether a text is an IANA name of a time zone, as `Europe/Berlin`. Postgres knows all of them, by the same rules. */
+/** Tells whether a text is an IANA name of a time zone, such as `Europe/Berlin`. Postgres knows all of them, by the same rules. */
 export function isTimeZone(text: string): boolean {
   if (AMBIGUOUS.test(text)) return false;
   try {
@@ -58,7 +58,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** Whether a text is a date of the calendar, as `2026-11-24`. */
+/** Tells whether a text is a date of the calendar, such as `2026-11-24`. */
 export function isDate(text: string): boolean {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

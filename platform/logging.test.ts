@@ -28,7 +28,7 @@ describe('log lines', () => {
   });
 
   it('come out while the process goes on, few or many', async () => {
-    // Ends only when its own output is read back to it: by this test, when the line has come.
+    // The program ends only when its own output is read back to it: by this test, when the line has come.
     const source = `import { createLogger } from ${JSON.stringify(logging)}; const logger = createLogger({ role: 'test', level: 'info' });
       process.stdin.on('data', () => logger.info('answer')).on('end', () => process.exit(0)); logger.info('hello');`;
     const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', source], { stdio: ['pipe', 'pipe', 'ignore'] });

@@ -7,12 +7,12 @@ import { currentSpan } from './telemetry/tracing.ts';
 
 export type { Logger } from 'pino';
 
-/** A line waits at most so long for others, in milliseconds: one system call for each would cost as much as all the rest of it. */
+/** A line waits at most so many milliseconds for others: one system call for each would cost as much as all the rest of it. */
 const GATHER_MS = 100;
-/** So many characters go out at once. */
+/** This many characters go out at once. */
 const GATHER_CHARACTERS = 4096;
 
-/** JSON lines on standard output with `level`, `time` (RFC 3339) and `role`. */
+/** Creates a logger that writes JSON lines to standard output with `level`, `time` (RFC 3339) and `role`. */
 export function createLogger(options: {
   readonly role: string;
   readonly level: string;
@@ -34,13 +34,13 @@ export function createLogger(options: {
   );
 }
 
-/** Lines that are written in the course of a span say so; what a line says itself goes before it. A new object each time: it is filled with the line. */
+/** Adds the current span; fields of the line itself win. The object is a new one each time, because it is filled with the line. */
 function spanFields(): object {
   const span = currentSpan();
   return span === undefined ? {} : { traceId: span.traceId, spanId: span.spanId };
 }
 
-/** Lines are gathered for a moment, and written when the process ends, whatever ends it but SIGKILL. Nothing is done while nothing is logged. */
+/** Gathers lines for a moment, and writes them when the process ends, whatever ends it but SIGKILL. It is idle while nothing is logged. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: false, minLength: GATHER_CHARACTERS });
   const write = output.write.bind(output);
@@ -61,8 +61,8 @@ function standardOutput(): DestinationStream {
 }
 
 /**
- * At its end a process writes what waits. Where the reader is gone, `sonic-boom` 4.2.1 tries that for ever, and the process never ends:
- * it takes every error for one that passes. So what it need not write again counts as written.
+ * Keeps a process from never ending where the reader is gone. At its end a process writes the lines that wait; `sonic-boom` 4.2.1 takes
+ * every error for one that passes, and tries for ever. So lines that it can't write count as written.
  */
 function unlessBroken(flushSync: () => void): void {
   const { writeSync } = fs;

@@ -1,4 +1,4 @@
-/** How much the entries may weigh together; the newest stays, whatever it weighs. */
+/** Limits how much the entries may weigh together; the newest stays, whatever it weighs. */
 interface WeightLimit<V> {
   readonly limit: number;
   readonly weigh: (value: V) => number;
@@ -27,7 +27,7 @@ export class LruMap<K, V> {
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
-    // A Map keeps the order of insertion: what is put back goes to the end.
+    // A Map keeps the order of insertion: an entry that is put back goes to the end.
     this.#entries.delete(key);
     this.#entries.set(key, value);
     return value;

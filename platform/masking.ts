@@ -1,9 +1,9 @@
-/** What an answer shows in place of a secret. Sent back in an update it means "unchanged". */
+/** An answer shows this in place of a secret. Sent back in an update it means "unchanged". */
 export const MASK = '********';
 
 /**
- * An address without what is secret in it: the password and the values of query parameters.
- * What is no address becomes the mask altogether, because nothing is known about its parts.
+ * Masks the secret parts of an address: the password and the values of query parameters. A text that is no address becomes the mask
+ * altogether, because nothing is known about its parts.
  */
 export function maskUrl(address: string): string {
   if (!URL.canParse(address)) return MASK;

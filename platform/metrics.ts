@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** One role's metrics, with those of the Node.js process and `parley_build_info`. */
+/** Creates one role's registry, with the metrics of the Node.js process and `parley_build_info`. */
 export function createRegistry(options: { readonly role: string; readonly version: string }): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

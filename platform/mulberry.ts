@@ -1,4 +1,4 @@
-/** Reproducible numbers, 0 ≤ x < 1. Source: Tommy Ettinger's mulberry32, public domain. */
+/** Returns a generator of reproducible numbers, 0 ≤ x < 1. Source: Tommy Ettinger's mulberry32, public domain. */
 export function mulberry(seed: number): () => number {
   let state = seed;
   return () => {

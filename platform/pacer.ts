@@ -3,7 +3,7 @@ import { systemClock, type Clock } from './clock.ts';
 /** Longest time a loop runs before other work gets its turn, in milliseconds. */
 const SLICE_MS = 2;
 
-/** All loops of a process share its event loop: of those that pause, one goes on each time it has gone round. */
+/** All loops of a process share its event loop: in each of its turns, one of the loops that pause goes on. */
 let lastTurn = Promise.resolve();
 
 /** Resolves after timers, I/O and other callbacks have run, for one caller at a time. */
@@ -12,7 +12,7 @@ export function nextTurn(): Promise<void> {
   return lastTurn;
 }
 
-/** Hands items on in slices: what only awaits promises that are resolved already never lets the event loop go round. */
+/** Hands items on in slices: a loop that only awaits resolved promises never lets the event loop go round. */
 export async function* paced<T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T> {
   const pacer = new Pacer();
   for await (const item of items) {
@@ -26,13 +26,13 @@ export class Pacer {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #sliceStart: number;
 
-  /** @param clock that of the process by default: what the loops guard is the real event loop, also where other times are injected */
+  /** @param clock the process's own by default: the loops guard the real event loop, also where other times are injected */
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
     this.#clock = clock;
     this.#sliceStart = clock.monotonic();
   }
 
-  /** Whether this slice is used up: then `await pacer.pause()`. Split in two so that the common case costs no promise. */
+  /** True when this slice is used up: then `await pacer.pause()`. The two are apart so that the common case costs no promise. */
   get due(): boolean {
     return this.#clock.monotonic() - this.#sliceStart > SLICE_MS;
   }

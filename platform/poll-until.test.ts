@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { pollUntil } from './poll-until.ts';
 
-/** Finds 1, 2, 3, … */
+/** Returns a function that finds 1, 2, 3, … */
 function counting() {
   const look = () => (look.made += 1);
   look.made = 0;

@@ -1,9 +1,9 @@
 import { sleep, type Clock } from './clock.ts';
 
 export interface PollOptions {
-  /** Between the end of one look and the next, in milliseconds. */
+  /** Milliseconds between the end of one look and the next. */
   readonly everyMs: number;
-  /** No look begins later than this after the first, in milliseconds; default: never too late. */
+  /** Milliseconds after the first look in which the last one may begin; default: no limit. */
   readonly withinMs?: number;
   readonly clock: Clock;
   /** Ends the waiting. */

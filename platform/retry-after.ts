@@ -4,7 +4,7 @@ const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{
 /**
  * Reads a `Retry-After` header (RFC 9110, 10.2.3): seconds, also with a fraction as providers of models send them, or a date.
  *
- * @param header as it came; of several the first counts
+ * @param header the header as it came; of several the first counts
  * @param now milliseconds since the Unix epoch
  * @returns milliseconds from now, 0 or more and unbounded; undefined for anything else
  */

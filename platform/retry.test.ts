@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { retry } from './retry.ts';
 
-/** Fails with each of the errors, then succeeds. */
+/** Returns an attempt that fails with each of the errors, then succeeds. */
 function failing(...errors: Error[]) {
   const attempt = async () => {
     attempt.made += 1;

@@ -1,4 +1,4 @@
-/** The bootstrap that every role runs on: readiness, probes, signals, failures and an orderly stop. */
+/** Runs every role: readiness, probes, signals, failures and an orderly stop. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
@@ -22,13 +22,13 @@ export interface RoleOptions {
 
 export type StopReason = 'SIGTERM' | 'SIGINT' | 'aborted' | 'failed';
 
-/** What a role starts with. */
+/** Context that a role starts with. */
 export interface RoleContext extends Pick<RoleOptions, 'config' | 'logger' | 'registry'> {
   readonly databaseUrl: string;
   readonly clock: Clock;
   /** Not ready until the role clears its reasons; `/readyz` shows them. */
   readonly readiness: Readiness;
-  /** The name of this process in leases, events and Temporal. */
+  /** Name of this process in leases, events and Temporal. */
   readonly identity: string;
   /** Aborts before the first step of the stop. */
   readonly stopping: AbortSignal;
@@ -42,9 +42,9 @@ export interface RoleContext extends Pick<RoleOptions, 'config' | 'logger' | 're
 
 interface Role {
   readonly name: string;
-  /** What it uses Postgres for, for the error without DATABASE_URL: `stores agent revisions in Postgres`. */
+  /** Use of Postgres, for the error without DATABASE_URL: `stores agent revisions in Postgres`. */
   readonly database: string;
-  /** How long the stop may take, in milliseconds; PARLEY_SHUTDOWN_TIMEOUT_MS by default. */
+  /** Most milliseconds that the stop may take; PARLEY_SHUTDOWN_TIMEOUT_MS by default. */
   readonly stopTimeoutMs?: number;
   readonly start: (context: RoleContext) => Promise<void>;
 }
@@ -53,7 +53,7 @@ interface Role {
  * Starts a role, waits for SIGTERM, SIGINT, `signal` or a failure, then runs the steps of the stop one after another. A step that fails is
  * logged and does not keep the others from running. A role that fails to start is stopped in the same way.
  *
- * @throws ConfigError without DATABASE_URL; what the start or a background task failed with
+ * @throws ConfigError without DATABASE_URL; the error of the start or of a background task
  */
 export async function runRole(options: RoleOptions, role: Role): Promise<void> {
   const { config, logger, registry } = options;
@@ -121,7 +121,7 @@ export async function runRole(options: RoleOptions, role: Role): Promise<void> {
   failed.signal.throwIfAborted();
 }
 
-/** A second signal of the same name ends the process at once, while the role stops. @param ended aborts when it has */
+/** Ends the process at once on a second signal of the same name, while the role stops. @param ended aborts when the role has stopped */
 function stopReason(failed: AbortSignal, ended: AbortSignal, aborted: AbortSignal = new AbortController().signal): Promise<StopReason> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const)

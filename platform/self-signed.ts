@@ -1,12 +1,12 @@
 /**
- * Self-signed certificates, made on the spot: of servers of the local stack and their clients, which know each other by these very
- * certificates, and of tests.
+ * Makes self-signed certificates on the spot: for servers of the local stack and their clients, which know each other by these very
+ * certificates, and for tests.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const der = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
   const body = Buffer.concat(content);
-  // As short as can be: strict readers take no other.
+  // The length is as short as can be: strict readers take no other.
   const size = body.length;
   const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([tag, ...length]), body]);
@@ -21,9 +21,9 @@ const commonName = bytes(0x55, 0x04, 0x03);
 const subjectAltName = bytes(0x55, 0x1d, 0x11);
 
 /**
- * Not an authority: who trusts it, trusts this one key.
- * @param options.addresses IPv4
- * @param options.days how long it holds, up to 2049; below 0 it has ended. Default 10
+ * Makes a certificate that is no authority: who trusts it, trusts this one key.
+ * @param options.addresses IPv4 addresses
+ * @param options.days days until it ends, up to 2049; below 0 it has ended. Default 10
  */
 export function selfSigned(options: {
   readonly names: readonly string[];

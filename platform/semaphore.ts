@@ -1,15 +1,15 @@
 interface Waiting {
-  /** Undefined where there is only one owner. */
+  /** Owner of the request; undefined where there is only one. */
   readonly owner: string | undefined;
 }
 
-/** The first of those whose owner holds the fewest. */
+/** Picks the first request among those whose owner holds the fewest. */
 export function nextInTurn<T extends Waiting>(waiting: readonly T[], heldBy: (owner: string) => number): T | undefined {
   const held = ({ owner }: Waiting): number => (owner === undefined ? 0 : heldBy(owner));
   return waiting.toSorted((one, other) => held(one) - held(other))[0];
 }
 
-/** At most `permits` holders at a time; the others wait, first come first served, and first those of owners that hold fewer. */
+/** Admits at most `permits` holders at a time; the others wait, first come first served, and first those of owners that hold fewer. */
 export class Semaphore {
   readonly #waiting: (Waiting & { readonly grant: () => void })[] = [];
   readonly #held = new Map<string, number>();
@@ -23,14 +23,14 @@ export class Semaphore {
     this.#kept = kept;
   }
 
-  /** @returns releases the permit, as that of {@link acquire} does; undefined where it would have to wait */
+  /** @returns a function that releases the permit, as that of {@link acquire} does; undefined where it would have to wait */
   tryAcquire(owner?: string): (() => void) | undefined {
     if (!this.#mayTake(owner)) return undefined;
     this.#count(owner, 1);
     return this.#releaseOf(owner);
   }
 
-  /** @returns releases the permit; call it once. @throws the signal's reason when it aborts while waiting */
+  /** @returns a function that releases the permit; call it once. @throws the signal's reason when it aborts while waiting */
   async acquire(signal?: AbortSignal, owner?: string): Promise<() => void> {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** What someone may have meant by a name that there isn't. */
+/** Guesses which name someone meant who wrote a name that doesn't exist. */
 
 /** Longer names are not compared. */
 const LONGEST_COMPARED = 64;
@@ -13,7 +13,7 @@ export function similarName(name: string, candidates: readonly string[]): string
   return best !== undefined && best.distance <= Math.floor(name.length / 3) ? best.candidate : undefined;
 }
 
-/** Characters to insert, delete or replace (Levenshtein). */
+/** Counts the characters to insert, delete or replace (Levenshtein). */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

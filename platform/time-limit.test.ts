@@ -4,7 +4,7 @@ import { withinTime } from './time-limit.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Endless the first time it is called. */
+/** Returns work that is endless the first time it is called. */
 function slowAtFirst(): () => string {
   let calls = 0;
   return () => {
@@ -14,7 +14,7 @@ function slowAtFirst(): () => string {
   };
 }
 
-/** Of the thread, for each attempt. */
+/** Makes each attempt use this much of the thread's processor time. */
 function used(ms: number): void {
   vi.spyOn(process, 'threadCpuUsage').mockImplementation((before) => ({ user: before === undefined ? 0 : ms * 1000, system: 0 }));
 }
@@ -41,6 +41,6 @@ it('gives up on work that fails', () => {
     calls += 1;
     throw new Error('no');
   };
-  // No limit that a pause of the machine could reach first.
+  // The limit is so long that no pause of the machine reaches it first.
   expect([withinTime(60_000, fails), calls]).toEqual([undefined, 1]);
 });

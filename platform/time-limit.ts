@@ -1,12 +1,12 @@
-/** Work that someone else's text may make endless: patterns, nested schemas. */
+/** Limits work that someone else's text may make endless: patterns, nested schemas. */
 import { createContext, Script } from 'node:vm';
 
-/** How often the limit is doubled for a thread that got none of the processor's time meanwhile. */
+/** The limit is doubled this often for a thread that got none of the processor's time meanwhile. */
 const DOUBLINGS = 4;
 
 /**
- * Node stops a script that runs too long by the clock on the wall, with all that it called. Where the thread had to wait for the processor
- * the work begins again, with more time: it may be ordinary work on a busy machine.
+ * Runs `work` in a script, because Node stops a script that runs too long by the clock on the wall, with all that it called. Where the
+ * thread had to wait for the processor the work begins again, with more time: it may be ordinary work on a busy machine.
  *
  * @param ms of the processor's time, about
  * @param work may be called several times
@@ -27,7 +27,7 @@ export function withinTime<T>(ms: number, work: () => T): T | undefined {
   return undefined;
 }
 
-/** Of the context's own class of errors. */
+/** Recognises the error by its code, because it is of the context's own class. */
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

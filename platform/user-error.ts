@@ -1,10 +1,10 @@
 import { errorMessageOf } from './caught.ts';
-/** A failure that the person at the terminal can act on: printed without a stack. */
+/** Reports a failure that the person at the terminal can act on: it is printed without a stack. */
 export class UserError extends Error {
   override readonly name = 'UserError';
-  /** What to do about it. */
+  /** Advice on what to do about it. */
   readonly cure: string | undefined;
-  /** What the process ends with. */
+  /** Code that the process ends with. */
   readonly exitCode: number;
   constructor(message: string, options?: { readonly cure?: string; readonly cause?: unknown; readonly exitCode?: number }) {
     super(message, { cause: options?.cause });
@@ -13,13 +13,13 @@ export class UserError extends Error {
   }
 }
 
-/** What has failed underneath: `fetch` itself only says that it has. */
+/** Returns the message of the underlying error: `fetch` itself only says that it has failed. */
 export function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return errorMessageOf(cause);
 }
 
-/** Prints a failure as a person wants it and answers the exit code: 1 expected, 70 a bug of ours. */
+/** Prints a failure as a person wants it and returns the exit code: 1 expected, 70 a bug of ours. */
 export function reportFailure(error: unknown, out: NodeJS.WritableStream): number {
   if (error instanceof UserError) {
     out.write(`parley: ${error.message}\n${error.cure === undefined ? '' : `  → ${error.cure}\n`}`);

@@ -3,16 +3,17 @@ import { randomBytes } from 'node:crypto';
 export interface UuidOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now?: () => number;
-  /** `size` unpredictable bytes. */
+  /** Returns `size` unpredictable bytes. */
   readonly random?: (size: number) => Buffer;
 }
 
-/** The 12 bits behind the time. */
+/** Maximum of the 12 bits behind the time. */
 const COUNTER_MAX = 0xfff;
 
 /**
- * A source of UUIDv7 whose every id sorts behind the one before, also within a millisecond and when the clock goes back. Each millisecond begins at a
- * random count; where the count runs out, the next millisecond begins early. Source: RFC 9562, sections 5.7 and 6.2 (method 1).
+ * Returns a source of UUIDv7 whose every id sorts behind the one before, also within a millisecond and when the clock goes back. Each
+ * millisecond begins at a random count; where the count runs out, the next millisecond begins early. Source: RFC 9562, sections 5.7 and
+ * 6.2 (method 1).
  */
 export function uuidv7Sequence({ now = Date.now, random = randomBytes }: UuidOptions = {}): () => string {
   let ms = -1;
@@ -28,12 +29,12 @@ export function uuidv7Sequence({ now = Date.now, random = randomBytes }: UuidOpt
   };
 }
 
-/** The next id of this process: what is made one after the other here is listed in that order. */
+/** Returns the next id of this process: ids that are made one after the other here are listed in that order. */
 export const uuidv7 = uuidv7Sequence();
 
 let latest = { ms: -1, next: uuidv7 };
 
-/** An id for a given moment; those for one millisecond are listed in the order in which they are made. @param ms since the Unix epoch */
+/** Returns an id for a given moment; those of one millisecond are listed as they are made. @param ms milliseconds since the Unix epoch */
 export function uuidv7At(ms: number): string {
   if (ms !== latest.ms) latest = { ms, next: uuidv7Sequence({ now: () => ms }) };
   return latest.next();

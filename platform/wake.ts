@@ -10,7 +10,7 @@ export class Wake {
     this.#clock = clock;
   }
 
-  /** There is something to do. Calls before the loop sleeps aren't lost, and many are as good as one. */
+  /** Says that there is something to do. Calls before the loop sleeps aren't lost, and many are as good as one. */
   call(): void {
     this.#called = true;
     this.#resolve?.();

@@ -7,7 +7,7 @@ interface Shape {
   readonly channels?: number;
   readonly bits?: number;
   readonly data: Uint8Array;
-  /** As the header says it. */
+  /** Length that the header states. */
   readonly length?: number;
   readonly before?: Uint8Array;
 }
@@ -36,7 +36,7 @@ const read = (shape: Shape): number[] => [...readWav(wav(shape)).samples];
 it('reads what speech servers write', () => {
   const samples = new Int16Array([0, 1, -32_768, 32_767]);
   expect(readWav(wav({ data: bytesOf(samples) }))).toEqual({ sampleRate: 24_000, samples });
-  // A stream of unknown length; and one with a list of titles before the data.
+  // One file is a stream of unknown length; the other has a list of titles before the data.
   expect(read({ data: bytesOf(samples), length: 0xffffffff })).toEqual([...samples]);
   const list = Buffer.from('LIST\u0003\u0000\u0000\u0000abc\u0000', 'latin1');
   expect(read({ data: bytesOf(samples), before: list })).toEqual([...samples]);

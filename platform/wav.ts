@@ -1,13 +1,13 @@
-/** WAV files: written with 16 bits, read as speech servers and recorders write them. */
+/** Writes WAV files with 16 bits, and reads those of speech servers and recorders. */
 
-/** One channel. */
+/** Sound of one channel. */
 export interface Sound {
   readonly samples: Int16Array;
-  /** Hz. */
+  /** Samples per second, in Hz. */
   readonly sampleRate: number;
 }
 
-/** @param options.dataBytes as the head is to say it: for a file that is streamed, as long as it may get */
+/** @param options.dataBytes length that the head states: for a file that is streamed, as long as it may get */
 export function wavHeader(options: { readonly sampleRate: number; readonly channels?: number; readonly dataBytes: number }): Buffer {
   const { sampleRate, channels = 1, dataBytes } = options;
   const header = Buffer.alloc(44);
@@ -26,7 +26,7 @@ export function wavHeader(options: { readonly sampleRate: number; readonly chann
   return header;
 }
 
-/** The samples of several channels are interleaved. */
+/** Writes a WAV file; the samples of several channels are interleaved. */
 export function wavOf({ samples, sampleRate, channels = 1 }: Sound & { readonly channels?: number }): Buffer {
   const data = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
   return Buffer.concat([wavHeader({ sampleRate, channels, dataBytes: data.length }), data]);
@@ -34,7 +34,7 @@ export function wavOf({ samples, sampleRate, channels = 1 }: Sound & { readonly 
 
 const PCM = 1;
 const FLOAT = 3;
-/** The format is in an extension of the header. */
+/** This number says that an extension of the header has the format. */
 const EXTENSIBLE = 0xfffe;
 
 interface Format {
@@ -96,7 +96,7 @@ function decode(data: Uint8Array, { code, channels, sampleRate, bits }: Format):
   return samples;
 }
 
-/** By format and bits: a sample as one of 16 bits. */
+/** Readers by format and bits; each returns a sample as one of 16 bits. */
 const sampleReaders: Readonly<Record<string, (view: DataView, at: number) => number>> = {
   [`${PCM}/8`]: (view, at) => (view.getUint8(at) - 128) * 256,
   [`${PCM}/16`]: (view, at) => view.getInt16(at, true),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readYaml } from './yaml.ts';
 
 const valuesOf = (text: string): readonly unknown[] => readYaml(text).map(({ value }) => value);
-/** Ten times ten times ten … values in a few lines. */
+/** Returns ten times ten times ten … values in a few lines. */
 const bomb = (levels: number): string =>
   Array.from(
     { length: levels },

@@ -5,7 +5,7 @@ import { KUBERNETES_YAML } from './kubernetes-yaml.ts';
 
 export class YamlError extends Error {
   override readonly name = 'YamlError';
-  /** Where the text is at fault, from 1; undefined where it is at fault as a whole. */
+  /** Line of the fault, from 1; undefined where the text is at fault as a whole. */
   readonly line: number | undefined;
 
   constructor(message: string, { line, cause }: { readonly line?: number; readonly cause?: unknown } = {}) {
@@ -22,18 +22,18 @@ export interface YamlDocument {
 }
 
 export interface YamlOptions {
-  /** YAML 1.2 by default; `kubernetes`: as {@link KUBERNETES_YAML}. */
+  /** YAML 1.2 by default; `kubernetes` reads scalars by {@link KUBERNETES_YAML}. */
   readonly dialect?: 'kubernetes';
-  /** What the aliases of a document may add to it, in characters; a value counts as {@link VALUE_SIZE}, and its text. */
+  /** Most characters that the aliases of a document may add to it; a value counts as {@link VALUE_SIZE}, and its text. */
   readonly maxExpansion?: number;
 }
 
 const VALUE_SIZE = 100;
 const MAX_EXPANSION = 10_000_000;
-/** The library looks for the anchor of each alias among all those before. */
+/** The number of aliases is limited, because the library looks for the anchor of each among all those before. */
 const MAX_ALIASES = 50_000;
 
-/** @throws YamlError for what is no YAML, and for aliases that stand for too much */
+/** @throws YamlError for text that is no YAML, and for aliases that stand for too much */
 export function readYaml(text: string, { dialect, maxExpansion = MAX_EXPANSION }: YamlOptions = {}): readonly YamlDocument[] {
   const lines = new LineCounter();
   const lineAt = (position: number): number => lines.linePos(position).line;
@@ -50,7 +50,7 @@ export function readYaml(text: string, { dialect, maxExpansion = MAX_EXPANSION }
   });
 }
 
-/** What is nested a thousand times is more than the stack holds; an alias may have no anchor. */
+/** Words the library's errors for readers: a value nested a thousand times is more than the stack holds; an alias may have no anchor. */
 function attempt<T>(read: () => T): T {
   try {
     return read();
@@ -60,7 +60,7 @@ function attempt<T>(read: () => T): T {
   }
 }
 
-/** How many aliases there are, and how much they add to what is written, in {@link YamlOptions.maxExpansion}'s measure. */
+/** Counts the aliases, and how much they add to the text, in {@link YamlOptions.maxExpansion}'s measure. */
 function measureAliases(contents: ParsedNode | null): { readonly aliases: number; readonly expansion: number } {
   const sizes = new Map<string, number>();
   let [aliases, written] = [0, 0];
@@ -73,7 +73,7 @@ function measureAliases(contents: ParsedNode | null): { readonly aliases: number
     if (!isScalar(node) && !isCollection(node)) return 0;
     const own = VALUE_SIZE + (isScalar(node) ? String(node.value).length : 0);
     written += own;
-    // Inside of itself it stands for no end of values.
+    // Inside itself an alias stands for no end of values.
     if (node.anchor !== undefined) sizes.set(node.anchor, Infinity);
     const size = isCollection(node) ? node.items.reduce<number>((sum, item) => sum + sizeOf(item), own) : own;
     if (node.anchor !== undefined) sizes.set(node.anchor, size);

@@ -1,6 +1,6 @@
 /**
- * The configuration of every role: environment variables, read once at start.
- * One schema serves validation, `parley config`, the reference page and the chart's values.
+ * Defines the configuration of every role: environment variables, read once at start. One schema serves validation, `parley config`, the
+ * reference page and the chart's values.
  */
 import { z } from 'zod';
 
@@ -367,7 +367,7 @@ const schema = z.object({
 
 export type Config = z.output<typeof schema>;
 
-/** A variable has a value that can't be used. The message names each, with the allowed form. */
+/** Reports variables with values that can't be used. The message names each, with the allowed form. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -390,13 +390,13 @@ export interface ConfigEntry {
   readonly name: string;
   readonly description: string;
   readonly secret: boolean;
-  /** As a JSON Schema fragment, for the reference and the chart. */
+  /** JSON Schema fragment of the text, for the reference and the chart. */
   readonly schema: unknown;
-  /** What the text has to be as JSON, of a variable that holds a list; a fragment too. */
+  /** JSON Schema fragment of the list that the text holds as JSON; only for such variables. */
   readonly list?: unknown;
 }
 
-/** Every variable, in the order of the schema. */
+/** Returns every variable, in the order of the schema. */
 export function configEntries(): readonly ConfigEntry[] {
   return Object.entries(schema.shape).map(([name, field]) => entryOf(name, field));
 }

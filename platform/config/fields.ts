@@ -1,4 +1,4 @@
-/** Shapes that several variables of the configuration have. */
+/** Defines shapes that several variables of the configuration have. */
 import { z } from 'zod';
 
 export const port = (value: number) => {
@@ -21,7 +21,7 @@ function parsedJson(value: string, context: z.RefinementCtx<string>, what: strin
   }
 }
 
-/** A JSON object in one variable; undefined where there is none. */
+/** Reads a JSON object from one variable; undefined where there is none. */
 export const jsonObject = <T extends z.ZodType>(schema: T) =>
   z
     .string()
@@ -29,7 +29,7 @@ export const jsonObject = <T extends z.ZodType>(schema: T) =>
     .pipe(schema)
     .optional();
 
-/** A JSON array in one variable. @param problemOf what is wrong with items that are sound one by one */
+/** Reads a JSON array from one variable. @param problemOf says what is wrong with items that are sound one by one */
 export const jsonList = <T extends z.ZodType>(
   item: T,
   fallback: string,
@@ -46,7 +46,7 @@ export const jsonList = <T extends z.ZodType>(
       }),
     );
 
-/** A text that some part of the program has to be able to read; its complaint becomes the problem with the variable. */
+/** Checks a text with the function that reads it later; its complaint becomes the problem with the variable. */
 export const readable = (read: (value: string) => unknown, fallback: string) =>
   z
     .string()

@@ -1,4 +1,4 @@
-/** The variables about phone numbers, parsed: which ones the deployment has, whose they are, and how long they stay reserved. */
+/** Parses the variables about phone numbers: which ones the deployment has, whose they are, and how long they stay reserved. */
 import { DAY_MS } from '../time.ts';
 
 /** The phone numbers that a deployment gives out itself: `+15550100` is one, `+155501*` are all that begin so. */
@@ -22,7 +22,7 @@ export class NumberPool {
   }
 }
 
-/** Which organisations alone may have which phone numbers: `+4930*=acme` is all that begin so, `+12125550100=acme` one. */
+/** Restricts phone numbers to organisations: `+4930*=acme` gives it all that begin so, `+12125550100=acme` one. */
 export class NumberAssignments {
   readonly #organizations = new Map<string, string[]>();
 
@@ -36,7 +36,7 @@ export class NumberAssignments {
     }
   }
 
-  /** The longest entry that fits decides. @returns undefined where any organisation may have the number */
+  /** Finds the organisations of the longest entry that fits. @returns undefined where any organisation may have the number */
   assigneesOf(number: string): readonly string[] | undefined {
     for (let length = number.length; length > 1; length -= 1) {
       const beginning = number.slice(0, length);
@@ -47,7 +47,7 @@ export class NumberAssignments {
   }
 }
 
-/** How long phone numbers stay reserved for their organisation, in milliseconds. */
+/** Returns how long phone numbers stay reserved for their organisation, in milliseconds. */
 export function numberReservationMs({ PARLEY_NUMBER_RESERVATION_DAYS: days }: { readonly PARLEY_NUMBER_RESERVATION_DAYS: number }): number {
   return days * DAY_MS;
 }

@@ -1,4 +1,7 @@
-/** What providers charge, as the operator of the installation writes it in PARLEY_PRICES. Amounts are exact: texts, or numbers as they are written. */
+/**
+ * Reads providers' prices, as the operator of the installation writes them in PARLEY_PRICES. Amounts are exact: texts, or numbers as
+ * written.
+ */
 import { z } from 'zod';
 
 import { AMOUNT } from '../money.ts';
@@ -45,7 +48,7 @@ export const providerPrice = z
     if (complaint !== undefined) context.addIssue({ code: 'custom', message: complaint });
   });
 
-/** How a table looks. The amounts are those of a day in 2025: contracts differ. */
+/** Shows the form of a table. The amounts are those of a day in 2025: contracts differ. */
 export const EXAMPLE_PRICES = [
   {
     kind: 'llm',
@@ -101,7 +104,7 @@ function complaintOf(price: Amounts & { readonly kind: (typeof usageKinds)[numbe
   return time === 1 || characters ? undefined : 'a price of kind tts needs perMillionCharacters, perMinute or perHour';
 }
 
-/** @returns what keeps prices, each of which is sound, from being one table */
+/** @returns the problem that keeps prices, each of which is sound, from being one table */
 export function problemOfPrices(prices: readonly ProviderPrice[]): string | undefined {
   const currencies = [...new Set(prices.map(({ currency }) => currency))];
   if (currencies.length > 1) return `prices are in ${currencies.join(' and ')}: write all in one currency`;

@@ -1,4 +1,4 @@
-/** What the variables that hold JSON say of outside models. */
+/** Defines the JSON of the variables about outside models. */
 import { z } from 'zod';
 
 const providerURL = z
@@ -16,7 +16,7 @@ const ONE_KEY_MESSAGE = 'apiKeyEnv and apiKeyFile exclude each other';
 
 const profileName = z.string().min(1).max(63).describe('What KnowledgeBases call the profile.');
 
-/** What every profile with vectors says of its model. */
+/** Fields that every profile with vectors has for its model. */
 const embeddingModel = {
   name: profileName,
   model: z.string().min(1).describe('Name of the model; kept with each knowledge base, which refuses another.'),
@@ -53,7 +53,7 @@ export const embeddingProfile = z.discriminatedUnion('provider', [
   }),
 ]);
 
-/** A model that reads question and passages together. */
+/** Describes a model that reads question and passages together. */
 export const rerankProfile = z
   .strictObject({
     name: profileName,
@@ -86,7 +86,7 @@ const ocrLimits = {
     .describe('Time after which no further page of a document is begun, in milliseconds.'),
 };
 
-/** How pages are read that have no text but pictures. */
+/** Says how pages are read that have no text but pictures. */
 export const ocrProfile = z.discriminatedUnion('provider', [
   z
     .strictObject({
@@ -110,7 +110,7 @@ export const ocrProfile = z.discriminatedUnion('provider', [
   }),
 ]);
 
-/** What an agent's `provider` means on this installation. */
+/** Says what an agent's `provider` means on this installation. */
 export const providerDefaults = z
   .strictObject({
     name: z.string().min(1).max(64).describe('The `provider` of agents that it is for.'),

@@ -1,13 +1,13 @@
-/** Mail servers as the operator names them. */
+/** A mail server, as the operator names it. */
 
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise STARTTLS. */
+  /** Set for TLS from the first byte; otherwise STARTTLS. */
   readonly secure: boolean;
 }
 
-/** By domain; `*` for all others. */
+/** Mail servers by domain; `*` is for all others. */
 export type SmtpServers = ReadonlyMap<string, SmtpServer>;
 
 /**

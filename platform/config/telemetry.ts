@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry's own variables that an installation is likely to set. Its packages read them, and all others that it defines, from the environment;
- * here they are checked, shown by `parley config`, and given a place in the chart.
+ * Defines OpenTelemetry's own variables that an installation is likely to set. Its packages read them, and all others that it defines,
+ * from the environment; here they are checked, shown by `parley config`, and given a place in the chart.
  */
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** Of the voice role: how many calls, in which processes. */
+/** Defines the variables of the voice role: how many calls, in which processes. */
 import { z } from 'zod';
 
 import { milliseconds } from './fields.ts';

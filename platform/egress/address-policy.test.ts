@@ -7,7 +7,7 @@ import { parseAddress, parseCidr } from './address.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { openEgress } from '../../test/support/open-egress.ts';
 
-/** Written down a second time, for Node's own matcher. */
+/** The list is written down a second time, for Node's own matcher. */
 const forbidden: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -36,7 +36,7 @@ const toNumber = (text: string): number => text.split('.').reduce((value, part) 
 const toText = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 0xff).join('.');
 const hex = (value: number): string => `${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
 
-/** Any address, and often one at or next to the edge of a network. */
+/** Generates any address, and often one at or next to the edge of a network. */
 const anyV4 = fc.oneof(
   fc.integer({ min: 0, max: 0xffffffff }),
   fc
@@ -96,10 +96,10 @@ describe('which addresses may be called', () => {
       fc.property(anyV4, (value) => {
         const expected = blocked.check(toText(value)) ? 'forbidden_address' : undefined;
         for (const host of spellings(value)) expect([host, egress.check(`https://${host}/`)?.kind]).toEqual([host, expected]);
-        // Through a translator.
+        // The address leads through a translator.
         expect(egress.check(`https://[64:ff9b::${hex(value)}]/`)?.kind).toBe(expected);
         expect(egress.check(`https://[64:ff9b::${toText(value)}]/`)?.kind).toBe(expected);
-        // Behind an ISATAP interface of a public network.
+        // The address is behind an ISATAP interface of a public network.
         expect(objection(`2600::5efe:${hex(value)}`) === undefined).toBe(expected === undefined);
         expect(objection(`2600::200:5efe:${hex(value)}`) === undefined).toBe(expected === undefined);
         // These forms carry an IPv4 address and lead nowhere public, whichever it is.

@@ -1,8 +1,8 @@
-/** Which addresses may be called: what is public unicast, and what the operator of the installation also allows. */
+/** Decides which addresses may be called: public unicast, and those that the operator of the installation also allows. */
 import { type Address, type Cidr, contains, embedded, parseCidr } from './address.ts';
 import type { PortRange } from './ports.ts';
 
-/** IPv4 that is not public unicast (IANA's special-purpose registry, multicast, reserved), and one cloud's metadata service. */
+/** These IPv4 networks are not public unicast (IANA's special-purpose registry, multicast, reserved), or one cloud's metadata service. */
 const forbiddenV4 = table({
   '0.0.0.0/8': 'this network',
   '10.0.0.0/8': 'private network',
@@ -25,7 +25,7 @@ const forbiddenV4 = table({
   '240.0.0.0/4': 'reserved, with broadcast',
 });
 
-/** Global unicast; nothing outside it is public. */
+/** Global unicast is in this network; nothing outside it is public. */
 const globalV6 = parseCidr('2000::/3');
 
 const forbiddenV6 = table({
@@ -36,7 +36,7 @@ const forbiddenV6 = table({
   '3fff::/20': 'documentation',
 });
 
-/** Translators turn the last four bytes into an IPv4 address (RFC 6052). */
+/** Translators of this network turn the last four bytes into an IPv4 address (RFC 6052). */
 const nat64 = parseCidr('64:ff9b::/96');
 
 function table(entries: Readonly<Record<string, string>>): readonly { readonly cidr: Cidr; readonly name: string }[] {
@@ -45,7 +45,7 @@ function table(entries: Readonly<Record<string, string>>): readonly { readonly c
 
 export interface AddressPolicy {
   /**
-   * The reason why the address is forbidden, e.g. `loopback, 127.0.0.0/8`; undefined when it is allowed.
+   * Returns the reason why the address is forbidden, e.g. `loopback, 127.0.0.0/8`; undefined when it is allowed.
    * @param port of the connection; absent for a check that no port affects
    */
   objection(address: Address, port?: number): string | undefined;

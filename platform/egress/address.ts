@@ -5,9 +5,9 @@ import ipaddr from 'ipaddr.js';
 
 export interface Address {
   readonly family: 4 | 6;
-  /** 4 or 16 of them. */
+  /** The address in 4 or 16 bytes. */
   readonly bytes: readonly number[];
-  /** Canonical, for sockets. */
+  /** Canonical spelling, for sockets. */
   readonly text: string;
 }
 
@@ -28,17 +28,17 @@ export interface Cidr {
 export function parseAddress(text: string): Address | undefined {
   if (isIPv4(text)) return v4(text.split('.').map(Number));
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  // Only its parser: its range `unicast` includes loopback in the form `::7f00:1`.
+  // Only the library's parser is used: its range `unicast` includes loopback in the form `::7f00:1`.
   const bytes = ipaddr.IPv6.parse(text).toByteArray();
   return startsWith(bytes, mappedPrefix) ? v4(bytes.slice(12)) : { family: 6, bytes, text: v6Text(bytes) };
 }
 
-/** `::ffff:0:0/96` */
+/** `::ffff:0:0/96` holds the IPv4 addresses in IPv6. */
 const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 const v4 = (bytes: readonly number[]): Address => ({ family: 4, bytes, text: bytes.join('.') });
 
-/** The IPv4 address in the bytes from `offset` on. */
+/** Reads the IPv4 address in the bytes from `offset` on. */
 export function embedded(address: Address, offset: number): Address {
   return v4(address.bytes.slice(offset, offset + 4));
 }
@@ -53,7 +53,7 @@ function startsWith(bytes: readonly number[], prefix: readonly number[]): boolea
 }
 
 /**
- * `10.0.0.0/8`, `fd00::/8`, or one address (`127.0.0.1`).
+ * Reads `10.0.0.0/8`, `fd00::/8`, or one address (`127.0.0.1`).
  *
  * @throws RangeError for anything else, also where bits behind the prefix are set: `10.1.2.3/8` is most likely a typo.
  */
@@ -71,7 +71,7 @@ export function parseCidr(text: string): Cidr {
   return cidr;
 }
 
-/** The mask of the byte at `index` in a network of `bits` bits. */
+/** Returns the mask of the byte at `index` in a network of `bits` bits. */
 function maskOf(bits: number, index: number): number {
   const inByte = Math.min(8, Math.max(0, bits - 8 * index));
   return (0xff << (8 - inByte)) & 0xff;

@@ -1,16 +1,16 @@
 /**
- * Idle connections, so that the next request to the same server saves the handshakes. Those of one owner serve no other: a server may
- * close them, or write into them, at any moment.
+ * Keeps idle connections, so that the next request to the same server saves the handshakes. Those of one owner serve no other: a server
+ * may close them, or write into them, at any moment.
  */
 import type { Address } from './address.ts';
 import type { Connection } from './connection.ts';
 
-/** As many for an owner as it makes requests at once, or each burst opens most of them again. */
+/** An owner keeps as many as it makes requests at once, or each burst opens most of them again. */
 const MOST_PER_OWNER = 256;
 const MOST_IN_ALL = 1024;
 
 export class ConnectionPool {
-  /** By owner, the longest idle first. */
+  /** Idle connections by owner, the longest idle first. */
   readonly #idle = new Map<string, Connection[]>();
   readonly #all = new Set<Connection>();
   #idleCount = 0;
@@ -19,10 +19,10 @@ export class ConnectionPool {
     this.#all.add(connection);
   }
 
-  /** An idle connection of this owner to this origin, at one of these addresses only: DNS may have changed since. */
+  /** Takes an idle connection of this owner to this origin, at one of these addresses only: DNS may have changed since. */
   take(owner: string, origin: string, addresses: readonly Address[]): Connection | undefined {
     const idle = this.#idle.get(owner) ?? [];
-    // The latest one first: the server is least likely to be closing it.
+    // The latest one is tried first: the server is least likely to be closing it.
     for (let index = idle.length - 1; index >= 0; index -= 1) {
       const connection = idle[index];
       if (connection?.origin !== origin || !addresses.some(({ text }) => text === connection.address)) continue;

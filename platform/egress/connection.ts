@@ -14,7 +14,7 @@ import { skipUnaskedContinue } from './unasked-continue.ts';
 
 export interface ExchangeRequest {
   readonly method: Dispatcher.HttpMethod;
-  /** Path and query. */
+  /** Path and query of the URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
@@ -26,7 +26,7 @@ export interface ExchangeRequest {
 
 export interface ResponseHead {
   readonly status: number;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
@@ -48,10 +48,10 @@ interface ConnectionOptions {
 }
 
 export class Connection {
-  /** For whom it was opened: it serves no other. */
+  /** Owner for whom the connection was opened: it serves no other. */
   readonly owner: string;
   readonly origin: string;
-  /** The remote address. */
+  /** Remote address. */
   readonly address: string;
   readonly #host: string;
   readonly #client: Client;
@@ -102,7 +102,7 @@ export class Connection {
     return !this.#socket.destroyed && !this.#client.destroyed;
   }
 
-  /** It has carried a request before, and no byte has come since the latest one: the server may have closed it without reading that. */
+  /** True for a repeated use without a byte of an answer yet: the server may have closed the connection without reading the request. */
   get unanswered(): boolean {
     return this.#used > 1 && !this.#answered;
   }
@@ -157,7 +157,7 @@ export class Connection {
             fail(tooLarge(this.#host, request.maxBodyBytes));
             return;
           }
-          // Ends at the limit, without waiting for another byte from a slow server.
+          // The answer ends at the limit, without waiting for another byte from a slow server.
           if (request.overflow === 'truncate' && size === request.maxBodyBytes) finish(true);
         },
         onResponseEnd: () => finish(false),
@@ -182,7 +182,7 @@ function join(chunks: readonly Buffer[], size: number): Buffer {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
 }
 
-/** The server closed the kept connection before the first byte of an answer: most probably it was closing it already. */
+/** Tells whether the server closed the kept connection before the first byte of an answer: most probably it was closing it already. */
 export function wentStale(error: unknown, connection: Connection): boolean {
   return connection.unanswered && error instanceof EgressError && error.kind === 'reset' && error.phase === 'head';
 }

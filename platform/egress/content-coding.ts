@@ -6,7 +6,7 @@ import { EgressError } from './egress-error.ts';
 
 const unzip = { gzip: promisify(gunzip), zlib: promisify(inflate), deflate: promisify(inflateRaw), br: promisify(brotliDecompress) };
 
-/** `Accept-Encoding` where the caller wants bodies inflated. */
+/** `Accept-Encoding` of requests whose caller wants bodies inflated. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
 /** @throws EgressError `too_large`, or `protocol` for a damaged body or another coding */
@@ -20,7 +20,7 @@ export async function decodeBody(body: Buffer, coding: string | undefined, optio
       : name === 'br'
         ? unzip.br
         : name === 'deflate'
-          ? // By the book it has a zlib header (low half of the first byte: 8); some servers leave it out.
+          ? // The standard asks for a zlib header (low half of the first byte: 8); some servers leave it out.
             ((body[0] ?? 0) & 0x0f) === 8
             ? unzip.zlib
             : unzip.deflate

@@ -14,10 +14,10 @@ export interface Dialling {
   cancel(): void;
 }
 
-/** How long an address has before the next one is tried in parallel, in milliseconds. */
+/** Milliseconds that an address has before the next one is tried in parallel. */
 const NEXT_AFTER_MS = 250;
 
-/** How many of a name's addresses are tried. */
+/** Most addresses of a name that are tried. */
 const MOST_ADDRESSES = 6;
 
 /** @param options.addresses at least one, in the order in which they are tried */
@@ -40,7 +40,7 @@ export function dial(options: { readonly addresses: readonly Address[]; readonly
     if (address === undefined) return;
     const socket = connect({ host: address.text, port: options.port, noDelay: true });
     trying.add(socket);
-    // Also later: a socket that was given up may still emit an error, which would otherwise be unhandled.
+    // The listener stays: a socket that was given up may still emit an error, which would otherwise be unhandled.
     socket.on('error', (error) => {
       if (!trying.delete(socket)) return;
       if (waiting.length > 0) tryNext();

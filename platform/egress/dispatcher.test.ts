@@ -1,4 +1,4 @@
-/** The guard, for HTTP clients that read answers by themselves. */
+/** Tests the guard with HTTP clients that read answers by themselves. */
 import { fetch } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
@@ -15,7 +15,7 @@ let reached: number;
 let port: number;
 let server: TestServer;
 
-/** Loopback is allowed but for 127.66.0.0/16. */
+/** Opens a guard that allows loopback but for 127.66.0.0/16. */
 const open = (options: EgressOptions = {}): TestEgress =>
   openEgress({ allowCidrs: ['127.0.0.0/10'], dnsServers: [dns.address], ...options });
 

@@ -1,9 +1,9 @@
-/** Connections for other HTTP clients, a pool for each owner. */
+/** Gives connections to other HTTP clients, from a pool for each owner. */
 import type { Socket } from 'node:net';
 
 import { Agent, type Dispatcher } from 'undici';
 
-/** Keep-alive of such a connection, in milliseconds, unless the server sends less. */
+/** Keep-alive of a connection in such a pool, in milliseconds, unless the server sends less. */
 const KEPT_MS = 30_000;
 
 export class Dispatchers {
@@ -15,7 +15,7 @@ export class Dispatchers {
     this.#connect = connect;
   }
 
-  /** To be asked for at each request: an agent without connections is forgotten. */
+  /** Returns the owner's dispatcher; ask at each request, because an owner without connections is forgotten. */
   of(owner: string): Dispatcher {
     const known = this.#agents.get(owner);
     if (known !== undefined) return known;
@@ -34,7 +34,7 @@ export class Dispatchers {
 
   #createAgent(): Agent {
     return new Agent({
-      // What the client would have connected to is parsed again: the guard trusts addresses only.
+      // The client's own reading of the address is parsed again: the guard trusts addresses only.
       connect: ({ protocol, host, hostname, port }, connected) => {
         const authority = host ?? `${hostname}${port === '' ? '' : `:${port}`}`;
         this.#connect(`${protocol}//${authority}`).then(

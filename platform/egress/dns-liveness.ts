@@ -15,7 +15,7 @@ export class DnsLiveness {
   #heardAt = -Infinity;
   /** When the last unanswered query was sent. */
   #unansweredAt = -Infinity;
-  /** Ends with an answer or without one. */
+  /** Resolves with an answer or without one. */
   #probe: Promise<void> | undefined;
 
   /** @param options.ask sends a query that is easy to answer; any answer is reported to {@link heard} */
@@ -24,13 +24,13 @@ export class DnsLiveness {
     this.#ask = options.ask;
   }
 
-  /** An answer has arrived, negative ones included. */
+  /** Records that an answer has arrived, negative ones included. */
   heard(): void {
     this.#heardAt = this.#clock.monotonic();
     for (const resolve of this.#waiting) resolve();
   }
 
-  /** One at a time. */
+  /** Starts a probe unless one is under way. */
   probe(): void {
     this.#probe ??= this.#listen();
   }
@@ -42,7 +42,10 @@ export class DnsLiveness {
     if (this.#heardAt < since) this.#unansweredAt = since;
   }
 
-  /** Whether any server has answered since `moment`, on the monotonic clock. Resolves at once in most cases, after some seconds in the worst. */
+  /**
+   * Tells whether any server has answered since `moment`, on the monotonic clock. Resolves at once in most cases, after some seconds in
+   * the worst.
+   */
   async answeredSince(moment: number): Promise<boolean> {
     // A moment in the future has no answers.
     const since = Math.min(moment, this.#clock.monotonic());

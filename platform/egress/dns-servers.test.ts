@@ -98,7 +98,7 @@ it('blames a name that is never answered where others are, and its own servers w
       .resolve('a.example')
       .catch((error: unknown) => error);
   const name = async () => expect(await failure(first)).toMatchObject({ kind: 'dns', ours: false });
-  // Where this process stands still for seconds while it asks, no server answers.
+  // No server answers where this process stands still for seconds while it asks.
   const [, servers] = await Promise.all([eventually(name), failure(second)]);
   expect(servers).toMatchObject({ kind: 'dns_unavailable', ours: true });
 });

@@ -12,9 +12,9 @@ const AGAIN_MS = 1_500;
 /** Minimum number of queries for a name. */
 const LEAST_TRIES = 3;
 
-/** Codes of the resolver itself when no answer came. */
+/** The resolver itself gives these codes when no answer came. */
 const silence = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ECANCELLED', 'EDESTRUCTION', 'EHOSTUNREACH', 'ENETUNREACH']);
-/** The name has no such records: no other server knows better. */
+/** With these codes the name has no such records: no other server knows better. */
 const absence = new Set(['ENOTFOUND', 'ENODATA']);
 
 export const isSilence = (code: string): boolean => silence.has(code);
@@ -22,12 +22,12 @@ export const isAbsence = (code: string): boolean => absence.has(code);
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? 'EUNKNOWN';
 
 export interface DnsServersOptions {
-  /** `address` or `address:port` each; those of the operating system where empty. */
+  /** Servers, `address` or `address:port` each; those of the operating system where empty. */
   readonly servers: readonly string[];
   readonly clock: Clock;
   /** Called for each answer, including late ones and refusals. */
   readonly onAnswer: () => void;
-  /** How long an answer is accepted, in milliseconds; 5,500 by default. By the machine's time, whatever the clock. */
+  /** How long an answer is accepted, in milliseconds; 5,500 by default. It is measured by the machine's time, whatever the clock. */
   readonly queryTimeoutMs?: number;
 }
 
@@ -45,8 +45,8 @@ export class DnsServers {
   }
 
   /**
-   * The first answer. Rejects as the resolver does: at once where the name has no records, otherwise when all servers have failed, preferring
-   * an error that a server sent over a timeout.
+   * Returns the first answer. Rejects as the resolver does: at once where the name has no records, otherwise when all servers have failed,
+   * preferring an error that a server sent over a timeout.
    */
   ask<T>(question: (resolver: dns.Resolver) => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -99,8 +99,8 @@ export class DnsServers {
 }
 
 /**
- * One resolver for each query. c-ares remembers how fast a server answered its last queries and gives up on the next one after five times
- * that, 250 ms at least, whatever the timeout says: a slow name would fail after a few fast ones.
+ * Makes one resolver for each query. c-ares remembers how fast a server answered its last queries and gives up on the next one after five
+ * times that, 250 ms at least, whatever the timeout says: a slow name would fail after a few fast ones.
  */
 function resolverOf(server: string, timeoutMs: number): dns.Resolver {
   const resolver = new dns.Resolver({ timeout: timeoutMs, maxTimeout: timeoutMs, tries: 1 });

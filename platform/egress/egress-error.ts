@@ -2,11 +2,11 @@ import { errorMessageOf } from '../caught.ts';
 /** Failures of requests to addresses that users chose. Kinds are stored in attempts and metrics: never rename one. */
 
 export type EgressErrorKind =
-  /** Not an http(s) address, with credentials in it, a port that isn't allowed… */
+  /** The URL isn't http(s), has credentials in it or a port that isn't allowed… */
   | 'forbidden_url'
   /** The address, or one that its name resolves to, is forbidden. Nothing was sent. */
   | 'forbidden_address'
-  /** A header that callers may not set, or that cannot be encoded. Nothing was sent. */
+  /** Callers may not set the header, or it cannot be encoded. Nothing was sent. */
   | 'forbidden_header'
   /** The name has no address, or its own DNS servers do not answer. */
   | 'dns'
@@ -19,7 +19,7 @@ export type EgressErrorKind =
   | 'reset'
   /** The body exceeds the caller's limit, as sent or once inflated. */
   | 'too_large'
-  /** More redirects than allowed, or one without a valid address. */
+  /** There are more redirects than allowed, or one without a valid address. */
   | 'redirect'
   /** The answer is not HTTP, or encoded in a way that can't be read. */
   | 'protocol'
@@ -52,7 +52,7 @@ export class EgressError extends Error {
     this.host = options.host;
   }
 
-  /** The failure is this installation's, not the host's. */
+  /** True if the failure is this installation's, not the host's. */
   get ours(): boolean {
     return this.kind === 'dns_unavailable' || this.kind === 'local' || this.kind === 'closed';
   }
@@ -70,7 +70,7 @@ export function egressErrorOf(error: unknown, phase: EgressPhase, host: string):
   if (code !== undefined && outOfResources.has(code)) {
     return failure('local', `this machine can open no further connection (${code}): raise its limits or lower the load`);
   }
-  // The connection was established and closed at once.
+  // The peer established the connection and closed it at once.
   if (phase === 'connect' && code === 'ECONNRESET')
     return failure('reset', `${host} closed the connection at once; see the server's own log`);
   if (phase === 'connect') return failure('connect', `no connection to ${host} (${code ?? detail}): is a server listening there?`);

@@ -43,7 +43,7 @@ afterEach(async () => {
 const allowed = ['127.0.0.0/10', '::1/128'];
 const forbiddenAddress = '127.66.0.1';
 
-/** With a clock that stands still: it waits for any answer, and keeps any connection, as long as the test takes. */
+/** Uses a clock that stands still: the guard waits for any answer, and keeps any connection, as long as the test takes. */
 function egressWith(options: EgressOptions = {}): TestEgress {
   const egress = openEgress({ allowCidrs: allowed, dnsServers: [dns.address], clock: new FakeClock(), ...options });
   opened.push(egress);
@@ -133,7 +133,7 @@ describe('a request', () => {
     const v6 = await servers.http((_, response) => response.end('six'), { address: '::1' });
     const egress = egressWith();
     expect((await send(egress, { url: `http://[::1]:${v6.port}/` })).body.toString()).toBe('six');
-    // No server listens at the first.
+    // No server listens at the first address.
     expect((await send(egress, { url: `http://localhost:${v6.port}/` })).address).toBe('0:0:0:0:0:0:0:1');
     const second = await servers.http((_, response) => response.end('second'), { address: '127.0.0.3' });
     dns.set('A two.example', { addresses: ['127.0.0.2', '127.0.0.3'] });
@@ -200,7 +200,7 @@ describe('an address that may not be called', () => {
       if (answers[type] !== undefined) dns.set(`${type} evil.example`, { addresses: answers[type] });
     const error = await failure(send(egressWith(), { url: `http://evil.example:${victim.port}/` }));
     expect(error).toMatchObject({ kind: 'forbidden_address', phase: 'dns' });
-    // What an internal name resolves to stays inside.
+    // The address of an internal name must not leak.
     expect(error.message).not.toContain(forbiddenAddress);
   });
 
@@ -210,7 +210,7 @@ describe('an address that may not be called', () => {
     const resolve = async () => ({ addresses: [(asked += 1) === 1 ? '127.0.0.1' : forbiddenAddress], ttlSeconds: 0 });
     const egress = egressWith({ resolver: { resolve } });
     const url = `http://rebind.example:${victim.port}/`;
-    // The connection goes to what was checked: DNS is asked once.
+    // The connection goes to the address that was checked: DNS is asked once.
     expect((await send(egress, { url })).body.toString()).toBe('honest');
     expect(asked).toBe(1);
     for (let attempt = 0; attempt < 3; attempt += 1) expect((await failure(send(egress, { url }))).kind).toBe('forbidden_address');
@@ -309,7 +309,7 @@ describe('names', () => {
     dns.set('AAAA half.example', { silent: true });
     const clock = new FakeClock();
     const answer = send(egressWith({ clock }), { url: `http://half.example:${server.port}/` });
-    // It has the other addresses, and waits a little for these.
+    // The resolver has the other addresses, and waits a little for these.
     await eventually(() => expect(clock.nextIn).toBe(100));
     clock.tick(100);
     expect((await answer).status).toBe(200);
@@ -343,7 +343,7 @@ describe('names', () => {
 describe('the clock', () => {
   const timeoutMs = 300;
   const doing = { check: '', dns: 'waiting for DNS', connect: '', tls: 'TLS handshake', head: 'waiting for the answer', body: 'reading' };
-  /** How a request ends whose time is over while it is stuck there. */
+  /** Returns the error of a request whose time is over while it is stuck there. */
   const timedOut = async (
     request: Partial<EgressRequest> & { url: string },
     stuck: Promise<unknown>,
@@ -370,7 +370,7 @@ describe('the clock', () => {
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<NameAnswer>()];
     const resolver = { resolve: () => (asked.resolve(), answer.promise) };
     expect((await timedOut({ url: `http://slow.example:${server.port}/` }, asked.promise, { resolver })).phase).toBe('dns');
-    // And what DNS says later starts nothing.
+    // A later answer of DNS starts nothing.
     answer.resolve({ addresses: ['127.0.0.1'], ttlSeconds: 0 });
     await settle();
     await send(egressWith(), { url: `http://localhost:${server.port}/` });
@@ -387,7 +387,7 @@ describe('the clock', () => {
     clock.tick(timeoutMs);
     await failing;
     expect(await egress.dnsAnswered(0)).toBe(true);
-    // Nothing has been asked since, so it takes another question, and that is answered late.
+    // No name has been asked since, so it takes another question, and that is answered late.
     const isLate = Promise.withResolvers<void>();
     clock.tick(1);
     dns.set('NS ', { code: 'REFUSED', after: isLate.promise });
@@ -438,7 +438,7 @@ describe('the clock', () => {
   it.each(['fail', 'truncate'] as const)('runs over the body, also when it drips (%s)', async (overflow) => {
     const isRead = Promise.withResolvers<void>();
     const server = await servers.http((_, response) => {
-      // More than fits into the buffers of a connection: when it is gone, the head has been read.
+      // The body is more than the buffers of a connection hold: when it is gone, the head has been read.
       response.write(Buffer.alloc(30_000_000), () => isRead.resolve());
       const drip = setInterval(() => response.write('x'), 20);
       response.once('close', () => clearInterval(drip));
@@ -460,7 +460,7 @@ describe('the clock', () => {
 
   it('does not count what this process itself was late to read', async () => {
     const done = join(testFolder(), 'has-answered');
-    // Another process, which answers while this one is busy.
+    // Another process answers while this one is busy.
     const program = `const { writeFileSync } = require('node:fs');
       const server = require('node:http').createServer((request, response) => {
         if (request.url === '/at-once') return response.end();
@@ -484,7 +484,7 @@ describe('the clock', () => {
       await once(child.stdout, 'data');
       systemClock.after(1, () => timeOut());
       child.stdin.write('answer');
-      // At least until the timer is due.
+      // The process stands still at least until the timer is due.
       do standStill(10);
       while (!existsSync(done));
       expect((await answer).body.toString()).toBe('in time');
@@ -518,7 +518,7 @@ describe('the clock', () => {
 });
 
 it('does not give up on a slow address because there is a second one', async () => {
-  // No server listens at the second, which is tried before the first one can answer.
+  // No server listens at the second address, which is tried before the first one can answer.
   const server = await servers.http((_, response) => response.end('late'));
   dns.set('A far.example', { addresses: ['127.0.0.1', '127.0.0.2'] });
   const timers = new FakeClock();
@@ -553,7 +553,7 @@ describe('the body', () => {
     for (const path of ['/', '/announced'])
       expect(await failure(send(egress, { url: url + path, maxBodyBytes: 4096 }))).toMatchObject({ kind: 'too_large', phase: 'body' });
     await eventually(() => expect(server.open()).toBe(0));
-    // What fits into the buffers of five connections.
+    // Five connections hold at most this much in their buffers.
     expect(sent).toBeLessThan(5 * 20_000_000);
   });
 
@@ -767,7 +767,7 @@ describe('connections', () => {
   });
 
   it('are kept in any number that was needed at once', async () => {
-    // The server answers none before all have come.
+    // The server answers none before all requests have come.
     const waiting: { end(): unknown }[] = [];
     const server = await servers.http((_, response) => {
       if (waiting.push(response) === 100) waiting.splice(0).forEach((each) => each.end());
@@ -779,7 +779,7 @@ describe('connections', () => {
   });
 
   it('that the server closed are replaced for what may be repeated', async () => {
-    // Closes each connection on its second request, without an answer.
+    // The server closes each connection on its second request, without an answer.
     const served = new Map<unknown, number>();
     const server = await servers.http((request, response) => {
       const count = (served.get(request.socket) ?? 0) + 1;
@@ -795,9 +795,9 @@ describe('connections', () => {
     let repeated = 0;
     const counted = { ...post, repeatable: true, onRepeat: () => (repeated += 1) };
     for (let count = 0; count < 5; count += 1) expect((await send(other, counted)).status).toBe(200);
-    // Each but the first went out on the connection of the one before.
+    // Each request but the first went out on the connection of the one before.
     expect(repeated).toBe(4);
-    // However many there are, one that was closed is followed by a new one.
+    // However many stale connections there are, one that was closed is followed by a new one.
     const patient = egressWith();
     served.clear();
     await Promise.all(Array.from({ length: 10 }, () => send(patient, { url })));

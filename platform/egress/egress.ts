@@ -37,15 +37,15 @@ const CONNECT_MS = 10_000;
 export interface EgressOptions {
   /** Networks that may be called although they are not public, e.g. `127.0.0.0/8`; default none. */
   readonly allowCidrs?: readonly string[];
-  /** Default `80,443,1024-65535`. */
+  /** Ports that may be called; default `80,443,1024-65535`. */
   readonly allowedPorts?: string;
-  /** Ports that stay forbidden there, e.g. `2379,20000-29999`; default none. */
+  /** Ports that stay forbidden in those networks, e.g. `2379,20000-29999`; default none. */
   readonly denyPorts?: string;
-  /** `address` or `address:port` each; default those of the operating system. */
+  /** DNS servers, `address` or `address:port` each; default those of the operating system. */
   readonly dnsServers?: readonly string[];
   /** Names that resolve to another address than in DNS: `name=address` or `name=address:port` each. */
   readonly hosts?: readonly string[];
-  /** Instead of DNS. */
+  /** Resolves names instead of DNS. */
   readonly resolver?: NameResolver;
   /** Certificates (PEM) to trust instead of the public ones. */
   readonly ca?: string;
@@ -54,23 +54,20 @@ export interface EgressOptions {
   readonly registry?: Registry;
 }
 
-/** For the requests of one owner, whose connections serve no other. */
+/** Sends the requests of one owner, whose connections serve no other. */
 export interface Egress {
-  /**
-   * The problem of an address that can be found without the network, for the moment when a user writes it.
-   * Names are resolved at each request only.
-   */
+  /** Finds problems of an address without the network, for the moment when a user writes it. Names are resolved at each request only. */
   check(url: string): UrlProblem | undefined;
   /** @throws EgressError, or the signal's own reason */
   request(request: EgressRequest): Promise<EgressResponse>;
   /**
-   * For HTTP clients that read answers themselves, such as streams: every connection that they open has passed the guard, also after a
+   * Serves HTTP clients that read answers themselves, such as streams: every connection that they open has passed the guard, also after a
    * redirect. They enforce deadlines, redirects and sizes themselves, except for the connect timeout of 10 s.
    */
   readonly dispatcher: Dispatcher;
   /**
-   * A connection that has passed the guard, for a client of another protocol, such as WebSockets. `https:` connections have finished their TLS
-   * handshake. The client enforces its own deadlines, except for the connect timeout of 10 s.
+   * Opens a connection that has passed the guard, for a client of another protocol, such as WebSockets. `https:` connections have finished
+   * their TLS handshake. The client enforces its own deadlines, except for the connect timeout of 10 s.
    * @param origin `http:` or `https:`
    * @throws EgressError
    */
@@ -81,15 +78,15 @@ export interface EgressGuard {
   /** @param owner the organisation that chose the addresses; {@link INSTALLATION} for those that the operator of Parley chose */
   for(owner: string): Egress;
   /**
-   * Whether DNS has answered anything since `since` (monotonic, in milliseconds). After a timeout it decides whether the name was slow or
-   * our DNS servers are down. Takes some seconds in the worst case.
+   * Tells whether DNS has answered anything since `since` (monotonic, in milliseconds). After a timeout it decides whether the name was
+   * slow or our DNS servers are down. Takes some seconds in the worst case.
    */
   dnsAnswered(since: number): Promise<boolean>;
   /** Ends every connection; requests under way fail with `closed`. */
   close(): void;
 }
 
-/** The owner of connections to addresses that no organisation chose. */
+/** Owns the connections to addresses that no organisation chose. */
 export const INSTALLATION = '';
 
 /** @throws RangeError for invalid networks, ports or names */
@@ -218,7 +215,7 @@ class Guard implements EgressGuard {
     }
   }
 
-  /** One request and its answer, on a kept connection where there is one and the request may be sent twice. */
+  /** Makes one request and returns its answer, on a kept connection where there is one and the request may be sent twice. */
   async #exchange(run: EgressRun, target: Target, request: EgressRequest): Promise<ExchangeResponse & { address: string }> {
     run.target = target;
     run.answer = undefined;
@@ -337,16 +334,16 @@ const withCodings = (request: EgressRequest): EgressRequest => ({
 const closedError = (phase: EgressPhase, host: string): EgressError =>
   new EgressError({ kind: 'closed', phase, host, message: 'Parley is stopping: the request was aborted' });
 
-/** The state of one request: its phase, and how to stop it at any point. */
+/** Holds the state of one request: its phase, and how to stop it at any point. */
 class EgressRun {
   phase: EgressPhase = 'check';
   target: Target | undefined;
   /** Aborts the step under way. */
   cleanUp: (() => void) | undefined;
   stopped = false;
-  /** It has its answer, or has failed. */
+  /** True once the request has its answer, or has failed. */
   done = false;
-  /** What a request is answered with whose status decides, however it ends. */
+  /** Answer of a request whose status decides, however the request ends. */
   answer: EgressResponse | undefined;
   readonly owner: string;
   readonly failed: Promise<never>;

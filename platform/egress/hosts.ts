@@ -1,10 +1,10 @@
-/** Names that resolve to an address of the operator's choice instead of through DNS: the hosts file of the guard. */
+/** Reads names that resolve to an address of the operator's choice instead of through DNS: the hosts file of the guard. */
 import { type Address, parseAddress } from './address.ts';
 
 export interface FixedHost {
-  /** Must pass the policy like any other. */
+  /** Address of the host; it must pass the policy like any other. */
   readonly address: Address;
-  /** Instead of the port that the URL names. */
+  /** Port that replaces the one of the URL. */
   readonly port?: number;
 }
 

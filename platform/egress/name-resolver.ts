@@ -1,4 +1,7 @@
-/** Asks DNS for the addresses of a name. Not the operating system: its lookups share four threads, search domains and a hosts file. */
+/**
+ * Asks DNS for the addresses of a name. It doesn't ask the operating system, whose lookups share four threads, search domains and a hosts
+ * file.
+ */
 import { promises as dns } from 'node:dns';
 
 import { type Clock, sleep } from '../clock.ts';
@@ -7,7 +10,7 @@ import { codeOf, DnsServers, isAbsence, isSilence } from './dns-servers.ts';
 import { EgressError } from './egress-error.ts';
 
 export interface NameAnswer {
-  /** IPv4 first; at least one. */
+  /** Addresses, IPv4 first; at least one. */
   readonly addresses: readonly string[];
   /** How long the answer holds, in seconds: the least of the records. */
   readonly ttlSeconds: number;
@@ -20,15 +23,19 @@ export interface NameResolver {
    */
   resolve(name: string): Promise<NameAnswer>;
   /**
-   * Hosts that the SRV records of a service name, such as `_sip._udp.example.com`; none where there are no records or no answer, and where absent.
+   * Returns the hosts that the SRV records of a service name, such as `_sip._udp.example.com`; none where there are no records or no
+   * answer. Absent: no service has any.
    */
   servers?(service: string): Promise<readonly string[]>;
-  /** Whether DNS works at all: anything has been answered since then, on the monotonic clock. May take seconds to find out. Absent: it always does. */
+  /**
+   * Tells whether DNS works at all: anything has been answered since then, on the monotonic clock. May take seconds to find out. Absent:
+   * it always does.
+   */
   answeredSince?(since: number): Promise<boolean>;
 }
 
 /**
- * `10.0.0.53`, `10.0.0.53:5353`, `[fd00::53]:53`.
+ * Reads `10.0.0.53`, `10.0.0.53:5353`, `[fd00::53]:53`.
  *
  * @throws RangeError for anything else: a name, for one, would have to be looked up first
  */
@@ -100,7 +107,7 @@ export function createNameResolver(options: { readonly servers?: readonly string
   };
 }
 
-/** @param dead nothing at all has been answered: that is our servers, not those of the name */
+/** @param dead true where nothing at all has been answered: the fault is our servers', not those of the name */
 function failure(name: string, answer: Family, dead: boolean): EgressError {
   const error = (kind: 'dns' | 'dns_unavailable', message: string): EgressError =>
     new EgressError({ kind, phase: 'dns', host: name, message });

@@ -11,7 +11,7 @@ import type { Target } from './target.ts';
 
 export interface OpenedSocket {
   readonly socket: Socket;
-  /** The remote address. */
+  /** Remote address. */
   readonly address: string;
 }
 
@@ -24,7 +24,7 @@ export interface SocketOpening {
 
 export interface SocketOptions {
   readonly target: Target;
-  /** At least one. */
+  /** Addresses to try, at least one. */
   readonly addresses: readonly Address[];
   readonly policy: AddressPolicy;
   readonly secureContext: SecureContext;
@@ -94,6 +94,6 @@ const forbidden = ({ host }: Target): EgressError =>
     message: `the connection to ${host} reached a forbidden address`,
   });
 
-/** The peer has closed the connection before it was used. */
+/** Reports that the peer has closed the connection before it was used. */
 const lost = ({ host }: Target): EgressError =>
   new EgressError({ kind: 'reset', phase: 'connect', host, message: `${host} closed the connection at once` });

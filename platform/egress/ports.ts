@@ -1,18 +1,18 @@
-/** The allowed ports, in the syntax of the configuration. */
+/** A range of ports, both ends included. */
 export interface PortRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** The web's own ports and those that need no privilege: the rest belongs to mail, DNS, SSH and other protocols that HTTP can be smuggled into. */
+/** The web's own ports, and those that need no privilege: the rest belongs to mail, DNS, SSH and others that HTTP can be smuggled into. */
 export const DEFAULT_PORTS = '80,443,1024-65535';
 
-/** As a message names them: `80, 443 and 1024-65535`. */
+/** Formats ports for a message: `80, 443 and 1024-65535`. */
 export function shownPorts(ports: readonly PortRange[]): string {
   return new Intl.ListFormat('en-GB').format(ports.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)));
 }
 
-/** No ports for an empty text. @throws RangeError as {@link parsePorts} */
+/** Reads ports like {@link parsePorts}, or none from an empty text. @throws RangeError as {@link parsePorts} */
 export const parseDeniedPorts = (text: string): readonly PortRange[] => (text.trim() === '' ? [] : parsePorts(text));
 
 /**

@@ -1,4 +1,4 @@
-/** A request and its answer; which headers callers may set, and which survive a redirect. */
+/** Describes a request and its answer, and checks which headers callers may set, and which survive a redirect. */
 import type { Dispatcher } from 'undici';
 
 import type { ResponseHead } from './connection.ts';
@@ -8,19 +8,19 @@ import type { Target } from './target.ts';
 export interface EgressRequest {
   readonly url: string;
   readonly method?: Dispatcher.HttpMethod;
-  /** Without those that belong to the connection (`host`, `content-length`, `transfer-encoding`…). */
+  /** Headers without those that belong to the connection (`host`, `content-length`, `transfer-encoding`…). */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** From the start to the last byte of the body, through all redirects, in milliseconds. */
+  /** Milliseconds from the start to the last byte of the body, through all redirects. */
   readonly timeoutMs: number;
-  /** Default 0: a redirect is returned as the answer. */
+  /** Most redirects that are followed. Default 0: a redirect is returned as the answer. */
   readonly maxRedirects?: number;
-  /** Of the body, as sent and once inflated. */
+  /** Most bytes of the body, as sent and once inflated. */
   readonly maxBodyBytes: number;
-  /** At `maxBodyBytes`: an error (default), or at once an answer with the truncated body. */
+  /** Effect of a body beyond `maxBodyBytes`: an error (default), or at once an answer with the truncated body. */
   readonly overflow?: 'fail' | 'truncate';
-  /** Ask for a compressed body and inflate it; default false: the body is returned as sent. */
+  /** Asks for a compressed body and inflates it; default false: the body is returned as sent. */
   readonly decompress?: boolean;
   /** The answer is complete with its head: whatever becomes of the body is no failure. Default false. */
   readonly statusDecides?: boolean;
@@ -35,7 +35,7 @@ export interface EgressRequest {
 
 export interface EgressResponse extends ResponseHead {
   readonly body: Buffer;
-  /** The body is cut off: at `maxBodyBytes` (`overflow: 'truncate'`), or because only the status decides. */
+  /** Set if the body is cut off: at `maxBodyBytes` (`overflow: 'truncate'`), or because only the status decides. */
   readonly truncated: boolean;
   /** The last address after redirects. */
   readonly url: string;
@@ -43,7 +43,7 @@ export interface EgressResponse extends ResponseHead {
   readonly address: string;
 }
 
-/** Headers of the connection (RFC 9110, 7.6.1) and of the host: the guard sets them. Lower case. */
+/** The guard sets these headers of the connection (RFC 9110, 7.6.1) and of the host. Names are in lower case. */
 export const connectionHeaders: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -56,11 +56,11 @@ export const connectionHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What HTTP can carry (RFC 9110, 5.1 and 5.5). */
+/** HTTP can carry only these characters (RFC 9110, 5.1 and 5.5). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Whether no request can bring the header: the connection has it, or a proxy in between reads it. In whatever case it is written. */
+/** Tells whether no request can bring the header, in whatever case it is written: the connection has it, or a proxy in between reads it. */
 export function isConnectionHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return connectionHeaders.has(lower) || lower.startsWith('proxy-');
@@ -84,12 +84,12 @@ function forbidden(host: string, message: string): EgressError {
   return new EgressError({ kind: 'forbidden_header', phase: 'check', host, message });
 }
 
-/** Headers that may follow a redirect to another host: all others may be credentials. */
+/** Only these headers may follow a redirect to another host: all others may be credentials. */
 const harmless = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The request that follows a redirect; undefined when the answer is not a redirect.
+ * Returns the request that follows a redirect; undefined when the answer is not a redirect.
  *
  * @throws EgressError `redirect` when it has no valid address
  */

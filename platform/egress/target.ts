@@ -7,7 +7,7 @@ import { shownPorts, type PortRange } from './ports.ts';
 
 export interface UrlProblem {
   readonly kind: 'forbidden_url' | 'forbidden_address';
-  /** Names the address and what to do. */
+  /** Message that names the address and what to do. */
   readonly message: string;
 }
 
@@ -17,16 +17,16 @@ export interface Target {
   readonly origin: string;
   /** Host and port as messages name them. */
   readonly host: string;
-  /** Lower case, without brackets and without a final dot. */
+  /** Host in lower case, without brackets and without a final dot. */
   readonly hostname: string;
   /** Port of the connection: the URL's, unless PARLEY_EGRESS_HOSTS maps the name. */
   readonly port: number;
   readonly secure: boolean;
-  /** The host is an address, not a name. */
+  /** Address of a host that is an address, not a name. */
   readonly literal?: Address;
   /** The address that PARLEY_EGRESS_HOSTS maps this name to, instead of DNS. */
   readonly fixed?: Address;
-  /** The port of that mapping. */
+  /** Set if that mapping has a port. */
   readonly portIsFixed?: boolean;
 }
 
@@ -41,15 +41,15 @@ export interface TargetRules {
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const loopbacks = ['127.0.0.1', '::1'].map((text) => parseAddress(text) as Address);
 
-/** The loopback addresses that the policy allows, for `localhost`. */
+/** Returns the loopback addresses that the policy allows, for `localhost`. */
 export function allowedLoopbacks(policy: AddressPolicy, port?: number): readonly Address[] {
   return loopbacks.filter((address) => policy.objection(address, port) === undefined);
 }
 
-/** RFC 6761: these names never leave the machine, whatever a DNS server says. */
+/** Tells whether a name is one that never leaves the machine, whatever a DNS server says (RFC 6761). */
 export const isLocalhost = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
 
-/** The cure in a refusal of an address. */
+/** States the cure in a refusal of an address. */
 export const PUBLIC_ONLY =
   'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_EGRESS_ALLOW_CIDRS)';
 
@@ -103,11 +103,11 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
   return target;
 }
 
-/** `https://@host` parses to an empty user name, which the URL forgets. */
+/** Finds credentials, also empty ones: `https://@host` parses to an empty user name, which the URL forgets. */
 function hasUserinfo(text: string): boolean {
   const authority = /^[a-z][a-z0-9+.-]*:\/*([^/?#]*)/i.exec(text)?.[1] ?? '';
   return authority.includes('@');
 }
 
-/** In quotes, for a message. */
+/** Cuts a text and puts it between quotes, for a message. */
 export const shorten = (text: string): string => JSON.stringify(cutText(text, 100));

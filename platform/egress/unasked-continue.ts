@@ -1,6 +1,6 @@
 /**
- * Servers may say `100 Continue` although the request did not ask for it (RFC 9110, 15.2), and some do. The HTTP client takes it for
- * an attack but skips other interim answers: so this replaces it with one of those.
+ * Hides the `100 Continue` that servers may send although the request did not ask for it (RFC 9110, 15.2), and some do. The HTTP client
+ * takes it for an attack but skips other interim answers: so this replaces it with one of those.
  */
 import type { Socket } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** A cache of names with their checked addresses, for the TTL of DNS. */
+/** Caches names with their checked addresses, for the TTL of DNS. */
 import type { Clock } from '../clock.ts';
 import { LruMap } from '../lru.ts';
 import { type Address, parseAddress } from './address.ts';
@@ -24,7 +24,7 @@ export class VettedNames {
   readonly #known = new LruMap<string, Entry>(10_000);
   readonly #asking = new Map<string, Promise<Entry>>();
 
-  /** @param options.cure of a refusal; {@link PUBLIC_ONLY} by default */
+  /** @param options.cure what a refusal tells the user to do; {@link PUBLIC_ONLY} by default */
   constructor(options: { readonly resolver: NameResolver; readonly policy: AddressPolicy; readonly clock: Clock; readonly cure?: string }) {
     this.#resolver = options.resolver;
     this.#policy = options.policy;
@@ -32,7 +32,7 @@ export class VettedNames {
     this.#cure = options.cure ?? PUBLIC_ONLY;
   }
 
-  /** The cached addresses of a name; undefined when it has to be resolved. */
+  /** Returns the cached addresses of a name; undefined when it has to be resolved. */
   known(target: Target): readonly Address[] | undefined {
     const given = target.literal ?? target.fixed;
     if (given !== undefined) return [given];
@@ -78,7 +78,7 @@ export class VettedNames {
       kind: 'forbidden_address',
       phase: 'dns',
       host: target.host,
-      // Without the address: what internal names resolve to must not leak outside.
+      // The message leaves out the address: those of internal names must not leak outside.
       message: `${target.hostname} resolves to an address that is not on the public internet (${objection}): ${this.#cure}`,
     });
   }

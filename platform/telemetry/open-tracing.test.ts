@@ -60,7 +60,7 @@ it('does work as it is where nothing is traced', async () => {
 });
 
 it('logs once that the collector takes no spans, delays nothing, and ends all the same', async () => {
-  // Accepts connections and never answers: worse than one that refuses.
+  // The server accepts connections and never answers: worse than one that refuses.
   const hanging = createServer(() => undefined);
   await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
   const { port } = hanging.address() as { readonly port: number };

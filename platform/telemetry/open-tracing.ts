@@ -7,7 +7,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Whether an address for traces is set and traces are not disabled. */
+/** Tells whether an address for traces is set and traces are not disabled. */
 export function wantsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
   const isTrue = (name: string): boolean => env[name]?.trim().toLowerCase() === 'true';
   if (isTrue('OTEL_SDK_DISABLED') || env['OTEL_TRACES_EXPORTER']?.trim() === 'none') return false;
@@ -15,8 +15,8 @@ export function wantsTraces(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /**
- * Off, with nothing loaded, unless an address is set. All other settings are OpenTelemetry's own variables
- * (`OTEL_*`), which its packages read from the environment of the process.
+ * Traces only where an address is set; otherwise nothing is loaded. All other settings are OpenTelemetry's own variables (`OTEL_*`), which
+ * its packages read from the environment of the process.
  */
 export async function openTracing(options: TracerOptions): Promise<Tracing> {
   if (!wantsTraces(options.env)) return { close: async () => undefined };

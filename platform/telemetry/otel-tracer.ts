@@ -1,4 +1,4 @@
-/** The tracer of a process, on OpenTelemetry's SDK. Imported only where traces are enabled. */
+/** Traces with OpenTelemetry's SDK. Imported only where traces are enabled. */
 import {
   context as contextApi,
   createTraceState,
@@ -27,7 +27,7 @@ import type { Attributes, Span, SpanStart, Tracer } from './tracing.ts';
 
 /** How long the shutdown waits for the last spans to be sent, in milliseconds. */
 const CLOSE_MS = 3_000;
-/** Of the message of an error, in characters. */
+/** Most characters of an error's message. */
 const LONGEST_MESSAGE = 256;
 
 const kinds = {
@@ -40,7 +40,7 @@ const kinds = {
 
 export interface TracerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Name of the service is `parley-<role>` unless `OTEL_SERVICE_NAME` says another. */
+  /** Role that names the service `parley-<role>` unless `OTEL_SERVICE_NAME` says another. */
   readonly role: string;
   readonly version?: string | undefined;
   readonly logger: Logger;
@@ -62,7 +62,7 @@ export function createTracer({ env, role, version, logger }: TracerOptions): Tra
     spanProcessors: [new BatchSpanProcessor(new OutageLog(new OTLPTraceExporter(), logger))],
   });
   const otel = provider.getTracer('parley', version, { schemaUrl: SCHEMA_URL });
-  // Global for the process, so that libraries with their own spans find it, too.
+  // The context manager is global for the process, so that libraries with their own spans find it, too.
   const contexts = new AsyncLocalStorageContextManager().enable();
   contextApi.setGlobalContextManager(contexts);
 
@@ -114,7 +114,7 @@ export function createTracer({ env, role, version, logger }: TracerOptions): Tra
   };
 }
 
-/** The SDK's type asks for lists that may be changed. */
+/** Copies the attributes, because the SDK's type asks for lists that may be changed. */
 const mutable = (attributes: Attributes): OtelAttributes => ({ ...attributes }) as OtelAttributes;
 
 function contextOf(context: TraceContext): Context {

@@ -11,7 +11,7 @@ describe('traceparent', () => {
     expect(readTraceparent(text)).toEqual({ traceId: trace, spanId: span, sampled: true });
     expect(writeTraceparent({ traceId: trace, spanId: span, sampled: true })).toBe(text);
     expect(readTraceparent(`00-${trace}-${span}-00`)?.sampled).toBe(false);
-    // Flags that no version defines yet.
+    // No version defines these flags yet.
     expect(readTraceparent(`00-${trace}-${span}-fe`)?.sampled).toBe(false);
   });
 

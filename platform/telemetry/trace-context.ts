@@ -1,4 +1,4 @@
-/** Propagation of traces between processes: W3C Trace Context. */
+/** Propagates traces between processes: W3C Trace Context. */
 
 /** The context that is passed on: to another process, or stored with an object or a row for the process that handles it later. */
 export interface TraceContext {
@@ -34,7 +34,7 @@ export function writeTraceparent({ traceId, spanId, sampled }: SpanReference): s
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 
-/** From headers, an annotation or a column. @returns undefined for a missing or invalid one */
+/** Reads a context from headers, an annotation or a column. @returns undefined for a missing or invalid one */
 export function traceContextOf(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   const reference = readTraceparent(traceparent);
   if (reference === undefined) return undefined;

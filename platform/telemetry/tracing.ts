@@ -1,35 +1,35 @@
 /**
- * Spans for the roles. A process has at most one tracer: without one every function here is nearly a no-op, and
- * OpenTelemetry is not loaded.
+ * Records spans for the roles. A process has at most one tracer: without one every function here is nearly a no-op, and OpenTelemetry is
+ * not loaded.
  */
 import { readTraceparent, traceContextOf, type SpanReference, type TraceContext } from './trace-context.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export interface SpanStart {
-  /** Of low cardinality: details belong into attributes. */
+  /** Name of low cardinality: details belong into attributes. */
   readonly name: string;
-  /** Default `internal`. */
+  /** Kind of the span; default `internal`. */
   readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
-  /** Default the current span; `'none'` starts a trace. */
+  /** Parent of the span; default the current one; `'none'` starts a trace. */
   readonly parent?: TraceContext | 'none' | undefined;
   /** Start time, in milliseconds since the epoch; default now. */
   readonly startedAt?: number | undefined;
-  /** Other spans that led to it. */
+  /** Other spans that led to this one. */
   readonly links?: readonly TraceContext[];
-  /** Names and numbers: never a key or an address with its query; what was said only where {@link capturesContent}. */
+  /** Attributes are names and numbers: never a key or an address with its query; content only where {@link capturesContent}. */
   readonly attributes?: Attributes;
 }
 
 export interface Span {
-  /** To pass on; undefined without a tracer. */
+  /** Context to pass on; undefined without a tracer. */
   readonly context: TraceContext | undefined;
-  /** For logs; undefined without a tracer. */
+  /** Reference for logs; undefined without a tracer. */
   readonly reference: SpanReference | undefined;
   set(attributes: Attributes): void;
-  /** Marks it as failed: an error, or a short reason. */
+  /** Marks the span as failed: by an error, or a short reason. */
   fail(error: unknown): void;
-  /** Once; later calls on the span are ignored. @param at milliseconds since the epoch; default now */
+  /** Ends the span once; later calls on it are ignored. @param at milliseconds since the epoch; default now */
   end(at?: number): void;
   /** Runs `work`, and everything that it starts, within this span. */
   run<T>(work: () => T): T;
@@ -37,12 +37,12 @@ export interface Span {
 
 /** The tracer that {@link openTracing} sets for the process. */
 export interface Tracer {
-  /** Whether spans may have content: messages, and arguments and results of tools. */
+  /** Set if spans may have content: messages, and arguments and results of tools. */
   readonly capturesContent: boolean;
   startSpan(start: SpanStart): Span;
-  /** The current span or continued context. */
+  /** Returns the current span or continued context. */
   current(): { readonly context: TraceContext; readonly reference: SpanReference } | undefined;
-  /** Runs `work` within that span, which may be remote. */
+  /** Runs `work` within a span that may be remote. */
   continue<T>(context: TraceContext, work: () => T): T;
   /** Runs `work` outside of any span. */
   outside<T>(work: () => T): T;
@@ -61,17 +61,17 @@ const noSpan: Span = {
 
 let tracer: Tracer | undefined;
 
-/** For {@link openTracing}. */
+/** Sets the tracer of the process; only {@link openTracing} calls this. */
 export function setTracer(wanted: Tracer | undefined): void {
   tracer = wanted;
 }
 
-/** Whether a tracer is open: else skip work that only traces need. */
+/** Tells whether a tracer is open: else skip work that only traces need. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }
 
-/** Whether content is put on spans: messages, and arguments and results of tools. */
+/** Tells whether content is put on spans: messages, and arguments and results of tools. */
 export function capturesContent(): boolean {
   return tracer?.capturesContent === true;
 }
@@ -105,20 +105,20 @@ export function outsideOfTraces<T>(work: () => T): T {
   return tracer === undefined ? work() : tracer.outside(work);
 }
 
-/** The context to pass on; undefined outside of any trace. */
+/** Returns the context to pass on; undefined outside of any trace. */
 export function currentTrace(): TraceContext | undefined {
   return tracer?.current()?.context;
 }
 
-/** The same, to be stored for later: undefined for a trace that is not sampled. */
+/** Returns the context to store for later; undefined for a trace that is not sampled. */
 export function currentSampledTrace(): TraceContext | undefined {
   const current = tracer?.current();
   return current?.reference.sampled === true ? current.context : undefined;
 }
 
 /**
- * The context to pass on for something with a trace of its own, such as a call: the current one, if it belongs to that trace, else the
- * one where it started.
+ * Returns the context to pass on for something with a trace of its own, such as a call: the current one, if it belongs to that trace, else
+ * the one where it started.
  */
 export function traceFor(own: string | null | undefined): TraceContext | undefined {
   if (tracer === undefined) return undefined;
@@ -128,7 +128,7 @@ export function traceFor(own: string | null | undefined): TraceContext | undefin
   return traceContextOf(own);
 }
 
-/** For log lines. */
+/** Returns the current span, for log lines. */
 export function currentSpan(): SpanReference | undefined {
   return tracer?.current()?.reference;
 }

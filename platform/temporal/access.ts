@@ -1,9 +1,9 @@
-/** How the roles reach Temporal: address, namespace, and what they show there, by the variables that Temporal's own command reads. */
+/** Reads how the roles reach Temporal: address, namespace and credentials, by the variables that Temporal's own command reads. */
 import { readFileSync } from 'node:fs';
 
 import { ConfigError, type Config } from '../config/config.ts';
 
-/** As clients and workers of Temporal take it. */
+/** Credentials in the form that clients and workers of Temporal take. */
 export interface TemporalAccess {
   readonly apiKey?: string;
   readonly tls?:
@@ -19,7 +19,7 @@ export interface Temporal {
   /** `host:port` of the frontend. */
   readonly address: string;
   readonly namespace: string;
-  /** None where absent. */
+  /** Credentials; absent where there are none. */
   readonly access?: TemporalAccess;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A trace on its way through Temporal: the client that starts a workflow puts it into a header, the workflow hands the header on as it is (see
- * `workflows/tracing/`), and each activity takes it out. The header is the one that Temporal's own packages for OpenTelemetry use, so that workers
- * and clients in other languages read it.
+ * Carries a trace through Temporal: the client that starts a workflow puts it into a header, the workflow hands the header on as it is
+ * (see `workflows/tracing/`), and each activity takes it out. The header is the one that Temporal's own packages for OpenTelemetry use, so
+ * that workers and clients in other languages read it.
  */
 import type { WorkflowClientInterceptor, WorkflowStartInput } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers, type Payload } from '@temporalio/common';
@@ -10,10 +10,10 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { traceContextOf, type TraceContext } from '../telemetry/trace-context.ts';
 import { inSpan, isTracing } from '../telemetry/tracing.ts';
 
-/** Its value is an object with `traceparent` and, where there is one, `tracestate`. */
+/** The header's value is an object with `traceparent` and, where there is one, `tracestate`. */
 export const TRACE_HEADER = '_tracer-data';
 
-/** For clients: what is started belongs to the trace in whose course it is. */
+/** Makes clients start workflows in the trace that is current. */
 export const tracedStarts: WorkflowClientInterceptor = {
   async startWithDetails(input, next) {
     if (!isTracing()) return next(input);
@@ -23,7 +23,7 @@ export const tracedStarts: WorkflowClientInterceptor = {
   },
 };
 
-/** For workers: a span for each attempt at an activity. */
+/** Makes workers record a span for each attempt at an activity. */
 export const tracedActivities: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     async execute(input, next) {
@@ -62,7 +62,7 @@ function traceIn(headers: Headers): TraceContext | undefined {
     const carried = defaultPayloadConverter.fromPayload<{ readonly traceparent?: unknown; readonly tracestate?: unknown } | null>(payload);
     return traceContextOf(carried?.traceparent, carried?.tracestate);
   } catch {
-    // Of another client, in another form.
+    // Another client has written it, in another form.
     return undefined;
   }
 }

@@ -15,13 +15,13 @@ export interface WorkflowStarterOptions extends Temporal {
 
 export interface WorkflowStart extends Omit<WorkflowStartOptions, 'typedSearchAttributes' | 'searchAttributes' | 'priority' | 'args'> {
   readonly args: unknown[];
-  /** By the name of the search attribute. */
+  /** Values by the name of the search attribute. */
   readonly attributes?: Readonly<Record<string, string | undefined>>;
   /** Servers that know fairness let these take turns. */
   readonly fairnessKey: string;
 }
 
-/** Longest wait for Temporal. */
+/** Longest wait for Temporal, in milliseconds. */
 const TIMEOUT_MS = 3_000;
 
 /** Starts workflows. A workflow that runs already under the id is left running, unless `workflowIdConflictPolicy` says otherwise. */
@@ -30,7 +30,7 @@ export class WorkflowStarter {
   readonly #options: WorkflowStarterOptions;
   #searchable: Promise<boolean> | undefined;
 
-  /** Connects when it is first used. */
+  /** The starter connects when it is first used. */
   constructor(options: WorkflowStarterOptions) {
     const { address, access, namespace } = options;
     this.#options = options;
@@ -52,7 +52,7 @@ export class WorkflowStarter {
         });
       });
     } catch (error) {
-      // Checked again next time: the server may be another one by then.
+      // The next start checks again: the server may be another one by then.
       this.#searchable = undefined;
       const message = errorMessageOf(error);
       throw new TemporalUnavailableError(`Temporal did not start workflow ${options.workflowId}: ${message}`, { cause: error });
@@ -79,7 +79,7 @@ function typed(attributes: Readonly<Record<string, string | undefined>>): TypedS
   );
 }
 
-/** `INDEXED_VALUE_TYPE_KEYWORD`. */
+/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
 const KEYWORD = 2;
 
 /**

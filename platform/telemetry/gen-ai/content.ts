@@ -1,20 +1,20 @@
 /**
- * Content on spans: messages, and arguments and results of tools. Off by default, for those who read traces are not those who may read calls. Each
- * attribute is JSON, as the conventions want it where attributes have no structure.
+ * Writes content on spans: messages, and arguments and results of tools. It is off by default, for those who read traces are not those who
+ * may read calls. Each attribute is JSON, as the conventions want it where attributes have no structure.
  */
 import { cutText } from '../../cut-text.ts';
 import { MASK } from '../../masking.ts';
 import { SECRET_KEYS } from '../../secret-keys.ts';
 
-/** Of an attribute, in characters. */
+/** Most characters of an attribute. */
 const MAX_CHARACTERS = 32_000;
-/** Of a text within one. */
+/** Most characters of a text within an attribute. */
 const MAX_TEXT = 8_000;
 
-/** JSON in a text, such as a transcript with the calls of tools. */
+/** Matches a secret in JSON inside a text, such as a transcript with the calls of tools. */
 const SECRET_IN_TEXT = new RegExp(String.raw`"(${[...SECRET_KEYS].join('|')})" ?: ?"(?:[^"\\]|\\.)*"`, 'g');
 
-/** As the field's variable has it: `true`, or what newer instrumentations of other languages take. */
+/** Reads the variable that the field uses: `true`, or a value that newer instrumentations of other languages take. */
 export function wantsContent(env: Readonly<Record<string, string | undefined>>): boolean {
   const wanted = env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']?.trim().toLowerCase() ?? '';
   return ['true', 'span_only', 'span_and_event'].includes(wanted);
@@ -29,7 +29,7 @@ export interface ContentMessage {
 
 export const textPart = (content: string): object => ({ type: 'text', content });
 
-/** @returns JSON with secrets masked as in logs, its texts cut, without the oldest messages where all have no room */
+/** @returns JSON with secrets masked as in logs, its texts cut, without the oldest messages if not all of them fit */
 export function messagesText(messages: readonly ContentMessage[]): string {
   let left = messages.map((message) => valueText(message));
   while (left.length > 1 && left.reduce((sum, text) => sum + text.length + 1, 2) > MAX_CHARACTERS) left = left.slice(1);

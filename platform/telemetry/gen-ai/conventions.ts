@@ -1,11 +1,11 @@
 /**
- * Names of OpenTelemetry's conventions for generative AI. The compiler compares them with the package of the pinned version, which isn't loaded: it would
- * take a tenth of a second in each process. `speech_to_text` and `text_to_speech` are of the conventions' page on voice agents, which is newer; this
- * version allows operations of one's own.
+ * Names of OpenTelemetry's conventions for generative AI. The compiler compares them with the package of the pinned version, which isn't
+ * loaded: it would take a tenth of a second in each process. `speech_to_text` and `text_to_speech` are of the conventions' page on voice
+ * agents, which is newer; this version allows operations of one's own.
  */
 import type * as semconv from '@opentelemetry/semantic-conventions/incubating';
 
-/** Of the version that all names are of. */
+/** Schema of the version that all names belong to. */
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.1';
 
 export const OPERATION_NAME = 'gen_ai.operation.name' satisfies typeof semconv.ATTR_GEN_AI_OPERATION_NAME;
@@ -35,7 +35,7 @@ export const TOOL_CALL_ID = 'gen_ai.tool.call.id' satisfies typeof semconv.ATTR_
 const SERVER_ADDRESS = 'server.address' satisfies typeof semconv.ATTR_SERVER_ADDRESS;
 const SERVER_PORT = 'server.port' satisfies typeof semconv.ATTR_SERVER_PORT;
 
-/** Content: set only where its capture is switched on. */
+/** Content is set only where its capture is switched on. */
 export const SYSTEM_INSTRUCTIONS = 'gen_ai.system_instructions' satisfies typeof semconv.ATTR_GEN_AI_SYSTEM_INSTRUCTIONS;
 export const INPUT_MESSAGES = 'gen_ai.input.messages' satisfies typeof semconv.ATTR_GEN_AI_INPUT_MESSAGES;
 export const OUTPUT_MESSAGES = 'gen_ai.output.messages' satisfies typeof semconv.ATTR_GEN_AI_OUTPUT_MESSAGES;
@@ -51,24 +51,24 @@ export const RETRIEVAL = 'retrieval' satisfies typeof semconv.GEN_AI_OPERATION_N
 export const SPEECH_TO_TEXT = 'speech_to_text';
 export const TEXT_TO_SPEECH = 'text_to_speech';
 
-/** Where the conventions know a provider by another name than agents. */
+/** The conventions know these providers by another name than agents. */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   azure_openai: 'azure.ai.openai' satisfies typeof semconv.GEN_AI_PROVIDER_NAME_VALUE_AZURE_AI_OPENAI,
   google: 'gcp.gemini' satisfies typeof semconv.GEN_AI_PROVIDER_NAME_VALUE_GCP_GEMINI,
 };
 
-/** @param provider as agents name it */
+/** @param provider its name in agents */
 export function providerName(operation: string, provider: string): string {
-  // Speech is another service of Google's.
+  // Google's speech is another service.
   return (operation === CHAT ? WELL_KNOWN[provider] : undefined) ?? provider;
 }
 
-/** The name of an operation's span: with what it is done to, where that is known. */
+/** Names an operation's span: with its target, where that is known. */
 export function spanName(operation: string, target: string | undefined): string {
   return target === undefined || target === '' ? operation : `${operation} ${target}`;
 }
 
-/** Of an address, without its path. */
+/** Returns the server of an address, without its path. */
 export function serverOf(address: string | undefined): { readonly [SERVER_ADDRESS]?: string; readonly [SERVER_PORT]?: number } {
   if (address === undefined || !URL.canParse(address)) return {};
   const { hostname, port, protocol } = new URL(address);

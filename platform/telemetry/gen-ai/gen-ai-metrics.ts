@@ -1,16 +1,16 @@
-/** The client metrics of OpenTelemetry's conventions for generative AI, under the names that its rules give them in Prometheus. */
+/** Measures the client metrics of OpenTelemetry's conventions for generative AI, under the names that its rules give them in Prometheus. */
 import { Histogram, type Registry } from 'prom-client';
 
 import type { Measurement } from './model-requests.ts';
 
-/** Pairs of provider and model: agents name models, and whoever writes agents must not fill the memory of whoever stores metrics. */
+/** Pairs of provider and model are bounded: agents name models, and must not fill the memory of whoever stores metrics. */
 const MOST_MODELS = 200;
-/** In place of all others. */
+/** This name stands for all other pairs. */
 const OTHER = 'other';
 
-/** In seconds. Source: the conventions, for both durations. */
+/** Bounds in seconds. Source: the conventions, for both durations. */
 const DURATIONS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-/** Source: the conventions. */
+/** Bounds in tokens. Source: the conventions. */
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 
 const OF_REQUEST = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model'] as const;

@@ -1,32 +1,32 @@
-/** Requests to models, as spans and measurements of OpenTelemetry's conventions for generative AI. */
+/** Observes requests to models, as spans and measurements of OpenTelemetry's conventions for generative AI. */
 import type { TraceContext } from '../trace-context.ts';
 import { startSpan, type Attributes } from '../tracing.ts';
 import * as genAi from './conventions.ts';
 
 export interface ModelRequest {
   readonly operation: typeof genAi.CHAT | typeof genAi.SPEECH_TO_TEXT | typeof genAi.TEXT_TO_SPEECH;
-  /** As agents name it. */
+  /** Name of the provider in agents. */
   readonly provider: string;
-  /** Absent for the provider's default. */
+  /** Name of the model; absent for the provider's default. */
   readonly model?: string | undefined;
-  /** Base URL. */
+  /** Base URL of the provider. */
   readonly address?: string | undefined;
-  /** The answer comes in parts. */
+  /** Set if the answer comes in parts. */
   readonly streams: boolean;
-  /** When it began, in milliseconds since the epoch; default now. */
+  /** Start of the request, in milliseconds since the epoch; default now. */
   readonly startedAt?: number | undefined;
-  /** Further ones, of this request. */
+  /** Further attributes of this request. */
   readonly attributes?: Attributes;
   /** The JSON of a request for a completion: its tokens are estimated where the provider doesn't report them. */
   readonly body?: string | undefined;
-  /** That a voice is asked to say. */
+  /** Number of characters that a voice is asked to say. */
   readonly characters?: number | undefined;
 }
 
 export interface TokenUsage {
-  /** Cached ones included. */
+  /** Tokens of the input, cached ones included. */
   readonly inputTokens: number;
-  /** Reasoning included. */
+  /** Tokens of the output, reasoning included. */
   readonly outputTokens: number;
   readonly cachedTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
@@ -38,19 +38,19 @@ export interface ModelAnswer {
   readonly finishReasons?: readonly string[] | undefined;
   readonly usage?: TokenUsage | undefined;
   readonly attributes?: Attributes;
-  /** What a model has written: words, reasoning and tool calls. */
+  /** Text that a model has written: words, reasoning and tool calls. */
   readonly text?: string | undefined;
-  /** Of speech. */
+  /** Length of speech. */
   readonly audioMilliseconds?: number | undefined;
 }
 
-/** `cancelled`: the asker wanted no more of it, such as of an interrupted answer. */
+/** `cancelled` means that the asker wanted no more of it, such as of an interrupted answer. */
 export type RequestOutcome = 'completed' | 'cancelled' | { readonly failure: string };
 
 export interface ObservedRequest {
-  /** The first part of the answer has come; later calls count nothing. */
+  /** Notes that the first part of the answer has come; later calls count nothing. */
   firstChunk(): void;
-  /** Once; later calls are ignored. @param answer absent where the provider has not accepted the request */
+  /** Ends the request once; later calls are ignored. @param answer absent where the provider has not accepted the request */
   end(outcome: RequestOutcome, answer?: ModelAnswer): void;
 }
 
@@ -58,12 +58,12 @@ export interface ModelRequestObserver {
   begin(request: ModelRequest): ObservedRequest;
 }
 
-/** Of one request, for metrics. */
+/** Measurement of one request, for metrics. */
 export interface Measurement {
   readonly operation: string;
   readonly provider: string;
   readonly model: string;
-  /** Absent for a cancelled one: how long it would have taken isn't known. */
+  /** Duration; absent for a cancelled request, because how long it would have taken isn't known. */
   readonly seconds?: number | undefined;
   readonly firstChunkSeconds?: number | undefined;
   readonly usage?: Pick<TokenUsage, 'inputTokens' | 'outputTokens'> | undefined;
@@ -71,13 +71,13 @@ export interface Measurement {
 }
 
 export interface ModelRequestObserverOptions {
-  /** To which the spans belong; the current one by default. */
+  /** Finds the trace to which the spans belong; the current one by default. */
   readonly parent?: (request: ModelRequest) => TraceContext | undefined;
-  /** On all spans. */
+  /** Attributes of all spans. */
   readonly attributes?: Attributes;
   readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly onEnd?: (request: ModelRequest, answer: ModelAnswer) => void;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
@@ -85,7 +85,7 @@ export function observeModelRequests(options: ModelRequestObserverOptions): Mode
   const { parent = () => undefined, attributes: common, measure, onEnd, now = Date.now } = options;
   return {
     begin(begun) {
-      // What it is given to begins no later.
+      // The observers that get the request see the same start.
       const request = { ...begun, startedAt: begun.startedAt ?? now() };
       const { operation, model, streams, address, attributes, startedAt } = request;
       const provider = genAi.providerName(operation, request.provider);
@@ -135,10 +135,10 @@ export function observeModelRequests(options: ModelRequestObserverOptions): Mode
   };
 }
 
-/** Where no one looks. */
+/** Observes nothing. */
 export const unobserved = observedBy();
 
-/** One observation for several: spans and metrics, and usage. */
+/** Combines several observers in one: spans and metrics, and usage. */
 export function observedBy(...observers: readonly (ModelRequestObserver | undefined)[]): ModelRequestObserver {
   return {
     begin(request) {
