@@ -1,4 +1,4 @@
-/** An installation writes nothing without a change, however often it reconciles. Counted by the API server's own metrics. */
+/** An installation writes nothing without a change, however often it reconciles. The API server's own metrics count the writes. */
 import { randomUUID } from 'node:crypto';
 
 import { expect, inject, it } from 'vitest';
@@ -8,11 +8,11 @@ import { stackClient } from '../support/stack.ts';
 
 const client = stackClient(inject('stack'));
 
-/** WebhookSubscriptions aside: to their status the dispatcher copies what it sees of endpoints that are tried again and again. */
+/** WebhookSubscriptions are left out: to their status the dispatcher copies what it sees of endpoints that are tried again and again. */
 const kinds = ['agents', 'tools', 'phonenumbers', 'knowledgebases', 'agenttests'] as const;
 const REQUESTED = 'parley.dev/reconcile-requested-at';
 
-/** Writes to these kinds (spec, status, finalizers) that the API server has answered so far. */
+/** Counts the writes to these kinds (spec, status, finalizers) that the API server has answered so far. */
 async function writes(): Promise<number> {
   const { stdout } = await client.kubectl(['get', '--raw', '/metrics']);
   return stdout
@@ -42,14 +42,14 @@ async function reconcileAll(requested: string): Promise<number> {
 }
 
 it('writes what it is asked for and nothing else, also when its operator begins anew', async () => {
-  // Until what the suites before have left is done.
+  // The work that the suites before have left is done first.
   await eventually(async () => {
     const before = await writes();
-    // It reconciles every object, whatever has changed.
+    // A new operator reconciles every object, whatever has changed.
     await client.kill('operator');
     const objects = await reconcileAll(randomUUID());
     expect(objects).toBeGreaterThan(0);
-    // The request itself, and the status that answers it.
+    // The writes are the request itself, and the status that answers it.
     expect((await writes()) - before).toBe(2 * objects);
   });
 });

@@ -1,4 +1,4 @@
-/** A call on the whole platform, as far as it goes without speech. */
+/** Makes a call on the whole platform, as far as it goes without speech. */
 import { AudioSource, dispose, LocalAudioTrack, Room, TrackPublishOptions, TrackSource } from '@livekit/rtc-node';
 import { randomBytes } from 'node:crypto';
 
@@ -91,7 +91,7 @@ it('keeps the configuration that it began with; the call right after an edit has
 
 it('is ended by the worker when no user joins', async () => {
   const { _id } = await create();
-  // As if it had been made long ago.
+  // The call looks as if it had been made long ago.
   await database.query(`UPDATE parley.calls SET created_at = now() - interval '12 minutes' WHERE id = $1`, [_id]);
   await eventually(async () => {
     const { body } = await client.rest('GET', `/v1/calls/${_id}`);

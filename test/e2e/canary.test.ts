@@ -16,7 +16,7 @@ const client = stackClient(stack);
 const canary = `canary${randomBytes(12).toString('hex')}`;
 const name = `canary-${randomBytes(4).toString('hex')}`;
 
-/** The canary itself or its base64 form, which is how a Secret would leak whole. */
+/** The value may leak as it is, or in its base64 form, which is how a Secret would leak whole. */
 const forms = [canary, Buffer.from(canary).toString('base64').replace(/=+$/, '').slice(0, -2)];
 const leaks = (text: string): boolean => forms.some((form) => text.includes(form));
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
       apiVersion: 'v1',
       kind: 'List',
       items: [
-        // Not `kubectl apply`: its last-applied annotation would hold stringData; that is kubectl's doing, on the Secret itself.
+        // `kubectl apply` won't do: its last-applied annotation would hold stringData; that is kubectl's doing, on the Secret itself.
         aSecret(name, { apiKey: canary, password: canary, token: canary, current: `whsec_${Buffer.from(canary).toString('base64')}` }),
         anAgent(name, undefined, { llm: { provider: 'openai', model: 'gpt-4o-mini', apiKeySecretRef: { name, key: 'apiKey' } } }),
         aTool(name, undefined, {

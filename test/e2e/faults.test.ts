@@ -1,4 +1,4 @@
-/** SIGKILL in the middle of the work, twice each: nothing lost, nothing doubled, everything Ready again by itself. */
+/** Kills processes with SIGKILL in the middle of the work: nothing is lost or doubled, and everything is Ready again by itself. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import pg from 'pg';
@@ -78,7 +78,7 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives two kills of %s under l
   const names = new Map(agents.map((agent) => [agent.metadata.name, agent.spec.displayName ?? '']));
   for (const [id, name] of acknowledged) expect(names.get(id), id).toBe(name);
 
-  // Nothing doubled: an unanswered POST made at most the one agent it asked for, and each agent serves one revision.
+  // Nothing is doubled: an unanswered POST made at most the one agent it asked for, and each agent serves one revision.
   const made = [...names.values()];
   expect(new Set(made).size).toBe(made.length);
   expect(made.length).toBeLessThanOrEqual(acknowledged.size + unanswered);

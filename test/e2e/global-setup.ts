@@ -1,4 +1,4 @@
-/** One `parley dev` stack, started as a user starts it, for all end-to-end suites. */
+/** Starts one `parley dev` stack, as a user starts it, for all end-to-end suites. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

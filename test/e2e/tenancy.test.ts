@@ -1,4 +1,4 @@
-/** Two organisations: nothing of one can be seen, counted, guessed or touched with a key of the other. */
+/** Nothing of one organisation can be seen, counted, guessed or touched with a key of another. */
 import { randomBytes } from 'node:crypto';
 
 import { beforeAll, expect, inject, it } from 'vitest';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   theirKey = key.body.key_id;
 });
 
-/** The answer without what differs from request to request. */
+/** Returns the answer without what differs from request to request. */
 async function answer(method: string, path: string, body?: unknown): Promise<unknown> {
   const { status, text } = await ours.rest(method, path, body, { 'x-user-org-id': other, 'x-organization-id': other });
   return { status, text: text.replaceAll(/"traceId":"[^"]*"/g, '"traceId":"…"') };

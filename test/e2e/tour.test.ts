@@ -1,4 +1,4 @@
-/** What the README and the tour print works as printed. */
+/** The commands that the README and the tour print work as printed. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,17 +10,17 @@ import { repository, stackClient, type TestStackEnv } from '../support/stack.ts'
 
 const stack = inject('stack');
 const { folder, env } = stack;
-/** What `parley dev` does in addition to the platform itself. */
+/** True on `parley dev`, which does more than the platform itself. */
 const dev = env.PARLEY_TEST_NAMESPACE === undefined;
 
-/** Shell commands of the README's tour, block by block. */
+/** Returns the shell commands of the README's tour, block by block. */
 async function tourBlocks(): Promise<string[]> {
   const readme = await readFile(join(repository, 'README.md'), 'utf8');
   const tour = readme.slice(readme.indexOf('## A tour in five minutes'), readme.indexOf('## Where next'));
   return [...tour.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]!);
 }
 
-/** What `parley env` prints, of an installation that isn't `parley dev`'s. */
+/** Returns what `parley env` would print, for an installation that isn't `parley dev`'s. */
 function exported({ PARLEY_BIN, ...others }: TestStackEnv): string {
   return [`PATH=${PARLEY_BIN}:$PATH`, ...Object.entries(others).map(([name, value]) => `${name}='${value}'`)]
     .map((assignment) => `export ${assignment}`)
@@ -30,7 +30,7 @@ function exported({ PARLEY_BIN, ...others }: TestStackEnv): string {
 it("the README's tour runs from top to bottom", async () => {
   const blocks = await tourBlocks();
   expect(blocks.length).toBeGreaterThan(5);
-  // One shell, as a reader has it. `explain` of a broken agent exits 1 on purpose.
+  // One shell runs all blocks, as a reader has it. `explain` of a broken agent exits 1 on purpose.
   const script = blocks
     .map((block) => (dev ? block : block.replace(/^eval .*$/m, exported(env))))
     .map((block) => block.replaceAll('bin/parley', `${repository}/bin/parley`).replace(/^(parley explain .*)$/m, '$1 || true'))
@@ -102,7 +102,7 @@ it.runIf(dev)('a page to talk to agents is served, with all that it needs', asyn
   const visitor = stackClient(stack, key);
   const callable = await visitor.rest('GET', '/call/agents');
   expect([callable.status, callable.text]).toEqual([200, expect.stringContaining('"ai_agent_id":"receptionist"')]);
-  // It can talk to agents, and neither read nor change what they are made of.
+  // The key can talk to agents, and neither read nor change what they are made of.
   expect((await visitor.rest('GET', '/v2/ai-agents')).status).toBe(403);
   expect((await visitor.rest('DELETE', '/v2/ai-agents/receptionist')).status).toBe(403);
 });

@@ -1,4 +1,4 @@
-/** SIGKILL for everything that a delivery depends on, while events are written: each arrives wherever it has to, and hardly any twice. */
+/** Kills all that a delivery depends on while events are written: each arrives wherever it has to, and hardly any twice. */
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
 
@@ -14,7 +14,7 @@ const parts = ['dispatcher', 'worker', 'api', 'temporal', 'postgres'];
 const names = ['faults-0', 'faults-1', 'faults-2', 'faults-3'];
 const label = 'webhook-faults';
 const workspace = 'webhook-faults';
-/** While a process is killed: for a second at least. */
+/** A process is killed while these are written: for a second at least. */
 const count = 80;
 const perSecond = 80;
 
@@ -39,7 +39,7 @@ it('loses no event when every process is killed in turn', async () => {
     for (const part of parts) {
       const before = sink.ids(`/${names[0]}`).size;
       const emitting = client.parley(toEmit.concat('--count', String(count), '--rate', String(perSecond)));
-      // In the middle of the work: the first of them have come.
+      // The process is killed in the middle of the work: the first of them have come.
       await eventually(() => expect(sink.ids(`/${names[0]}`).size).toBeGreaterThan(before));
       await client.kill(part);
       const { code, stdout, stderr } = await emitting;
@@ -57,7 +57,7 @@ it('loses no event when every process is killed in turn', async () => {
       await eventually(() => expect(ids.filter((id) => !sink.ids(`/${name}`).has(id))).toEqual([]));
     }
     const all = names.flatMap((name) => sink.received(`/${name}`).map(({ id }) => `${name} ${id}`));
-    // So many are on their way at most when the dispatcher dies.
+    // At most so many are on their way when the dispatcher dies.
     expect(all.length - new Set(all).size).toBeLessThanOrEqual(256);
 
     // Other subscriptions of the stack get these events, too, and may be broken on purpose.

@@ -1,10 +1,10 @@
-/** Checks one after another: each is printed as it ends, and the numbers at last. */
+/** Runs checks one after another: each is printed as it ends, and the numbers at last. */
 export class Checks {
   readonly #only: string | undefined;
   #passed = 0;
   #failed = 0;
 
-  /** @param only runs those alone that have this in their name, and those on which others build */
+  /** @param only runs only the checks that have this in their name, and those on which others build */
   constructor(only?: string) {
     this.#only = only;
   }
@@ -24,7 +24,7 @@ export class Checks {
     }
   }
 
-  /** @returns how many failed */
+  /** @returns the number of failed checks */
   finish(): number {
     process.stdout.write(`${this.#passed} passed, ${this.#failed} failed\n`);
     return this.#failed;

@@ -1,4 +1,4 @@
-/** One node with its control plane, for processes that already run in the node's namespaces (see main.ts). */
+/** Runs one node with its control plane, for processes that already run in the node's namespaces (see main.ts). */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,13 +13,13 @@ import { apiserverCa } from '../../local-stack/components/kube-apiserver.ts';
 import type { Component } from '../../local-stack/supervisor.ts';
 import { containerdPart } from './containerd.ts';
 
-/** The bridge's address: the machine, as pods see it. */
+/** The bridge's address, at which pods see the machine. */
 export const NODE_ADDRESS = '10.211.0.1';
-/** Another one, for what is outside of the installation: receivers of events, models. */
+/** Another address of the machine, for servers outside of the installation: receivers of events, models. */
 export const WORLD_ADDRESS = '10.211.0.2';
-/** The Service of the API server. */
+/** Address of the API server's Service. */
 export const API_SERVER_SERVICE = '10.96.0.1';
-/** That of the name service. */
+/** Address of the name service. */
 export const NAME_SERVICE = '10.96.0.10';
 export const NODE_NAME = 'parley-node';
 const PODS = '10.211.0.0/16';
@@ -37,9 +37,9 @@ interface ClusterOptions {
 
 interface Cluster {
   readonly components: readonly Component[];
-  /** The administrator's. */
+  /** Kubeconfig of the administrator. */
   readonly kubeconfig: string;
-  /** The same with the organisation's namespace. */
+  /** Kubeconfig of the administrator with the organisation's namespace. */
   readonly memberKubeconfig: string;
   readonly containerdSocket: string;
 }
@@ -49,7 +49,7 @@ interface NodeUser {
   readonly groups: string;
 }
 
-/** Who the node's own processes are, in addition to those of the local stack. */
+/** Users of the node's own processes, in addition to those of the local stack. */
 const nodeUsers = {
   scheduler: { name: 'system:kube-scheduler', groups: '' },
   proxy: { name: 'system:kube-proxy', groups: '' },
@@ -200,7 +200,7 @@ function kubeletPart(
     name: 'kubelet',
     dependsOn: ['kube-apiserver', 'containerd'],
     prepare: async () => {
-      // Nothing beyond the cluster has a name.
+      // No name beyond the cluster is answered.
       writeFileSync(join(work, 'resolv.conf'), 'options timeout:1 attempts:1\n');
       const configuration = {
         apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -243,7 +243,7 @@ function kubeletPart(
   };
 }
 
-/** Of kube-router just what enforces NetworkPolicies: the bridge plugin lets everything through. */
+/** Runs only the part of kube-router that enforces NetworkPolicies: the bridge plugin lets everything through. */
 function policiesPart(
   { binary }: ClusterOptions,
   { kubeconfig, server, credentials }: { readonly kubeconfig: string; readonly server: string; readonly credentials: ApiServerCredentials },
@@ -251,7 +251,7 @@ function policiesPart(
   return {
     name: 'kube-router',
     dependsOn: ['kubelet'],
-    // It ends at once where there is no node yet.
+    // The part ends at once where there is no node yet.
     prepare: async (signal) => {
       const node = { url: `${server}/api/v1/nodes/${NODE_NAME}`, ca: apiserverCa(credentials), token: credentials.tokens.admin, signal };
       while ((await httpCheck(node)).status !== 200) await sleep(200, undefined, { signal });

@@ -1,4 +1,4 @@
-/** The container runtime of the node, and the images in it. */
+/** Runs the container runtime of the node, and imports the images in it. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Component } from '../../local-stack/supervisor.ts';
 
 const pauseImage = 'parley.test/pause:1';
 
-/** The container runtime, with the bridge plugin for the pods' network. */
+/** Runs the container runtime, with the bridge plugin for the pods' network. */
 export function containerdPart({ work, socket }: { readonly work: string; readonly socket: string }): Component {
   const file = join(work, 'containerd.toml');
   const ctr = (...args: string[]) => promisify(execFile)('ctr', ['-a', socket, ...args], { timeout: 30_000 });
@@ -77,7 +77,7 @@ export async function importImage(options: { readonly socket: string; readonly a
   });
 }
 
-/** The image of the process that holds a pod's namespaces: nothing but catatonit, which waits. */
+/** Imports the image of the process that holds a pod's namespaces: nothing but catatonit, which waits. */
 export async function importPauseImage({ socket, work }: { readonly socket: string; readonly work: string }): Promise<void> {
   const [name = '', tag = ''] = pauseImage.split(':');
   const layout = join(work, 'pause');

@@ -1,4 +1,4 @@
-/** The end-to-end suites that otherwise run against `parley dev`, against the installation on the node. */
+/** Runs the end-to-end suites, which otherwise run against `parley dev`, against the installation on the node. */
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,19 +8,19 @@ import { WORLD_ADDRESS } from './cluster.ts';
 import { NAMESPACE, ORGANIZATION, type InstalledServers } from './installation.ts';
 
 export interface EndToEndOptions {
-  /** With the address of the REST API, and a key. */
+  /** Environment with the address of the REST API, and a key. */
   readonly env: NodeJS.ProcessEnv;
   readonly kubectl: readonly [string, ...string[]];
   readonly parley: readonly [string, ...string[]];
   readonly servers: InstalledServers;
   readonly root: string;
-  /** Has `.parley/run` and `.parley/logs`, as the folder of a local stack has. */
+  /** Folder with `.parley/run` and `.parley/logs`, like the folder of a local stack. */
   readonly work: string;
-  /** Names of suites; all where empty. */
+  /** Names of the suites to run; all where empty. */
   readonly suites?: readonly string[];
 }
 
-/** @returns the numbers of the suites */
+/** @returns the numbers of passed and failed suites */
 export async function endToEnd({ env, kubectl, parley, servers, root, work, suites = [] }: EndToEndOptions): Promise<string> {
   const bin = join(work, '.parley/bin');
   rmSync(bin, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { connect, createServer, type Server } from 'node:net';
 
 /**
- * Serves a port of the machine's loopback address at the node's address as well, where pods reach it. Not by rewriting addresses: whatever component
- * enforces NetworkPolicies would see the rewritten one.
+ * Serves a port of the machine's loopback address at the node's address as well, where pods reach it. It doesn't rewrite addresses:
+ * whatever component enforces NetworkPolicies would see the rewritten one.
  */
 export async function forward({ host, port }: { readonly host: string; readonly port: number }): Promise<Server> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
@@ -12,7 +12,7 @@ export async function forward({ host, port }: { readonly host: string; readonly 
       [upstream, client],
     ] as const) {
       from.on('error', () => to.destroy());
-      // Who ends orderly is passed on by the pipe, behind what it has said.
+      // The pipe passes an orderly end on, behind the last data.
       from.on('close', () => from.readableEnded || to.destroy());
       from.pipe(to);
     }

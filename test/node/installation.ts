@@ -1,4 +1,4 @@
-/** Parley on a node, installed as a person would: with Helm, from the chart of this checkout and the image that was built. */
+/** Installs Parley on a node as a person would: with Helm, from the chart of this checkout and the image that was built. */
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ import { output } from './output.ts';
 export const NAMESPACE = 'parley-system';
 export const ORGANIZATION = 'demo';
 export const IMAGE = 'parley.test/parley';
-/** As in the image. */
+/** The image has this user, too. */
 const uid = 65_532;
 
 export interface InstalledServers {
@@ -19,16 +19,16 @@ export interface InstalledServers {
   readonly livekit: { readonly port: number; readonly apiKey: string; readonly apiSecret: string };
   readonly speechUrl: string;
   readonly receiverUrl: string;
-  /** `name=address:port` of the receiver of deliveries, as pods reach it. */
+  /** Entry `name=address:port` for the receiver of deliveries, as pods reach it. */
   readonly receiverHost: string;
   readonly providers: string;
 }
 
-/** The chart's values for this node: servers at the bridge's address, one pod of each role but the operator, which has its standby. */
+/** Returns the chart's values for this node: servers at the bridge's address, one pod of each role, and a standby of the operator. */
 export function valuesOf(servers: InstalledServers, tag: string): object {
   const small = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '512Mi' } };
   const tight = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } };
-  // Named, as in production: pods reach nothing that is not named.
+  // The server is named, as in production: pods reach nothing that is not named.
   const there = { to: [{ ipBlock: { cidr: `${NODE_ADDRESS}/32` } }] };
   return {
     image: { repository: IMAGE, tag, pullPolicy: 'Never' },
@@ -54,7 +54,7 @@ export function valuesOf(servers: InstalledServers, tag: string): object {
   };
 }
 
-/** What the chart expects to find: the Secret with the servers' addresses, and a volume. */
+/** Makes what the chart expects to find: the Secret with the servers' addresses, and a volume. */
 export async function prepareNamespace(options: {
   readonly kubectl: readonly [string, ...string[]];
   readonly servers: InstalledServers;

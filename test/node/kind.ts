@@ -1,6 +1,6 @@
 import { IMAGE, NAMESPACE, ORGANIZATION } from './installation.ts';
 
-/** Parley on kind, for those who have Docker: what `make e2e` does, as commands. The servers' addresses are variables of the shell. */
+/** Returns the commands of `make e2e` for kind, for those who have Docker. The servers' addresses are variables of the shell. */
 export function kindCommands({ tag }: { readonly tag: string }): string {
   const secret = 'parley-servers';
   const settings = [

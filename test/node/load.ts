@@ -1,6 +1,6 @@
 /**
- * What goes on while the installation is changed under it: requests, events with their deliveries, documents, and calls. All but the calls is
- * done in this one process, at a steady rate: a load that starts programs all the time would measure the machine.
+ * Keeps requests, events with their deliveries, documents, and calls going while the installation is changed under them. All but the calls
+ * is done in this one process, at a steady rate: a load that starts programs all the time would measure the machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -19,23 +19,23 @@ import { output } from './output.ts';
 interface LoadOptions {
   readonly url: string;
   readonly apiKey: string;
-  /** Of the organisation's namespace. */
+  /** Command of kubectl in the organisation's namespace. */
   readonly kubectl: readonly [string, ...string[]];
   readonly parley: readonly [string, ...string[]];
-  /** For `parley`. */
+  /** Environment of `parley`. */
   readonly env: NodeJS.ProcessEnv;
-  /** Where a server of this process is reached from pods. */
+  /** Host at which pods reach a server of this process. */
   readonly host: string;
   readonly work: string;
 }
 
 const NAME = 'under-load';
-/** Requests of each of the two clients, and events, a second. */
+/** Requests a second of each of the two clients, and events a second. */
 const PER_SECOND = 5;
-/** Between two documents, and between two short calls, in milliseconds. */
+/** Milliseconds between two documents, and between two short calls. */
 const DOCUMENT_EVERY_MS = 3_000;
 const CALL_EVERY_MS = 15_000;
-/** For what has been taken on to be done, in milliseconds. */
+/** Milliseconds in which accepted work has to be done. */
 const PATIENCE_MS = 180_000;
 const LONG_CALLS = 2;
 
@@ -52,7 +52,7 @@ export class Load {
   readonly #documents: string[] = [];
   readonly #events: string[] = [];
   readonly #long: Call[] = [];
-  /** What the last acknowledged change said. */
+  /** Welcome message of the last acknowledged change. */
   #welcome = '';
   #requests = 0;
   #shortCalls = 0;
@@ -96,19 +96,19 @@ export class Load {
     return `${this.#requests} requests, ${this.#events.length} events, ${this.#documents.length} documents, ${calls}`;
   }
 
-  /** Whatever has come of it, nothing of it goes on. */
+  /** Stops everything, whatever has come of it. */
   async stop(): Promise<void> {
     await this.#end();
     await this.#sink?.close();
   }
 
-  /** As its users would. */
+  /** Ends the work as its users would. */
   async #end(): Promise<void> {
     this.#stop.abort();
     for (const part of await Promise.allSettled(this.#parts))
       if (part.status === 'rejected') this.#problems.push(`a part of the load ended by itself: ${String(part.reason)}`);
     this.#emitter?.kill('SIGTERM');
-    // Those that were live all the time are talked to once more, and hung up by the one who called.
+    // Calls that were live all the time are talked to once more, and hung up by the one who called.
     for (const call of this.#long.splice(0)) await this.#hangUp(call);
   }
 
@@ -149,7 +149,7 @@ export class Load {
     await this.#steadily(1000 / PER_SECOND, async () => void (await this.#request('GET', `/v2/ai-agents/${NAME}`, { dispatcher })));
   }
 
-  /** Over REST, by force: kubectl has made it. */
+  /** Changes the agent over REST, by force: kubectl has made it. */
   async #change(dispatcher: Dispatcher): Promise<void> {
     let number = 0;
     await this.#steadily(1000, async () => {
@@ -190,14 +190,14 @@ export class Load {
     return { process, lines, ended: new Promise((done) => process.on('close', done)) };
   }
 
-  /** A file of silence: who talks all the time keeps a machine busy with understanding. */
+  /** Makes a file of silence: a user who talks all the time keeps a machine busy with understanding. */
   #pause(): string {
     const file = join(this.#options.work, 'silence.wav');
     writeFileSync(file, wavOf({ samples: new Int16Array(16_000 * 15), sampleRate: 16_000 }));
     return file;
   }
 
-  /** Until the agent has spoken that often. */
+  /** Waits until the agent has spoken that often. */
   async #answered(call: Call, times: number): Promise<void> {
     await until(`the agent's answer number ${times}, instead of ${tail(call)}`, () => {
       if (call.process.exitCode !== null) throw new Error(`a call ended by itself: ${tail(call)}`);
@@ -205,7 +205,7 @@ export class Load {
     });
   }
 
-  /** Calls that begin while pods come and go. */
+  /** Makes calls that begin while pods come and go. */
   async #talk(): Promise<void> {
     await this.#steadily(CALL_EVERY_MS, async () => {
       const call = this.#call('--max-seconds', '60', ...questions(1));
@@ -249,7 +249,7 @@ export class Load {
     await dispatcher.close();
   }
 
-  /** What was acknowledged last is what is there. */
+  /** Checks that the last acknowledged change is what is there. */
   async #nothingTakenBack(): Promise<void> {
     const [file, ...args] = this.#options.kubectl;
     const found = await output([file, ...args, 'get', 'agent', NAME, '-o', 'jsonpath={.spec.welcomeMessage}']);

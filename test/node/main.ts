@@ -1,8 +1,8 @@
 /**
- * `make e2e`: a real node on this machine, Parley installed on it with Helm, and what must hold there.
- *   node test/node/main.ts [--image build/image] [--keep] [--work <folder>] [--only <part of a check's name>]
- *   node test/node/main.ts --kind     prints the commands for kind
- * Needs Linux and root, for namespaces and control groups; apt-get for containerd and runc. It leaves nothing behind: the node's
+ * `make e2e` installs Parley with Helm on a real node on this machine, and checks what must hold there.
+ * node test/node/main.ts [--image build/image] [--keep] [--work <folder>] [--only <part of a check's name>]
+ * node test/node/main.ts --kind     prints the commands for kind
+ * It needs Linux and root, for namespaces and control groups; apt-get for containerd and runc. It leaves nothing behind: the node's
  * network, mounts and processes are in namespaces of their own.
  */
 import { spawn } from 'node:child_process';
@@ -100,7 +100,7 @@ async function outside(): Promise<number> {
   return code;
 }
 
-/** unshare itself waits for its child and passes no signal on. */
+/** Stops the child, because unshare itself waits for it and passes no signal on. */
 function stopInside(pid: number | undefined): void {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   for (const child of children) if (child !== '') process.kill(Number(child), 'SIGTERM');
@@ -113,7 +113,7 @@ async function inside(work: string): Promise<void> {
   const binaries = new Map<BinaryName, string>();
   for (const name of names) binaries.set(name, await testBinary(name));
   const binary = (name: BinaryName): string => binaries.get(name) ?? name;
-  // That of the image: what a person has next to the cluster, and quick to start.
+  // The command is the image's: a person has it next to the cluster, and it is quick to start.
   const parley = [process.execPath, join(resolve(root, values.image), 'layers/app/opt/parley/dist/parley.mjs')] as const;
   const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
   const { components, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
@@ -171,14 +171,14 @@ function report({ component, state, elapsedMs, reason }: ComponentEvent): void {
     process.stdout.write(`${(elapsedMs / 1000).toFixed(1).padStart(6)} s  ${component} ${state} ${reason ?? ''}\n`);
 }
 
-/** The pods' groups outlive their processes; those that are gone already are no failure. */
+/** Removes the pods' groups, which outlive their processes; groups that are gone already are no failure. */
 function removeControlGroups(): void {
   const remove = (folder: string): void => {
     try {
       for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) remove(join(folder, entry.name));
       rmdirSync(folder);
     } catch {
-      // Still in use, or never made: the next run takes it as it is.
+      // The group is still in use, or was never made: the next run takes it as it is.
     }
   };
   for (const hierarchy of ['', ...readdirSync('/sys/fs/cgroup')]) remove(join('/sys/fs/cgroup', hierarchy, 'parley-node'));

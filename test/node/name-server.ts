@@ -1,6 +1,6 @@
 /**
- * The cluster's name service, as a pod of the node: names of Services, and nothing beyond. Run by itself:
- *   node name-server.ts        (KUBERNETES_SERVICE_HOST and the token of its service account)
+ * Serves the cluster's names from a pod of the node: names of Services, and nothing beyond. Run by itself:
+ * node name-server.ts        (KUBERNETES_SERVICE_HOST and the token of its service account)
  * It answers for A alone; every other name or type exists without an answer, or doesn't exist.
  */
 import { createSocket } from 'node:dgram';
@@ -32,7 +32,7 @@ async function refresh(): Promise<void> {
       addresses.set(`${metadata.name}.${metadata.namespace}.${ZONE}`, spec.clusterIP);
 }
 
-/** The question's name in lower case, and where the question ends; undefined where there is none. */
+/** Returns the question's name in lower case, and where the question ends; undefined where there is none. */
 function questionOf(message: Buffer): { readonly name: string; readonly type: number; readonly end: number } | undefined {
   if (message.length < 12 || message.readUInt16BE(4) !== 1) return undefined;
   const labels: string[] = [];
@@ -55,7 +55,7 @@ function answerTo(message: Buffer): Buffer {
   const answered = question?.type === A && address !== undefined;
   const head = Buffer.alloc(12);
   message.copy(head, 0, 0, 2);
-  // An authoritative answer, whether recursion was desired or not.
+  // The answer is authoritative, whether recursion was desired or not.
   head.writeUInt16BE(0x8480 | code, 2);
   head.writeUInt16BE(question === undefined ? 0 : 1, 4);
   head.writeUInt16BE(answered ? 1 : 0, 6);

@@ -1,4 +1,4 @@
-/** The name service of the node's cluster: a Service at the address that the kubelet gives pods, with one pod behind it. */
+/** Installs the name service of the node's cluster: a Service at the address that the kubelet gives pods, with one pod behind it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import { NAME_SERVICE } from './cluster.ts';
 import { IMAGE } from './installation.ts';
 import { output } from './output.ts';
 
-/** Resolves when names are answered. @param options.tag of the image, which has Node.js */
+/** Resolves when names are answered. @param options.tag tag of the image, which has Node.js */
 export async function startNames({
   kubectl,
   tag,

@@ -1,4 +1,4 @@
-/** Programs that listen and that try to reach them, in the network of a pod or of another machine. */
+/** Runs programs that listen and that try to reach them, in the network of a pod or of another machine. */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
@@ -12,14 +12,14 @@ export interface ProbeTarget {
   readonly udp?: true;
 }
 
-/** Unused addresses, given to the node: one of the internet, one of a private network, and where clouds keep the credentials of machines. */
+/** The node gets these unused addresses: one of the internet, one private, and the one where clouds keep credentials of machines. */
 export const PUBLIC = '203.0.113.10';
 export const PRIVATE = '192.168.77.1';
 export const METADATA = '169.254.169.254';
-/** Another machine, behind a wire of its own. */
+/** This is another machine, behind a wire of its own. */
 const MACHINE = { name: 'elsewhere', address: '198.51.100.2', router: '198.51.100.1' };
 
-/** Serves each port by TCP and UDP; the first argument is a name to be found by. */
+/** Serves each port by TCP and UDP; the first argument is a name to find the process by. */
 export const LISTEN = `
 for (const port of process.argv.slice(2).map(Number)) {
   require('node:net').createServer((socket) => socket.on('error', () => undefined).end()).listen(port);
@@ -28,7 +28,7 @@ for (const port of process.argv.slice(2).map(Number)) {
 }
 setInterval(() => undefined, 1e6);`;
 
-/** Tries each target once; what is refused or silent is not reached. */
+/** Tries each target once; a target that refuses or is silent is not reached. */
 const TRY = `
 const { connect } = require('node:net');
 const tcp = ({ host, port }) => new Promise((done) => {
@@ -47,7 +47,7 @@ const udp = ({ host, port }) => new Promise((done) => {
 });
 Promise.all(JSON.parse(process.argv[1]).map((target) => (target.udp ? udp : tcp)(target))).then((all) => console.log(JSON.stringify(all)));`;
 
-/** In the network of that process. */
+/** Tries the targets from the network of that process. */
 export const tryFrom = (pid: number, targets: readonly ProbeTarget[]): Promise<readonly boolean[]> =>
   tryBy(['nsenter', `--net=/proc/${pid}/ns/net`], targets);
 
@@ -58,7 +58,7 @@ async function tryBy(enter: readonly [string, ...string[]], targets: readonly Pr
   return JSON.parse(await output([...enter, process.execPath, '--eval', TRY, JSON.stringify(targets)])) as readonly boolean[];
 }
 
-/** Servers at addresses that pods may or may not reach; each answers every client. */
+/** Serves addresses that pods may or may not reach; each server answers every client. */
 export async function standIns(): Promise<() => Promise<void>> {
   for (const given of [PUBLIC, PRIVATE, METADATA]) await output(['ip', 'addr', 'replace', `${given}/32`, 'dev', 'lo']);
   const { name, address, router } = MACHINE;
@@ -95,7 +95,7 @@ export async function listenIn(pid: number, port: number): Promise<{ readonly st
     stdio: 'ignore',
   });
   const stop = (): void => void child.kill('SIGKILL');
-  // It listens once it can be reached from where it is.
+  // The program listens once it can be reached from its own network.
   for (let attempt = 0; attempt < 50; attempt += 1) if ((await tryFrom(pid, [{ host: '127.0.0.1', port }]))[0] === true) return { stop };
   stop();
   throw new Error(`nothing listens at port ${port} in the network of process ${pid}`);

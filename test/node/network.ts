@@ -1,4 +1,4 @@
-/** Who reaches what: the table of docs/install/network-policies.md, tried from inside each pod. */
+/** Tries the table of docs/install/network-policies.md, which says who reaches what, from inside each pod. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,9 +14,9 @@ import { problemsOf, settled, type Way } from './ways.ts';
 export interface NetworkOptions {
   readonly kubectl: readonly [string, ...string[]];
   readonly namespace: string;
-  /** What `helm get hooks` says: the policies of the Jobs are gone with them. */
+  /** Output of `helm get hooks`: the policies of the Jobs are gone with them. */
   readonly hooks: string;
-  /** Of the image. */
+  /** Tag of the image. */
   readonly tag: string;
   readonly root: string;
 }
@@ -24,7 +24,7 @@ export interface NetworkOptions {
 const roles = ['operator', 'api', 'worker', 'dispatcher', 'voice'] as const;
 const jobs = ['migrate', 'register'] as const;
 
-/** What the chart has no rule for. */
+/** The chart has no rule for this port. */
 const OTHER_PORT = 9_999;
 const STRANGERS = 'strangers';
 
@@ -74,7 +74,7 @@ export async function whoReachesWhat(options: NetworkOptions): Promise<string> {
   }
 }
 
-/** Where each column of the table is, on this node. Nothing is installed behind vectors and bucket, so that there are no rules for them. */
+/** Returns the targets of each column, on this node. There are no rules for vectors and bucket: nothing is installed behind them. */
 function columnsOf(names: string): Readonly<Record<string, readonly ProbeTarget[]>> {
   return {
     DNS: [
@@ -101,7 +101,7 @@ function columnsOf(names: string): Readonly<Record<string, readonly ProbeTarget[
   };
 }
 
-/** Columns with a yes, by role. */
+/** Returns the columns with a yes, by role. */
 function documented(root: string): ReadonlyMap<string, ReadonlySet<string>> {
   const page = readFileSync(join(root, 'docs/install/network-policies.md'), 'utf8');
   const rows = page
@@ -123,7 +123,7 @@ function documented(root: string): ReadonlyMap<string, ReadonlySet<string>> {
   return table;
 }
 
-/** Pods that only listen: in the places of the Jobs, which have ended, and somebody else's. */
+/** Starts pods that only listen: in the places of the Jobs, which have ended, and somebody else's. */
 async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): Promise<void> {
   const policies = parseAllDocuments(hooks)
     .map(
@@ -173,7 +173,7 @@ async function removeProbes({ kubectl, namespace }: NetworkOptions): Promise<voi
   await output([...kubectl, 'delete', 'namespace', STRANGERS, '--ignore-not-found']);
 }
 
-/** The REST API is for everybody, metrics for pods of the cluster, everything else is closed. */
+/** Checks that the REST API is open for everybody, metrics for pods of the cluster, and everything else closed. */
 async function inwards({ kubectl, namespace }: NetworkOptions, role: (typeof roles)[number]): Promise<readonly Way[]> {
   const pid = processOf(role);
   const ports = 'jsonpath={range .items[*]}{.status.podIP} {.spec.containers[0].ports[0].containerPort}{"\\n"}{end}';
@@ -187,7 +187,7 @@ async function inwards({ kubectl, namespace }: NetworkOptions, role: (typeof rol
       .find(([address]) => address === own) ?? [];
   const served = { host, port: Number(port) };
   const closed = { host, port: OTHER_PORT };
-  // A listener that no other pod may reach, in the pod's own network.
+  // The listener is in the pod's own network; no other pod may reach it.
   const listener = await listenIn(pid, OTHER_PORT);
   try {
     const stranger = await tryFrom(processOf('stranger'), [served, closed]);
@@ -203,7 +203,7 @@ async function inwards({ kubectl, namespace }: NetworkOptions, role: (typeof rol
   }
 }
 
-/** The program of a role, or what stands in for a Job. */
+/** Finds the program of a role, or what stands in for a Job. */
 function processOf(role: string): number {
   const [pid] = [
     ...processesWhere(isProgramOf(role)),

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * Runs a command and answers what it wrote to standard output.
+ * Runs a command and returns its standard output.
  * @throws Error with both of its outputs when it fails
  */
 export async function output(

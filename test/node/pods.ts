@@ -1,4 +1,4 @@
-/** What the kernel and the API server say of the pods, whatever the manifests say. */
+/** Asks the kernel and the API server about the pods, whatever the manifests say. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import { output } from './output.ts';
 
 type Kubectl = readonly [string, ...string[]];
 
-/** Every process whose root holds Parley, as the kernel sees it. */
+/** Checks every process whose root holds Parley, as the kernel sees it. */
 export async function unprivileged(): Promise<string> {
   let seen = 0;
   const problems: string[] = [];
@@ -31,7 +31,7 @@ export async function unprivileged(): Promise<string> {
       if (field('Seccomp') !== '2') problems.push(`${command}: no seccomp filter`);
       if (root?.[5]?.split(',').includes('ro') !== true) problems.push(`${command}: writable root file system`);
     } catch (error) {
-      // Gone meanwhile.
+      // The process is gone meanwhile.
       if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
@@ -40,7 +40,7 @@ export async function unprivileged(): Promise<string> {
   return `${seen} processes`;
 }
 
-/** What `kubectl auth can-i` would say to each service account of the release about Secrets, asked at once. */
+/** Asks at once what `kubectl auth can-i` would say to each service account of the release about Secrets. */
 export async function secretsTable(options: {
   readonly kubectl: Kubectl;
   readonly namespace: string;
@@ -50,7 +50,7 @@ export async function secretsTable(options: {
   const { kubectl, namespace, organization, work } = options;
   const names = await output([...kubectl, '-n', namespace, 'get', 'serviceaccounts', '-o', 'jsonpath={.items[*].metadata.name}']);
   const accounts = names.split(' ').filter((name) => name !== 'default');
-  // '' is the whole cluster.
+  // The empty name stands for the whole cluster.
   const places = ['', 'kube-system', 'default', namespace, organization];
   const items = accounts.flatMap((account) =>
     places.flatMap((place) =>
@@ -90,7 +90,7 @@ interface Summary {
   }[];
 }
 
-/** Working sets as the kubelet counts them against the limits. */
+/** Compares working sets, as the kubelet counts them, with the limits. */
 export async function memoryOf(kubectl: Kubectl, namespace: string): Promise<string> {
   const summary = JSON.parse(await output([...kubectl, 'get', '--raw', `/api/v1/nodes/${NODE_NAME}/proxy/stats/summary`])) as Summary;
   return summary.pods
@@ -103,7 +103,7 @@ export async function memoryOf(kubectl: Kubectl, namespace: string): Promise<str
     .join(', ');
 }
 
-/** From the start of a role's program to its first answer, in a pod that is started alone, in milliseconds. */
+/** Measures the milliseconds from the start of a role's program to its first answer, in a pod that is started alone. */
 export async function startTimes({
   kubectl,
   namespace,
@@ -121,7 +121,7 @@ export async function startTimes({
     await output([...inNamespace, 'rollout', 'status', `deployment/parley-${role}`, '--timeout=120s']);
     const pid = processesWhere(isProgramOf(role)).find((one) => !before.has(one));
     if (pid === undefined) throw new Error(`no new process of ${role}`);
-    // Since the machine was started, in hundredths of a second; behind the name, which may have spaces.
+    // The start is in hundredths of a second since the machine was started; it stands behind the name, which may have spaces.
     const ticks = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19]);
     const begun = Date.now() - Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1000 + ticks * 10;
     const pod = /(?:^|\0)HOSTNAME=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? '';

@@ -1,4 +1,4 @@
-/** What a node is made of: containerd, runc and the network plugins out of Debian's packages, unpacked into the cache. */
+/** Gets the programs of a node: containerd, runc and the network plugins out of Debian's packages, unpacked into the cache. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** With the libraries that a slim system lacks. */
+/** The packages include the libraries that a slim system lacks. */
 const packages = [
   'containerd',
   'runc',
@@ -33,7 +33,7 @@ export async function nodePrograms(cache: string): Promise<string> {
     await access(folder);
     return folder;
   } catch {
-    // Not there yet.
+    // The folder is not there yet.
   }
   const fresh = `${folder}.${process.pid}`;
   const archives = join(fresh, 'archives');
@@ -41,11 +41,11 @@ export async function nodePrograms(cache: string): Promise<string> {
   await run('apt-get', ['download', '-qq', ...packages], { cwd: archives, timeout: 300_000 });
   for (const file of await readdir(archives)) await run('dpkg-deb', ['-x', join(archives, file), fresh]);
   await rm(archives, { recursive: true });
-  // Some packages have theirs outside usr/ still.
+  // Some packages still have their files outside usr/.
   for (const outside of ['lib', 'sbin', 'bin']) {
     await run('sh', ['-c', `[ ! -d ${outside} ] || { mkdir -p usr/${outside} && cp -a ${outside}/. usr/${outside}/; }`], { cwd: fresh });
   }
-  // What the package's script would have set up.
+  // The package's script would have set these up.
   for (const name of ['iptables', 'iptables-save', 'iptables-restore', 'ip6tables', 'ip6tables-save', 'ip6tables-restore']) {
     await symlink('xtables-nft-multi', join(fresh, 'usr/sbin', name));
   }

@@ -1,4 +1,4 @@
-/** What Parley needs in addition to Kubernetes, as processes of the node's namespaces: Postgres, Temporal, LiveKit with Redis, offline speech. */
+/** Runs what Parley needs beyond Kubernetes in the node's namespaces: Postgres, Temporal, LiveKit with Redis, offline speech. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -30,12 +30,12 @@ export function describeServers(options: {
   readonly work: string;
   readonly binary: (name: 'postgres' | 'temporal' | 'redis-server' | 'livekit-server') => string;
   readonly parley: readonly [string, ...string[]];
-  /** Of somebody who may read the organisation's signing Secrets. */
+  /** Kubeconfig of somebody who may read the organisation's signing Secrets. */
   readonly kubeconfig: string;
 }): {
   readonly components: readonly Component[];
   readonly servers: InstalledServers;
-  /** What listens at the loopback address alone, and where pods look for it. */ readonly loopback: readonly {
+  /** Address at which pods look for a server that listens at the loopback address alone. */ readonly loopback: readonly {
     readonly host: string;
     readonly port: number;
   }[];
@@ -89,7 +89,7 @@ export function describeServers(options: {
   };
 }
 
-/** Media go straight from pod to server, at an address that both can reach. */
+/** Puts media at an address that both can reach: they go straight from pod to server. */
 function atNodeAddress(component: Component, configuration: string): Component {
   return {
     ...component,

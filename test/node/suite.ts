@@ -1,4 +1,4 @@
-/** What must hold on a node, in the order in which an installation lives: install, use, upgrade under load, roll back, uninstall. */
+/** Checks what must hold on a node, in the order in which an installation lives: install, use, upgrade under load, roll back, uninstall. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -17,25 +17,25 @@ import { memoryOf, secretsTable, startTimes, unprivileged } from './pods.ts';
 export interface SuiteOptions {
   readonly kubectl: readonly [string, ...string[]];
   readonly helm: string;
-  /** With the organisation's namespace. */
+  /** Kubeconfig with the organisation's namespace. */
   readonly kubeconfig: string;
   readonly chart: string;
   readonly valuesFile: string;
   readonly servers: InstalledServers;
-  /** How to run the command of this checkout. */
+  /** Runs the command of this checkout. */
   readonly parley: readonly [string, ...string[]];
   readonly root: string;
   readonly work: string;
-  /** Of the image. */
+  /** Tag of the image. */
   readonly tag: string;
-  /** Of {@link Checks}. */
+  /** Name for {@link Checks}. */
   readonly only?: string | undefined;
 }
 
-/** Objects with which memory is looked at. */
+/** Number of objects with which memory is looked at. */
 const MANY = 1000;
 
-/** @returns how many checks failed */
+/** @returns the number of failed checks */
 export async function runSuite(options: SuiteOptions): Promise<number> {
   const { kubectl, helm, kubeconfig, chart, valuesFile, servers, parley, root, work } = options;
   const inNamespace = [...kubectl, '--namespace', NAMESPACE] as const;
@@ -157,7 +157,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
       () => false,
     );
     if (wentOn) throw new Error('the upgrade went on');
-    // Those of before the last change may have gone meanwhile.
+    // Pods from before the last change may have gone meanwhile.
     const fresh = (await pods()).filter((name) => !before.has(name));
     if (fresh.length > 0) throw new Error(`pods were replaced: ${fresh.join(', ')} have come`);
     await rest('/v2/ai-agents/receptionist');

@@ -1,17 +1,17 @@
-/** Ways in the network, and whether they are open to those whom they should be open to. */
+/** Checks whether ways in the network are open to those whom they should be open to. */
 import type { ProbeTarget } from './network-probes.ts';
 
 export interface Way {
   readonly who: string;
   readonly target: ProbeTarget;
   readonly reached: boolean;
-  /** Whether it should be. */
+  /** Set if the way should be open. */
   readonly may: boolean;
 }
 
 const isWrong = ({ reached, may }: Way): boolean => reached !== may;
 
-/** Those that are open and should not be, and the other way round. */
+/** Names the ways that are open and should not be, and the other way round. */
 export function problemsOf(ways: readonly Way[]): readonly string[] {
   return ways
     .filter(isWrong)
@@ -21,7 +21,7 @@ export function problemsOf(ways: readonly Way[]): readonly string[] {
     );
 }
 
-/** Rules are there a moment after the pods that they are for: until all is as it should be, or as it was when the time was over. */
+/** Looks until all ways are right, or returns how they were at the end: rules are there a moment after their pods. */
 export async function settled(
   attempt: () => Promise<readonly Way[]>,
   { limitMs = 30_000, now = () => performance.now() }: { readonly limitMs?: number; readonly now?: () => number } = {},

@@ -1,4 +1,4 @@
-/** After an interruption the model knows what the user has heard of its answer, to the word, whatever speech to text and its delay. */
+/** The model knows after an interruption what the user has heard of its answer, to the word, whatever speech to text and its delay. */
 import { describe, expect, it } from 'vitest';
 
 import type { RecognizerScript } from '../support/scripted-recognizer.ts';
@@ -13,7 +13,7 @@ const kinds: readonly { readonly by: RecognizerScript['by']; readonly minWords: 
   { by: 'stream', minWords: 0, delaysMs: [0, 100, 400] },
   { by: 'stream', minWords: 2, delaysMs: [1_000, 0, 200] },
 ];
-/** How the sound of a sentence comes. Of one that is still coming it is not known how long it will be. */
+/** Ways in which the sound of a sentence comes. It isn't known how long a sentence will be whose sound is still coming. */
 const sounds = [
   { comes: 'at once', speed: undefined, withinWords: 0 },
   { comes: 'little by little', speed: 1.5, withinWords: 1 },
@@ -24,7 +24,7 @@ const answerTo = (round: number): string =>
     .map((kind) => `${kind} umbrellas protect ${round} travellers everywhere.`)
     .join(' ');
 
-/** Whole words: one that was begun is none. */
+/** Returns whole words: one that was begun is none. */
 function wordsOf(heard: string, all: string): string {
   const isWhole = heard.length === all.length || /[\s.]/u.test(all[heard.length]!) || /[\s.]$/u.test(heard);
   return (isWhole ? heard : heard.replace(/\S+$/u, '')).trim();
@@ -46,7 +46,7 @@ describe.each(kinds)('the model knows what was heard, with $by, $minWords words 
       const answer = answerTo(round);
       const heard = () => call.heard.filter(({ sentence }) => answer.includes(sentence)).map(({ text }) => text);
       await call.until(() => heard().length > 0);
-      // From the first word to the third sentence.
+      // The interruption comes between the first word and the third sentence.
       await call.pass(300 + ((round * 2_311) % 9_000));
       round += 1;
       const asked = call.requests.length;
@@ -64,7 +64,7 @@ describe.each(kinds)('the model knows what was heard, with $by, $minWords words 
     await call.hangsUp();
     const roles = call.messages.map(({ role }) => role);
     expect(roles).toEqual(Array.from({ length: 2 * (ROUNDS + 1) }, (_, i) => (i % 2 === 0 ? 'user' : 'agent')));
-    // Each with figures of its own.
+    // Each turn has figures of its own.
     const answered = call.messages.filter(({ role }) => role === 'agent');
     expect(answered.every(({ interrupted }) => interrupted)).toBe(true);
     expect(call.turns.map(({ seq }) => seq)).toEqual(answered.map(({ seq }) => seq));

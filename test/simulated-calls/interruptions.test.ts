@@ -1,4 +1,4 @@
-/** What happens when the user speaks while the agent does. */
+/** Tests what happens when the user speaks while the agent does. */
 import { describe, expect, it } from 'vitest';
 
 import { SimulatedCall, type SimulatedCallOptions } from '../support/simulated-call.ts';
@@ -7,7 +7,7 @@ const STORY = 'Once upon a time there was a telephone.';
 const MS_PER_CHARACTER = 200;
 const STORY_MS = STORY.length * MS_PER_CHARACTER;
 
-/** The agent has told its story for two seconds. */
+/** Makes a call whose agent has told its story for two seconds. */
 async function toldAStory({ agent = {}, ...more }: SimulatedCallOptions = {}): Promise<SimulatedCall> {
   const call = new SimulatedCall({
     agent: { welcomeMessage: STORY, ...agent },
@@ -19,7 +19,7 @@ async function toldAStory({ agent = {}, ...more }: SimulatedCallOptions = {}): P
   return call;
 }
 
-/** What was heard of the story. */
+/** Returns what was heard of the story. */
 const storyOf = (call: SimulatedCall) => call.heard.find(({ sentence }) => sentence === STORY)!;
 
 describe('an interruption', () => {
@@ -30,7 +30,7 @@ describe('an interruption', () => {
     await call.pass(5_000);
     expect(call.heard.map(({ text }) => text.trim())).toEqual(['Once upon a', 'I listen.']);
     expect(call.transcript).toEqual(['agent: Once upon a …', 'user: wait a moment please', 'agent: I listen.']);
-    // It is silent half a second into what the user says, and nothing of it is heard again.
+    // The agent is silent half a second into what the user says, and nothing of it is heard again.
     expect(storyOf(call).until - from).toBeGreaterThanOrEqual(450);
     expect(storyOf(call).until - from).toBeLessThanOrEqual(600);
     expect(call.requests.at(-1)?.asked).toEqual(['agent: Once upon a', 'user: wait a moment please']);
@@ -95,16 +95,16 @@ describe('an interruption', () => {
     call.coughs(1_200);
     await call.pass(20_000);
     expect(call.transcript).toEqual([`agent: ${STORY}`]);
-    // Nothing is left out, and nothing heard twice.
+    // The story is complete, and nothing is heard twice.
     expect(storyOf(call)).toMatchObject({ text: STORY, ms: STORY_MS });
-    // It waits for words until it is known that there are none.
+    // The agent waits for words until it is known that there are none.
     expect(storyOf(call).until - storyOf(call).from - STORY_MS).toBeLessThan(1_500);
   });
 
   it('that was only a long noise holds the agent up for two seconds at most, however long it takes to find that out', async () => {
     const call = await toldAStory({ recognizer: { by: 'requests', understands: () => ({ delayMs: 4_000 }) } });
     const over = call.coughs(1_200);
-    // From when the pause is sure.
+    // The time counts from when the pause is sure.
     await call.pass(over + 2_200 - call.now);
     expect(storyOf(call).until).toBeLessThan(over);
     await call.pass(200);
@@ -181,7 +181,7 @@ describe('an interruption', () => {
 });
 
 describe('a goodbye', () => {
-  /** The agent says goodbye when it is told to. */
+  /** Makes a call whose agent says goodbye when it is told to. */
   const leaving = (): SimulatedCall =>
     new SimulatedCall({
       model: ({ lastUser }) => (lastUser === 'that is all' ? { text: 'Goodbye then, and have a nice day!', calls: ['end_call'] } : 'Yes?'),

@@ -1,4 +1,4 @@
-/** Calls that end because it is time, and what is no silence. */
+/** Tests calls that end because it is time, and what is no silence. */
 import { describe, expect, it } from 'vitest';
 
 import { SimulatedCall, type SimulatedCallOptions } from '../support/simulated-call.ts';
@@ -56,7 +56,7 @@ describe('a silence', () => {
     expect(reason).toBe('inactivity_timeout');
     expect(at - over).toBeGreaterThanOrEqual(20_000);
     expect(at - over).toBeLessThan(21_500);
-    // Where nothing is asked the call ends without a word.
+    // The call ends without a word where nothing is asked.
     expect(call.heard).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** Tools in a call: when they run, what is heard meanwhile, and what the model knows of them. */
+/** Tests tools in a call: when they run, what is heard meanwhile, and what the model knows of them. */
 import { describe, expect, it } from 'vitest';
 
 import { aTool } from '../support/scripted-tool.ts';
@@ -18,7 +18,7 @@ describe('tools', () => {
     });
     await call.says('what does it cost');
     await call.until(() => call.heardText.includes('Still looking.'));
-    // Five seconds after it began.
+    // The answer comes five seconds after the call of the tool began.
     expect(call.heard[1]!.from - call.heard[0]!.from).toBeGreaterThanOrEqual(4_950);
     expect(call.heard[1]!.from - call.heard[0]!.from).toBeLessThan(5_100);
     lookUp.gives('900');
@@ -55,7 +55,7 @@ describe('tools', () => {
       'agent: First is done.',
       'agent: That is done.',
     ]);
-    // In the order of their calls.
+    // The results come in the order of their calls.
     expect(results(call)).toEqual(['result: good "it"', 'result: bad "broken"']);
   });
 

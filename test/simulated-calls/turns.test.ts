@@ -1,4 +1,4 @@
-/** When a turn of the user is over, and what is answered: one answer, to all that was said, however they pause and however late its words are known. */
+/** A turn of the user gets one answer, to all that was said, however they pause and however late its words are known. */
 import { describe, expect, it } from 'vitest';
 
 import { failureOf } from '../../calls/provider-access/index.ts';
@@ -9,7 +9,7 @@ const WELCOME = 'Once upon a time there was a telephone.';
 const TO_ALL = 'Ask both of them.';
 const TO_PART = 'I am waiting.';
 
-/** The agent answers another thing to the whole than to a part of it. */
+/** Makes a call whose agent answers another thing to the whole than to a part of it. */
 function aCall({ agent = {}, ...more }: SimulatedCallOptions = {}): SimulatedCall {
   return new SimulatedCall({
     agent: { turnDetection: { mode: 'silence', endOfSpeechDelay: '950ms' }, ...agent },
@@ -169,7 +169,7 @@ describe('turnDetection', () => {
   it('says how long the agent waits for more', async () => {
     expect((await longest({ mode: 'silence', endOfSpeechDelay: '200ms' })).eou).toBeLessThan(500);
     expect((await longest({ mode: 'silence', endOfSpeechDelay: '15s' })).eou).toBe(15_000);
-    // Where the detector is sure, three fifths of it; where it isn't, all.
+    // The wait is three fifths of the delay where the detector is sure, and all of it where it isn't.
     expect((await longest({ mode: 'model', endOfSpeechDelay: '15s' })).eou).toBe(9_000);
     expect((await longest({ mode: 'model', endOfSpeechDelay: '15s' }, { turnIsOver: () => 0 })).eou).toBe(15_000);
     expect((await longest({ mode: 'model', endOfSpeechDelay: '500ms' }, { turnIsOver: () => 0 })).eou).toBe(3_000);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { testBinary } from '../support/programs.ts';
 import { syntheticSpeech } from '../support/synthetic-speech.ts';
 
-/** Who calls whom, and with which login. */
+/** Numbers of the two parties, and the login of the caller. */
 export interface Parties {
   readonly caller: string;
   readonly callee: string;
@@ -17,25 +17,25 @@ export interface Parties {
 }
 
 export interface SippRun {
-  /** In this folder: `caller-talks.xml`. */
+  /** Name of a file in this folder: `caller-talks.xml`. */
   readonly scenario: string;
-  /** Of this side; left out, any. Ports for sound it finds by itself. */
+  /** Port of this side; left out, any. Ports for sound it finds by itself. */
   readonly port?: number;
-  /** Where calls go, `host:port`; left out, it waits for one. */
+  /** Address that calls go to, `host:port`; left out, it waits for one. */
   readonly target?: string;
   readonly parties: Parties;
-  /** How long those talk who hang up by themselves, in milliseconds. */
+  /** Milliseconds that parties talk who hang up by themselves. */
   readonly talkMs?: number;
-  /** What `called-refuses.xml` answers, with its reason phrase. */
+  /** Status that `called-refuses.xml` answers, with its reason phrase. */
   readonly status?: string;
-  /** Ends it. */
+  /** Ends the scenario. */
   readonly signal?: AbortSignal;
 }
 
-/** How long one scenario may take, in milliseconds. */
+/** Most milliseconds that one scenario may take. */
 const longestMs = 90_000;
 
-/** Resolves when one call went as the scenario has it. @throws with what was unexpected */
+/** Resolves when one call went as the scenario has it. @throws Error that says what was unexpected */
 export async function runSipp({
   scenario,
   port,
@@ -49,7 +49,7 @@ export async function runSipp({
   try {
     await writeFile(join(folder, 'audio.ulaw'), speech());
     const keys = Object.entries(parties).flatMap(([name, value]) => ['-key', name, value as string]);
-    // Its keywords may stand in a status line, but not for the code, which it reads before.
+    // The program's keywords may stand in a status line, but not for the code, which it reads before.
     const text = await readFile(new URL(scenario, import.meta.url), 'utf8');
     await writeFile(join(folder, 'scenario.xml'), text.replaceAll('{status}', status));
     const scene = ['-sf', 'scenario.xml', ...(target === undefined ? [] : [target]), '-m', '1', '-d', String(talkMs)];
@@ -60,7 +60,7 @@ export async function runSipp({
     const ended = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal === undefined ? [] : [signal])]);
     ended.addEventListener('abort', () => void child.kill());
     const [code] = (await once(child, 'exit')) as [number | null];
-    // Ended before any call came, it answers that no call failed: exit code 0.
+    // A program that ends before any call came answers that no call failed: exit code 0.
     if (code === 0 && !child.killed) return;
     const said = await readFile(join(folder, 'errors'), 'utf8').catch(() => '');
     throw new Error(`${scenario} did not go as it is written (${child.killed ? 'ended' : code}): ${said}`);
@@ -69,14 +69,14 @@ export async function runSipp({
   }
 }
 
-/** Somebody listens, speaks, and listens again, as telephones carry it: µ-law, 8 kHz. It is played again and again. */
+/** Makes the sound of somebody who listens, speaks, and listens again, as telephones carry it: µ-law, 8 kHz. It is repeated. */
 function speech(): Buffer {
   const words = syntheticSpeech({ sampleRate: 8_000, ms: 3_000 });
   const listened = 8 * 2_500;
   return Buffer.from(Array.from({ length: 8 * 8_000 }, (_, n) => muLaw(words[n - listened] ?? 0)));
 }
 
-/** ITU-T G.711. */
+/** Encodes a sample by ITU-T G.711. */
 function muLaw(sample: number): number {
   const magnitude = Math.min(Math.abs(sample), 32_635) + 132;
   const exponent = Math.floor(Math.log2(magnitude)) - 7;

@@ -1,4 +1,4 @@
-/** What a conversation asks a language model, and what it hears of it. */
+/** Makes questions for a language model, and collects its answers. */
 import { randomUUID } from 'node:crypto';
 
 import type { AnswerEvent, AnswerRequest, HistoryItem } from '../../voice/providers/index.ts';
@@ -15,14 +15,14 @@ export function aQuestion(asked: string, change: Partial<AnswerRequest> = {}): A
   return { instructions: '', history: [aMessage('user', asked)], tools: [], mayCall: true, mayBeEmpty: () => false, ...change };
 }
 
-/** @param properties JSON Schemas of its arguments */
+/** @param properties JSON Schemas of the tool's arguments */
 export const aTool = (name: string, properties: object = {}) => ({
   name,
   description: `A tool that is called ${name}.`,
   parameters: { type: 'object', properties },
 });
 
-/** @throws what the answer fails with */
+/** @throws the error that the answer fails with */
 export async function heardOf(answer: AsyncIterable<AnswerEvent>) {
   let text = '';
   const calls: Extract<AnswerEvent, { readonly type: 'call' }>[] = [];

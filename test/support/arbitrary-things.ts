@@ -1,4 +1,4 @@
-/** What can be in a cluster, as property tests draw it: objects as the API server would store them, Secrets and ConfigMaps. */
+/** Generates what can be in a cluster for property tests: objects as the API server would store them, Secrets and ConfigMaps. */
 import * as fc from 'fast-check';
 
 import {
@@ -35,7 +35,7 @@ export interface ObjectOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** An object as the API server would store it: with defaults filled in. */
+/** Returns an object as the API server would store it: with defaults filled in. */
 export function storedObject(
   kind: string,
   name: string,
@@ -145,7 +145,7 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
     .map((spec) => Object.assign(spec, { conversation: [{ user: 'Hello' }] })),
 };
 
-/** Which of two organisations has a number depends on who came first. */
+/** Gives a number to one of two organisations, because which of them has it depends on who came first. */
 function ofOrganization(namespace: string, spec: object): object {
   return 'number' in spec && namespace === 'globex' ? { ...spec, number: `${String(spec.number)}9` } : spec;
 }
@@ -186,13 +186,13 @@ const keyedThing: fc.Arbitrary<Thing> = fc
     },
   }));
 
-/** What identifies a thing in the cluster. */
+/** Returns an id that identifies a thing in the cluster. */
 export const idOf = (thing: Thing): string =>
   thing.type === 'object'
     ? `${thing.object.kind}/${thing.object.metadata.namespace}/${thing.object.metadata.name}`
     : `${thing.type}/${thing.entry.namespace}/${thing.entry.name}`;
 
-/** A cluster's contents, each thing once. */
+/** Generates a cluster's contents, each thing once. */
 export const things: fc.Arbitrary<readonly Thing[]> = fc.uniqueArray(
   fc.oneof({ weight: 3, arbitrary: objectThing }, { weight: 2, arbitrary: keyedThing }),
   { selector: idOf, maxLength: 16 },

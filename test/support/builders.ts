@@ -1,4 +1,4 @@
-/** Small valid objects of every kind, as a person would apply them; `spec` is merged over the smallest one. */
+/** Builds small valid objects of every kind, as a person would apply them; `spec` is merged over the smallest one. */
 import { API_VERSION } from '../../crds/kind.ts';
 
 export interface TestManifest {
@@ -67,7 +67,7 @@ export const aConfigMap = (name: string, data: Readonly<Record<string, string>>,
   data,
 });
 
-/** What the documented API asks of a new agent, and nothing more. */
+/** Returns the body that the documented API asks of a new agent, and nothing more. */
 export const anAgentRequest = (name: string, fields: Spec = {}): Spec => ({
   agent_name: name,
   llm: { model_name: 'gpt-4o-mini' },

@@ -1,4 +1,4 @@
-/** What `parley call --json` writes: one object a line. */
+/** A line of `parley call --json`, which writes one object a line. */
 export interface CallLine {
   readonly type: string;
   readonly role?: string;
@@ -8,12 +8,12 @@ export interface CallLine {
   readonly text?: string;
 }
 
-/** What is no object is what the program wrote as well, to standard error. */
+/** Parses the lines. A line that is no object was written to standard error, and is left out. */
 export function callLines(lines: readonly string[]): readonly CallLine[] {
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as CallLine);
 }
 
-/** What the agent has said to its end: first the welcome, then its answers. */
+/** Returns what the agent has said to its end: first the welcome, then its answers. */
 export function spokenByAgent(lines: readonly CallLine[]): readonly string[] {
   return lines.filter(({ type, role, final }) => type === 'transcript' && role === 'agent' && final === true).map(({ text = '' }) => text);
 }

@@ -1,7 +1,7 @@
-/** The processes that a process has started, as Linux shows them. */
+/** Finds the processes that a process has started, as Linux shows them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** @returns none where there is no /proc */
+/** @returns no processes where there is no /proc */
 export function childrenOf(parent: number): readonly number[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
@@ -10,7 +10,7 @@ export function childrenOf(parent: number): readonly number[] {
     .filter((pid) => Number(statusOf(pid, 'PPid')) === parent && !(statusOf(pid, 'State') ?? 'Z').startsWith('Z'));
 }
 
-/** Bytes of memory: at the moment, or the most that it ever held. 0 for one that has ended. */
+/** Returns bytes of memory: at the moment, or the most that the process ever held. 0 for one that has ended. */
 export function residentBytesOf(pid: number, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   return 1024 * Number.parseInt(statusOf(pid, which) ?? '0', 10);
 }
@@ -19,7 +19,7 @@ function statusOf(pid: number, field: string): string | undefined {
   try {
     return new RegExp(`^${field}:\\s+(.*)$`, 'mu').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
   } catch {
-    // It ended between the list and the look.
+    // The process ended between the list and the look.
     return undefined;
   }
 }

@@ -4,12 +4,12 @@ import type { ControlPlaneAddresses } from './test-stack.ts';
 
 export type { ControlPlaneAddresses } from './test-stack.ts';
 
-/** A real API server with Parley's resource definitions, shared by all test files: work in namespaces of your own. */
+/** Returns a real API server with Parley's resource definitions, shared by all test files: work in namespaces of your own. */
 export function controlPlane(): Promise<ControlPlaneAddresses> {
   return askForServer('/control-plane');
 }
 
-/** One for this file alone, until it gives it back: without objects of Parley, and without namespaces that are organisations. */
+/** Takes a control plane for this file alone until it is given back: without objects of Parley, and without organisations' namespaces. */
 export function takeControlPlane(): Promise<OwnControlPlane> {
   return askForServer('/own-control-plane/take');
 }

@@ -3,9 +3,9 @@ import { Session } from 'node:inspector/promises';
 import { onTestFinished } from 'vitest';
 
 /**
- * Counts how much this process computes, until the end of the test: the blocks of JavaScript that run, on any machine as many. What native code does,
- * as parsing JSON, is no part of it.
- * @returns the steps since the last call
+ * Counts how much this process computes, until the end of the test: the blocks of JavaScript that run, on any machine as many. Native
+ * code, such as the parser of JSON, is no part of it.
+ * @returns a function that returns the steps since its last call
  */
 export async function countSteps(): Promise<() => Promise<number>> {
   const session = new Session();

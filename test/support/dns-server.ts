@@ -1,4 +1,4 @@
-/** A DNS server for tests: real packets, answers that the test chooses at each question. */
+/** Serves DNS for tests: real packets, with answers that the test chooses at each question. */
 import { createSocket, type Socket } from 'node:dgram';
 
 import ipaddr from 'ipaddr.js';
@@ -7,12 +7,12 @@ export interface DnsAnswer {
   readonly addresses?: readonly string[];
   /** Targets of SRV records. */
   readonly servers?: readonly string[];
-  /** Seconds; default 0: never kept. */
+  /** Seconds that the answer holds; default 0: never kept. */
   readonly ttl?: number;
-  /** Default NOERROR, or NXDOMAIN where there is no answer for the name at all. */
+  /** Response code; default NOERROR, or NXDOMAIN where there is no answer for the name at all. */
   readonly code?: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED';
   readonly silent?: boolean;
-  /** The answer is held until then. */
+  /** Holds the answer until it resolves. */
   readonly after?: Promise<unknown>;
 }
 
@@ -20,13 +20,13 @@ const types: Readonly<Record<number, string>> = { 1: 'A', 2: 'NS', 28: 'AAAA', 3
 const codes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 
 export class DnsServer {
-  /** What was asked, e.g. `A hooks.example`. */
+  /** Questions that were asked, e.g. `A hooks.example`. */
   readonly questions: string[] = [];
   readonly #socket: Socket = createSocket('udp4');
   readonly #answers: Record<string, () => DnsAnswer> = {};
   #stopped = false;
 
-  /** `address:port` */
+  /** Returns `address:port`. */
   get address(): string {
     const { address, port } = this.#socket.address();
     return `${address}:${port}`;
@@ -47,7 +47,7 @@ export class DnsServer {
     return server;
   }
 
-  /** @param question e.g. `A hooks.example`; `NS ` of the root */
+  /** @param question e.g. `A hooks.example`; `NS ` asks for the root */
   set(question: string, answer: DnsAnswer | (() => DnsAnswer)): void {
     this.#answers[question] = typeof answer === 'function' ? answer : () => answer;
   }
@@ -95,7 +95,7 @@ function addressRecord(address: string, ttl: number): Buffer {
 
 function serverRecord(server: string, ttl: number): Buffer {
   const labels = server.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)]);
-  // Priority, weight and port, all alike.
+  // Priority, weight and port are all alike.
   return record(33, Buffer.concat([Buffer.from([0, 0, 0, 0, 0x13, 0xc4]), ...labels, Buffer.from([0])]), ttl);
 }
 

@@ -15,17 +15,19 @@ interface Document {
 
 export interface AnswerToCheck {
   readonly method: string;
-  /** With or without a query. */
+  /** Path with or without a query. */
   readonly path: string;
   readonly status: number;
   readonly contentType: string | null;
-  /** Of a JSON answer. */
+  /** Body of a JSON answer. */
   readonly body: unknown;
 }
 
 export type AnswerCheck = (answer: AnswerToCheck) => void;
 
-/** The document of all routes in which answers have the described fields and no other. @returns a function that throws for an answer that differs */
+/**
+ * Compiles the document of all routes, in which answers have no other fields. @returns a function that throws for an answer that differs
+ */
 export function documentedAnswers(): AnswerCheck {
   const document = openApiDocument(describedRoutes(), { closed: true }) as unknown as Document;
   const ajv = new Ajv2020({
@@ -71,7 +73,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${segments.join('/').replace(/\/$/, '')}/?$`);
 }
 
-/** As part of a JSON pointer in a URI. */
+/** Escapes a part of a JSON pointer in a URI. */
 function escaped(part: string): string {
   return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
 }

@@ -1,12 +1,12 @@
-/** What docs/operations/logs.md says of the lines that are written once for each thing that happens. */
+/** Reads what docs/operations/logs.md says of the lines that are written once for each thing that happens. */
 import { readFile } from 'node:fs/promises';
 
 import { expect } from 'vitest';
 
 const page = new URL('../../docs/operations/logs.md', import.meta.url);
-/** In every line of every role. */
+/** Every line of every role has these fields. */
 const common = new Set(['level', 'time', 'role', 'msg']);
-/** In every line within a span. */
+/** Every line within a span has these fields. */
 const withTraces = ['traceId', 'spanId'];
 
 interface Fields {
@@ -14,7 +14,7 @@ interface Fields {
   readonly sometimes: readonly string[];
 }
 
-/** Fields by `msg`. */
+/** Returns the fields by `msg`. */
 export async function documentedLines(): Promise<ReadonlyMap<string, Fields>> {
   const [, ...sections] = (await readFile(page, 'utf8')).split(/^## /m);
   return new Map(

@@ -1,4 +1,4 @@
-/** Links of the documents lead somewhere: to a file of this repository, and to a heading that it has. */
+/** Links of the documents lead to a file of this repository, and to a heading that it has. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -37,7 +37,7 @@ function list(folder: string): readonly string[] {
     .map((file) => join(folder, file));
 }
 
-/** Names in backticks of sources, and of whatever is in a folder of the repository. */
+/** Finds names in backticks of sources, and of whatever is in a folder of the repository. */
 function namedPaths(page: string): readonly string[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/`(([a-z-]+)\/[\w./-]+)`/g)].flatMap(([, path = '', folder = '']) =>
@@ -45,14 +45,14 @@ function namedPaths(page: string): readonly string[] {
   );
 }
 
-/** Its lines without blocks of code. */
+/** Returns the page's lines without blocks of code. */
 function proseOf(page: string): readonly string[] {
   return readFileSync(join(root, page), 'utf8')
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, '')
     .split('\n');
 }
 
-/** Relative ones, without what stands in code. */
+/** Finds relative links, without those that stand in code. */
 function linksOf(page: string): readonly string[] {
   const text = proseOf(page)
     .join('\n')
@@ -68,7 +68,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return headingsOf(readFileSync(target, 'utf8')).has(heading);
 }
 
-/** As GitHub makes anchors of them. */
+/** Returns the headings as GitHub makes anchors of them. */
 function headingsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, title = ''] of text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)) {

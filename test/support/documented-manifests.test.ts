@@ -1,4 +1,4 @@
-/** The YAML of the documents is what the API server and the chart would take. */
+/** The API server and the chart would take the YAML of the documents. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -15,7 +15,7 @@ const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** What excerpts leave out, by kind. */
+/** Fields that excerpts leave out, by kind. */
 const rest: Readonly<Record<string, Block>> = {
   Agent: { llm: { provider: 'openai', model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'cartesia' } },
   AgentTest: { agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hello' }] },

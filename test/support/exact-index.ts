@@ -1,4 +1,4 @@
-/** Passages in memory, all of which are ranked: what tests and benchmarks compare stores with. */
+/** Ranks all passages in memory: tests and benchmarks compare stores with it. */
 import { allTerms, passageTerms } from '../../knowledge/lexical/passage.ts';
 import { readQuestion } from '../../knowledge/lexical/question.ts';
 import { dimensionsOf, documentVector, queryVector, type SparseVector } from '../../knowledge/lexical/vectors.ts';
@@ -14,15 +14,15 @@ export interface RankedPassage {
 }
 
 export interface ExactIndex {
-  /** Best first, ties by id; passages that share no term with the query are left out. */
+  /** Ranks passages, best first, ties by id; passages that share no term with the query are left out. */
   search(query: string, topK: number): readonly RankedPassage[];
-  /** The query as a vector, with the frequencies of these passages. */
+  /** Returns the query as a vector, with the frequencies of these passages. */
   queryVector(query: string): SparseVector;
-  /** In the order of the passages. */
+  /** Vectors in the order of the passages. */
   readonly vectors: readonly SparseVector[];
 }
 
-/** @param language BCP 47, of the passages */
+/** @param language language of the passages, BCP 47 */
 export function exactIndex(passages: readonly Passage[], language?: string): ExactIndex {
   const terms = passages.map((passage) => passageTerms(passage.text, language));
   const frequencies = new Map<number, number>();

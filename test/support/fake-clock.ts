@@ -37,7 +37,7 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#pending.delete(entry) };
   }
 
-  /** How many timers wait. */
+  /** Number of timers that wait. */
   get timers(): number {
     return this.#pending.size;
   }

@@ -1,4 +1,4 @@
-/** Empty folders for tests, removed afterwards. */
+/** Makes empty folders for tests, and removes them afterwards. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ function newFolder(whenOver: (remove: () => void) => void): string {
   return folder;
 }
 
-/** For the test that runs, also in its `beforeEach`. */
+/** Makes a folder for the test that runs, also in its `beforeEach`. */
 export const testFolder = (): string => newFolder(onTestFinished);
 
-/** For the file or `describe` that calls it, outside of tests and hooks. */
+/** Makes a folder for the file or `describe` that calls it, outside of tests and hooks. */
 export const suiteFolder = (): string => newFolder(afterAll);

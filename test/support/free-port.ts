@@ -1,6 +1,6 @@
 import { freePorts } from '../../local-stack/ports.ts';
 
-/** A free port of the loopback address. */
+/** Finds a free port of the loopback address. */
 export async function freePort(): Promise<number> {
   const [port] = await freePorts(1);
   if (port === undefined) throw new Error('no free port');

@@ -1,6 +1,6 @@
 /**
- * One agent, its tests and the operator's own reconciler around a cluster and a Postgres in memory. Every step of a reconcile can be the last
- * before the process dies, watches lag, and whatever goes into service is compared with the truth at that moment.
+ * Simulates one agent, its tests and the operator's own reconciler around a cluster and a Postgres in memory. Every step of a reconcile
+ * can be the last before the process dies, watches lag, and whatever goes into service is compared with the truth at that moment.
  */
 import pino from 'pino';
 import { Registry } from 'prom-client';
@@ -25,7 +25,7 @@ const logger = pino({ level: 'silent' });
 const SETTING = 'example.com/setting';
 
 export interface Served {
-  /** `unchanged`: its configuration served already, under another version of a Secret. */
+  /** How the revision got into service; `unchanged` means that its configuration served already, under another version of a Secret. */
   readonly how: 'tested' | 'untested' | 'unchanged' | 'skipped';
 }
 
@@ -36,13 +36,13 @@ export class GateSimulation {
     (revision) => this.#check(revision),
   );
   readonly served: Served[] = [];
-  /** The truth. */
+  /** The agent as it truly is. */
   agent: Stored<Agent>;
   readonly tests = new Map<string, Stored<AgentTest>>();
   secretVersion = 1;
-  /** The Secret of a tool, without which the agent goes on without that. */
+  /** True while the Secret of a tool exists; the agent goes on without the tool otherwise. */
   toolKey = true;
-  /** As the watches have brought it. */
+  /** The agent as the watches have brought it. */
   #seenAgent: Stored<Agent>;
   #seenTests: readonly Stored<AgentTest>[] = [];
   #version = 1;
@@ -70,7 +70,7 @@ export class GateSimulation {
     this.#write({ ...this.agent, spec: next, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } });
   }
 
-  /** With another reason or none; a reason that was there before may come back. */
+  /** Annotates the agent with another reason or none; a reason that was there before may come back. */
   annotate(reason: string | undefined): void {
     const { [wellKnown.skipTests]: before, [SETTING]: _setting, ...others } = this.agent.metadata.annotations ?? {};
     if (before === reason) return;
@@ -96,13 +96,13 @@ export class GateSimulation {
     this.tests.set(name, storedObject('AgentTest', name, spec, { metadata }) as Stored<AgentTest>);
   }
 
-  /** The watch of agents, or that of tests, catches up. */
+  /** Lets the watch of agents, or that of tests, catch up. */
   catchUp(kind: 'Agent' | 'AgentTest'): void {
     if (kind === 'Agent') this.#seenAgent = this.agent;
     else this.#seenTests = [...this.tests.values()];
   }
 
-  /** The process dies, whatever it was doing, and another one reads everything again. */
+  /** Kills the process, whatever it was doing; another one reads everything again. */
   kill(): void {
     this.#work = undefined;
     this.#outage.close();
@@ -111,7 +111,7 @@ export class GateSimulation {
     ({ reconciler: this.#reconciler, outage: this.#outage } = this.#start());
   }
 
-  /** One more step of the reconcile; a new one where none is under way. @returns whether it is over */
+  /** Makes one more step of the reconcile, or begins a new one where none is under way. @returns whether it is over */
   async step(): Promise<boolean> {
     this.#work ??= this.#reconcile();
     const { done = false } = await this.#work.next();
@@ -123,7 +123,7 @@ export class GateSimulation {
     while (!(await this.step()));
   }
 
-  /** Everything heals and all watches are up to date; every test that is asked for gets the verdict. */
+  /** Heals everything and updates all watches; every test that is asked for gets the verdict. */
   async settle(verdict: 'passed' | 'failed'): Promise<void> {
     this.store.available = true;
     this.store.failure = undefined;
@@ -211,7 +211,7 @@ export class GateSimulation {
       yield;
       if (plan.actions.length === 0) {
         this.#write({ ...this.agent, ...(plan.status && { status: plan.status }) });
-        // Its own writes are known to a process whatever the watch has brought.
+        // A process knows its own writes, whatever the watch has brought.
         this.#seenAgent = {
           ...this.agent,
           spec: object.spec,
@@ -249,7 +249,7 @@ export class GateSimulation {
     };
   }
 
-  /** @throws where something goes into service that must not */
+  /** @throws Error where a revision goes into service that must not */
   #check({ configHash }: { readonly configHash: string }): void {
     const { required } = this;
     const verdicts = required.map(({ metadata, spec }) => this.store.newest(configHash, metadata.name, testDigest(spec)));

@@ -1,6 +1,7 @@
 /**
- * What OpenTelemetry's conventions for generative AI ask of the spans that Parley has. Written from version 1.41.1 of the conventions, of which the
- * package has the names and values; `scripts/check-gen-ai-conventions.ts` compares all of it with the published model.
+ * States what OpenTelemetry's conventions for generative AI ask of the spans that Parley has. It is written from version 1.41.1 of the
+ * conventions, of which the package has the names and values; `scripts/check-gen-ai-conventions.ts` compares all of it with the published
+ * model.
  */
 import * as semconv from '@opentelemetry/semantic-conventions/incubating';
 
@@ -9,16 +10,16 @@ import type { ReceivedSpan } from './otlp-receiver.ts';
 
 export const CONVENTIONS_VERSION = '1.41.1';
 
-/** `conditional`: required where it applies, as the text of the conventions says. */
+/** `conditional` means required where it applies, as the text of the conventions says. */
 export type RequirementLevel = 'required' | 'conditional' | 'recommended' | 'opt_in';
 export type AttributeType = 'string' | 'int' | 'double' | 'boolean' | 'string[]' | 'any';
 
 export interface SpanConvention {
-  /** In the published model. */
+  /** Id in the published model. */
   readonly id: string;
-  /** As OTLP numbers it: 1 internal, 3 client. */
+  /** Kind as OTLP numbers it: 1 internal, 3 client. */
   readonly kind: 1 | 3;
-  /** What follows the operation in the name of the span. */
+  /** Attribute that follows the operation in the name of the span. */
   readonly namedAfter: string;
   readonly attributes: Readonly<Record<string, RequirementLevel>>;
 }
@@ -69,7 +70,7 @@ const INFERENCE: SpanConvention = {
   },
 };
 
-/** By operation. Speech is inference with an operation of one's own, which the conventions allow. */
+/** Conventions by operation. Speech is inference with an operation of one's own, which the conventions allow. */
 export const SPANS: Readonly<Record<string, SpanConvention>> = {
   [semconv.GEN_AI_OPERATION_NAME_VALUE_CHAT]: INFERENCE,
   speech_to_text: INFERENCE,
@@ -120,7 +121,7 @@ export const SPANS: Readonly<Record<string, SpanConvention>> = {
   },
 };
 
-/** Of all others the type is `string`. */
+/** Types of attributes; that of all others is `string`. */
 export const TYPES: Readonly<Record<string, AttributeType>> = {
   [semconv.ATTR_GEN_AI_REQUEST_MAX_TOKENS]: 'int',
   [semconv.ATTR_GEN_AI_REQUEST_CHOICE_COUNT]: 'int',
@@ -153,7 +154,7 @@ export const TYPES: Readonly<Record<string, AttributeType>> = {
   ),
 };
 
-/** Whoever sets one of these may use no other values. */
+/** These attributes may have no other values. */
 const CLOSED: Readonly<Record<string, readonly string[]>> = {
   [semconv.ATTR_GEN_AI_OUTPUT_TYPE]: valuesOf('GEN_AI_OUTPUT_TYPE_VALUE_'),
   [semconv.ATTR_GEN_AI_TOOL_TYPE]: ['function', 'extension', 'datastore'],
@@ -163,10 +164,10 @@ function valuesOf(prefix: string): readonly string[] {
   return Object.entries(semconv).flatMap(([name, value]) => (name.startsWith(prefix) && typeof value === 'string' ? [value] : []));
 }
 
-/** Whether the conventions for generative AI are about it. */
+/** Tells whether the conventions for generative AI are about the span. */
 export const isGenAi = ({ attributes }: ReceivedSpan): boolean => semconv.ATTR_GEN_AI_OPERATION_NAME in attributes;
 
-/** What a span has that the conventions don't allow, and lacks that they ask for; in words. */
+/** Says in words what the span has that the conventions don't allow, and what it lacks that they ask for. */
 export function violationsOf(span: ReceivedSpan, { content }: { readonly content: boolean }): readonly string[] {
   const { attributes, name, kind, schemaUrl, statusCode } = span;
   const operation = String(attributes[semconv.ATTR_GEN_AI_OPERATION_NAME]);
@@ -216,7 +217,7 @@ function hasType(value: unknown, type: AttributeType): boolean {
   }
 }
 
-/** Where attributes have no structure, it is JSON. */
+/** Tells whether a text is JSON, which stands for structure in attributes. */
 function isJson(value: unknown): boolean {
   try {
     return typeof value === 'string' && JSON.parse(value) !== undefined;
@@ -225,7 +226,7 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** What is required where it applies, as far as a span shows. */
+/** Finds the attributes that are required where they apply, as far as a span shows. */
 function conditions(attributes: ReceivedSpan['attributes'], statusCode: number): readonly string[] {
   const failed = statusCode === 2;
   return [
@@ -242,7 +243,7 @@ interface Message {
   readonly finish_reason?: unknown;
 }
 
-/** Messages as the conventions' JSON schemas have them. */
+/** Reads messages by the conventions' JSON schemas. */
 export function messagesIn(text: unknown): readonly Message[] {
   const messages = JSON.parse(String(text)) as readonly Message[];
   for (const { role, parts } of messages) {

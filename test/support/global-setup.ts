@@ -9,14 +9,14 @@ import { installManifests, TestStack, type TestStackAddresses } from './test-sta
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where a test file asks for the servers; they start when the first one does. */
+    /** Address at which a test file asks for the servers; they start when the first one does. */
     readonly parleyTestServers: string;
   }
 }
 
 /**
- * Offers the servers to the test files, which run in processes of their own, over a small HTTP server: asking is what
- * starts them. `PARLEY_TEST_STACK` names the file of a stack that `scripts/test-stack.ts` keeps running instead.
+ * Offers the servers to the test files, which run in processes of their own, over a small HTTP server: a request is what starts them.
+ * `PARLEY_TEST_STACK` names the file of a stack that `scripts/test-stack.ts` keeps running instead.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const shared = readSharedStack(process.env);
@@ -28,7 +28,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     '/own-control-plane/take': () => own.take(),
     '/own-control-plane/give-back': async (query) => own.giveBack(query.get('server') ?? ''),
     '/database': async () => shared?.databaseUrl ?? stack.databaseUrl(),
-    // A stack that an older checkout keeps has none.
+    // A stack that an older checkout keeps has no media server.
     '/media-server': async () => (shared as Partial<TestStackAddresses> | undefined)?.mediaServer ?? stack.mediaServer(),
     '/temporal': async () => shared?.temporalAddress ?? stack.temporalAddress(),
   };

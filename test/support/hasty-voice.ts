@@ -1,4 +1,4 @@
-/** A voice whose sound is heard as fast as it comes. */
+/** Makes a voice whose sound is heard as fast as it comes. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import { systemClock } from '../../platform/clock.ts';
@@ -9,13 +9,13 @@ import { TextNormalizer } from '../../voice/text-normalization/index.ts';
 
 export interface HastyVoice {
   readonly voice: SpokenVoice;
-  /** That were heard. */
+  /** Samples that were heard. */
   readonly samples: number[];
-  /** Resolves when its only speech is over. @throws what it fails with */
+  /** Resolves when the voice's only speech is over. @throws the error that it fails with */
   readonly silent: Promise<void>;
 }
 
-/** @param onSound with each sound */
+/** @param onSound called with each sound */
 export function hastyVoice(synthesizer: SpeechSynthesizer, onSound: () => void = () => undefined): HastyVoice {
   const samples: number[] = [];
   const silent = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
-/** Bodies that are meant to take a server long to read: each as large as the facade takes it, or as many values as it takes. */
+/** A body that is meant to take a server long to read: as large as the facade takes it, or with as many values as it takes. */
 export interface HostileBody {
   readonly name: string;
   readonly method: 'POST' | 'PUT' | 'PATCH';
-  /** `:agent`, `:tool` and `:subscription` stand for ids of the organisation that sends it. */
+  /** Path of the request; `:agent`, `:tool` and `:subscription` stand for ids of the organisation that sends it. */
   readonly path: string;
   readonly body: string;
 }
@@ -12,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 const listOf = <T>(length: number, item: (index: number) => T): T[] => Array.from({ length }, (_, index) => item(index));
 const mapOf = <T>(length: number, key: (index: number) => string, value: (index: number) => T): Readonly<Record<string, T>> =>
   Object.fromEntries(listOf(length, (index) => [key(index), value(index)]));
-/** As many as fit, with something around them. */
+/** Repeats a unit as often as fits, with something around it. */
 const filling = (unit: string, bytes = MEBIBYTE): string => unit.repeat(Math.floor((bytes - 2000) / Buffer.byteLength(unit)));
 
 const agent = (fields: object, llm: object = {}): object => ({
@@ -35,7 +35,7 @@ const subscription = (fields: object): object => ({
   ...fields,
 });
 
-/** JSON Schemas of at most 32 KiB that compilers need long for, and their like. @param seed makes each one new */
+/** Returns JSON Schemas of at most 32 KiB that compilers need long for, and their like. @param seed makes each one new */
 export function hostileSchemas(seed: number): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const title = `number ${seed}`;
   return {
@@ -87,7 +87,7 @@ export function hostileSchemas(seed: number): Readonly<Record<string, Readonly<R
   };
 }
 
-/** One of each kind. @param seed makes them differ from those of other seeds */
+/** Returns one of each kind. @param seed makes them differ from those of other seeds */
 export function hostileBodies(seed: number): readonly HostileBody[] {
   const agents = (name: string, body: unknown): HostileBody => ({ name, method: 'POST', path: '/v2/ai-agents', body: textOf(body) });
   const update = (name: string, body: unknown): HostileBody => ({ name, method: 'PUT', path: '/v2/ai-agents/:agent', body: textOf(body) });

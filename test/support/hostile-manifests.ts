@@ -1,14 +1,14 @@
-/** Resources that are meant to take the operator long to reconcile: each about as large as its schema takes it. */
+/** Makes resources that are meant to take the operator long to reconcile: each about as large as its schema takes it. */
 import { anAgent, aTool, type TestManifest } from './builders.ts';
 import { hostileSchemas } from './hostile-bodies.ts';
 
 const listOf = <T>(length: number, item: (index: number) => T): T[] => Array.from({ length }, (_, index) => item(index));
 
-/** Of {@link hostileManifests}. */
+/** Number of agents in {@link hostileManifests}. */
 const AGENTS = 4;
-/** Together more than a revision takes. */
+/** Together the tools are more than a revision takes. */
 const LARGE_TOOLS = 60;
-/** More of them take the API server itself half a minute. */
+/** Returns values for a schema; more of them take the API server itself half a minute. */
 const freeValues = (seed: number): Readonly<Record<string, unknown>> => ({ values: listOf(6000, (at) => at % 10), seed });
 
 /** @param seed makes them differ from those of other seeds, so that all are judged and compiled again */

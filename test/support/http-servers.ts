@@ -1,6 +1,6 @@
 /**
- * Real servers on loopback addresses, all ended together: with {@link startEndpoint} one that keeps what it was asked and
- * answers as the test says.
+ * Runs real servers on loopback addresses, all ended together: with {@link startEndpoint} one that keeps what it was asked and answers as
+ * the test says.
  */
 import {
   createServer as createHttp,
@@ -18,11 +18,11 @@ type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) 
 
 export interface TestServer {
   readonly port: number;
-  /** How many connections there have been. */
+  /** Returns how many connections there have been. */
   readonly connections: () => number;
-  /** How many there are. */
+  /** Returns how many connections are open. */
   readonly open: () => number;
-  /** Ends the connections, not the server. */
+  /** Ends the connections, but not the server. */
   readonly dropConnections: () => void;
 }
 
@@ -85,7 +85,7 @@ export class Servers {
   }
 }
 
-/** A listener for whole requests: it hears nothing of a client that goes away before the end of one. */
+/** Makes a listener for whole requests: it hears nothing of a client that goes away before the end of one. */
 export function whole(listener: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown): RequestListener {
   return (request, response) => {
     const chunks: Buffer[] = [];
@@ -96,7 +96,7 @@ export function whole(listener: (request: IncomingMessage, response: ServerRespo
 
 export interface ReceivedRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -107,7 +107,7 @@ export interface TestEndpoint {
   readonly url: string;
   readonly host: string;
   readonly requests: ReceivedRequest[];
-  /** How many connections are open. */
+  /** Returns how many connections are open. */
   readonly open: () => number;
 }
 

@@ -1,4 +1,4 @@
-/** A knowledge base that calls can search, without the workflows that read documents. */
+/** Makes a knowledge base that calls can search, without the workflows that read documents. */
 import { allTerms, passageTerms } from '../../knowledge/lexical/passage.ts';
 import { dimensionsOf, documentVector } from '../../knowledge/lexical/vectors.ts';
 import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
@@ -10,11 +10,11 @@ export interface KnowledgeBaseWish {
   /** The embedding profile; that of words alone by default. */
   readonly profile?: string;
   readonly model?: string;
-  /** Of the passage, with such a profile. */
+  /** Vector of the passage, with such a profile. */
   readonly dense?: Float32Array;
 }
 
-/** With one document of one passage. */
+/** Makes a knowledge base with one document of one passage. */
 export async function aKnowledgeBase(
   { store, org }: { readonly store: Store; readonly org: string },
   name: string,

@@ -1,4 +1,4 @@
-/** A server of the official SDK on a loopback address, over either version of the protocol, with tools that go wrong in every way. */
+/** Runs a server of the official SDK on a loopback address, over either version of the protocol, with tools that go wrong in every way. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { once } from 'node:events';
@@ -11,31 +11,31 @@ import { z } from 'zod';
 
 export type ServedVersion = '2025-11-25' | '2026-07-28';
 
-/** Both can be served: sessions belong to the first, and the second has none. */
+/** Both versions can be served: sessions belong to the first, and the second has none. */
 export const SERVED_VERSIONS: readonly ServedVersion[] = ['2025-11-25', '2026-07-28'];
 
 export interface McpTestServer {
   readonly url: string;
   readonly port: number;
-  /** Of all requests, with the method of the protocol where there is a body. */
+  /** All requests, with the method of the protocol where there is a body. */
   readonly requests: { readonly method: string; readonly rpc: string | undefined; readonly headers: IncomingHttpHeaders }[];
   /** Names of tools whose call was cancelled. */
   readonly cancelled: string[];
   /** Calls of the tool `wait` that have no answer yet: each is answered when its function is called. */
   readonly waiting: (() => void)[];
-  /** Descriptions that differ from now on. */
+  /** Descriptions that replace those of tools from now on. */
   readonly descriptions: Map<string, string>;
-  /** Tools that there are from now on, next to the others. */
+  /** Names of tools that the server has from now on, next to the others. */
   readonly added: Set<string>;
-  /** Sessions that are open. */
+  /** Returns the number of open sessions. */
   readonly sessions: () => number;
-  /** As a server does that keeps sessions in memory and starts again. */
+  /** Forgets the sessions, like a server that keeps them in memory and starts again. */
   forgetSessions(): void;
   /** Answers every request with this status from now on; undefined to serve again. */
   refuseWith(status: number | undefined): void;
-  /** Only requests with this Authorization are served from now on. */
+  /** Serves only requests with this Authorization from now on. */
   requireAuthorization(value: string): void;
-  /** Ends it, with its sessions, and starts another one on the same port. */
+  /** Ends the server, with its sessions, and starts another one on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -10,14 +10,14 @@ export interface MemoryObject extends KubeObject {
 type Event = WatchEvent<MemoryObject>;
 
 /**
- * The part of an API server that a reflector talks to, without a network and without time of its own: a versioned store with
- * a history that can be compacted, and faults on demand. What it keeps to: a WatchList is the state and its bookmark; a watch is
- * the history after a position, in order.
+ * Plays the part of an API server that a reflector talks to, without a network and without time of its own: a versioned store with a
+ * history that can be compacted, and faults on demand. It keeps to two rules: a WatchList is the state and its bookmark; a watch is the
+ * history after a position, in order.
  */
 export class MemorySource {
-  /** How the server takes a WatchList. */
+  /** Says how the server takes a WatchList. */
   watchLists: 'served' | 'refused' | 'failing-in-stream' = 'served';
-  /** Where a position that is too old is refused. */
+  /** Says where a position that is too old is refused. */
   expiry: 'status' | 'in-stream' = 'status';
   readonly calls: string[] = [];
   readonly #objects = new Map<string, Stored<MemoryObject>>();
@@ -32,7 +32,7 @@ export class MemorySource {
     return String(this.#version);
   }
 
-  /** `name resourceVersion` of each object, sorted. */
+  /** Returns `name resourceVersion` of each object, sorted. */
   get state(): readonly string[] {
     return [...this.#objects.values()].map((object) => `${object.metadata.name} ${object.metadata.resourceVersion}`).sort();
   }
@@ -63,13 +63,13 @@ export class MemorySource {
     this.#publish({ type: 'DELETED', object: { ...old, metadata: { ...old.metadata, resourceVersion: String(++this.#version) } } });
   }
 
-  /** History up to now is gone, and so are the snapshots behind pages. */
+  /** Forgets the history up to now, and the snapshots behind pages. */
   compact(): void {
     this.#compacted = this.#version;
     this.#snapshots.clear();
   }
 
-  /** The store was replaced by an older copy of itself. */
+  /** Replaces the store by an older copy of itself. */
   rewind(by: number): void {
     this.#version -= by;
     this.#compacted = this.#version;
@@ -86,22 +86,22 @@ export class MemorySource {
     if (last) this.#send(last.event);
   }
 
-  /** The next requests fail with these. */
+  /** Makes the next requests fail with these. */
   failNext(...codes: readonly number[]): void {
     for (const code of codes) this.#failures.push(errorOf(code));
   }
 
-  /** Breaks the watches that are open: 0 as a connection does, otherwise as an ERROR in the stream. */
+  /** Breaks the open watches: with 0 as a lost connection does, otherwise with an ERROR in the stream. */
   breakWatches(code: number): void {
     for (const stream of this.#streams) stream.fail(errorOf(code));
   }
 
-  /** Ends the watches that are open in order, as their timeout does. */
+  /** Ends the open watches in order, as their timeout does. */
   endWatches(): void {
     for (const stream of this.#streams) stream.end();
   }
 
-  /** The watches that are open stay open, and nothing comes any more. */
+  /** Keeps the open watches open, and sends them nothing any more. */
   silence(): void {
     for (const stream of this.#streams) stream.silent = true;
   }
@@ -118,7 +118,7 @@ export class MemorySource {
     const snapshot = token === undefined ? { items: [...this.#objects.values()], version: this.#version } : this.#snapshots.get(id);
     if (!snapshot) throw errorOf(410);
     const start = Number(from);
-    // Small pages, whatever was asked for: a server may send fewer.
+    // Pages are small, whatever was asked for: a server may send fewer.
     const end = start + Math.min(limit, 2);
     this.#snapshots.set(String(snapshot.version), snapshot);
     const more = end < snapshot.items.length ? { continue: `${snapshot.version}:${end}` } : {};
@@ -168,7 +168,7 @@ export class MemorySource {
 
 class MemoryStream implements WatchStream<MemoryObject> {
   silent = false;
-  /** The server sends what comes after this, also where it has yet to come that far. */
+  /** Position after which the server sends events, also where it has yet to come that far. */
   readonly from: number;
   readonly #options: WatchOptions;
   readonly #onClose: () => void;
@@ -185,7 +185,7 @@ class MemoryStream implements WatchStream<MemoryObject> {
 
   push(event: Event): void {
     if (this.silent) return;
-    // A copy of its own, as one that was parsed is: the reader may freeze it.
+    // The event is a copy of its own, like one that was parsed: the reader may freeze it.
     this.#events.push(structuredClone(event));
     this.#options.onBytes?.(1);
     this.#wake?.();

@@ -1,4 +1,4 @@
-/** What the reference of the metrics leaves out. */
+/** Compares the metrics of a role with their reference. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 
 import { repositoryRoot } from '../../local-stack/repository.ts';
 
-/** Names that a role has registered and its section of `docs/reference/metrics.md` doesn't know; Node's own need no row. */
+/** Returns the names that a role has registered and its section of `docs/reference/metrics.md` doesn't know; Node's own need no row. */
 export async function undescribedMetrics(heading: string, registry: Registry): Promise<readonly string[]> {
   const page = await readFile(join(repositoryRoot(), 'docs/reference/metrics.md'), 'utf8');
   const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';

@@ -1,4 +1,4 @@
-/** Milvus in one process, for suites that talk to the real thing. */
+/** Runs Milvus in one process, for suites that talk to the real thing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,14 +20,14 @@ export interface MilvusLite {
   readonly port: number;
   /** Kills the process and leaves the data. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, with the same data. */
+  /** Starts the process again on the same port, with the same data. */
   start(): Promise<void>;
-  /** Ends it and removes the data. */
+  /** Ends the process and removes the data. */
   stop(): Promise<void>;
 }
 
 export async function startMilvusLite(): Promise<MilvusLite> {
-  // Not by the program next to it: that one names the folder in which it was installed, before it came into the cache.
+  // The program next to the interpreter won't do: it names the folder in which it was installed, before it came into the cache.
   const interpreter = await testPython(milvusLite);
   const folder = await mkdtemp(join(tmpdir(), 'parley-milvus-'));
   const port = await freePort();
@@ -42,7 +42,7 @@ export async function startMilvusLite(): Promise<MilvusLite> {
     let output = '';
     const started = spawn(
       interpreter,
-      // One request at a time: two that write at once break its write-ahead log, and what follows is lost when it dies (3.2.2).
+      // The server handles one request at a time: two that write break its write-ahead log, and lose what follows when it dies (3.2.2).
       ['-m', 'milvus_lite', 'server', '--max-workers', '1', '--data-dir', join(folder, 'data'), '--host', '127.0.0.1', '--port', `${port}`],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
@@ -53,7 +53,7 @@ export async function startMilvusLite(): Promise<MilvusLite> {
       throw new Error(`milvus-lite ended: ${output}`);
     });
     await Promise.race([ended, eventually(() => reachable(port))]);
-    // From here on its end is the caller's business.
+    // The end of the process is the caller's business from here on.
     ended.catch(() => undefined);
   };
   await start();

@@ -1,19 +1,19 @@
-/** Answers of language models as servers stream them, odd ones above all, each with what has to be read from it. */
+/** Lists answers of language models as servers stream them, odd ones above all, each with what has to be read from it. */
 import type { ModelEvent } from '../../calls/model-stream/index.ts';
 
 export interface ModelAnswerCase {
   readonly name: string;
-  /** The body of the response. */
+  /** Body of the response. */
   readonly body: string;
   readonly text?: string;
   readonly reasoning?: string;
-  /** Name and arguments; with what is wrong with the arguments where a call must not run. */
+  /** Name and arguments of each call; with what is wrong with the arguments where a call must not run. */
   readonly calls?: readonly (readonly [name: string, args: string, problem?: string])[];
-  /** Of calls that must not run, for the answer was cut off. */
+  /** Names of calls that must not run, for the answer was cut off. */
   readonly unfinished?: readonly string[];
-  /** Input and output tokens. */
+  /** Numbers of input and output tokens. */
   readonly usage?: readonly [number, number];
-  /** Of the end, or of the failure. */
+  /** Reason of the end, or of the failure. */
   readonly reason: string;
 }
 
@@ -35,7 +35,7 @@ export const called = (index: number | undefined, id: string | null | undefined,
   function: { ...(name !== undefined && { name }), arguments: args },
 });
 export const calls = (...toolCalls: readonly object[]): object => chunk({ tool_calls: toolCalls });
-/** A stream of events that ends as OpenAI's does. */
+/** Returns a stream of events that ends as OpenAI's does. */
 export const events = (...chunks: readonly unknown[]): string =>
   [...chunks.map((one) => JSON.stringify(one)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
 
@@ -443,7 +443,7 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
   {
     name: 'reasoning that only ends',
     body: events(says('The user wants a refund.'), says(' </think>'), says('\n\nSorry, no.'), finish('stop')),
-    // What was text is none any more.
+    // The part that was text is none any more.
     ...sorry,
   },
   {
@@ -610,7 +610,7 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
   { name: 'no body', body: '', reason: 'not_a_completion' },
 ];
 
-/** What is left of the events of one answer. */
+/** Returns what was read from the events of one answer. */
 export function readingOf(all: readonly ModelEvent[]): Omit<ModelAnswerCase, 'name' | 'body'> {
   let text = '';
   let reasoning = '';

@@ -1,9 +1,9 @@
-/** Ogg Opus read and written by ffmpeg, which has its own idea of the format. */
+/** Reads and writes Ogg Opus with ffmpeg, which has its own idea of the format. */
 import { execFile, type ExecFileOptionsWithBufferEncoding } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** The one that comes with the agent server. */
+/** Returns the ffmpeg that comes with the agent server. */
 export function ffmpegPath(): string {
   const require = createRequire(fileURLToPath(import.meta.resolve('@livekit/agents')));
   return (require('@livekit/av') as { getFfmpegPath(): string }).getFfmpegPath();
@@ -16,7 +16,7 @@ export interface DecodedStereo {
   readonly seconds: number;
 }
 
-/** @throws Error for what ffmpeg complains about in any way */
+/** @throws Error if ffmpeg complains in any way */
 export async function decodeOgg(file: Uint8Array): Promise<DecodedStereo> {
   const sampleRate = 48_000;
   const pcm = await ffmpeg(['-xerror', '-f', 'ogg', '-i', 'pipe:0', '-f', 's16le', '-ar', String(sampleRate), 'pipe:1'], file);
@@ -30,7 +30,7 @@ export async function decodeOgg(file: Uint8Array): Promise<DecodedStereo> {
   };
 }
 
-/** As the agent server's recorder does it. */
+/** Encodes as the agent server's recorder does. */
 export async function encodeOgg({ left, right }: { readonly left: Int16Array; readonly right: Int16Array }): Promise<Buffer> {
   const both = new Int16Array(left.length * 2);
   for (let index = 0; index < left.length; index += 1) both.set([left[index]!, right[index]!], 2 * index);

@@ -1,4 +1,4 @@
-/** A collector of traces, for tests: takes OTLP over HTTP as protobuf, and keeps the spans. */
+/** Collects traces for tests: takes OTLP over HTTP as protobuf, and keeps the spans. */
 import { gunzipSync } from 'node:zlib';
 
 import protobuf from 'protobufjs';
@@ -9,35 +9,35 @@ import { Servers, whole } from './http-servers.ts';
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of its trace. */
+  /** Id of the parent; empty for the first span of its trace. */
   readonly parentSpanId: string;
   readonly name: string;
-  /** As OTLP numbers them: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** Kind as OTLP numbers it: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** 2 for one that failed. */
+  /** Code of the status, 2 for a span that failed. */
   readonly statusCode: number;
   readonly resource: Readonly<Record<string, unknown>>;
-  /** Of the conventions that its scope names. */
+  /** Schema of the conventions that the span's scope names. */
   readonly schemaUrl: string;
-  /** In milliseconds since the epoch. */
+  /** Start in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
 export interface OtlpReceiver {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** Value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Of each request, as they came. */
+  /** Requests, as they came. */
   readonly requests: readonly { readonly path: string; readonly headers: Readonly<Record<string, string | string[] | undefined>> }[];
-  /** Waits until the spans satisfy `check`, which throws until they do. @returns what it does */
+  /** Waits until the spans satisfy `check`, which throws until they do. @returns its result */
   until<T>(check: (spans: readonly ReceivedSpan[]) => T): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The part of OpenTelemetry's definitions that is looked at, by their numbers. Source: opentelemetry-proto, trace/v1/trace.proto. */
+/** Only the fields that are looked at are defined, by their numbers. Source: opentelemetry-proto, trace/v1/trace.proto. */
 const definitions = `
 syntax = "proto3";
 message Request { repeated ResourceSpans resource_spans = 1; }
@@ -73,7 +73,7 @@ interface DecodedSpan {
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: number;
-  /** In nanoseconds, which numbers of JavaScript have to some hundreds. */
+  /** Start in nanoseconds, which numbers of JavaScript have to some hundreds. */
   readonly startTimeUnixNano: number;
   readonly endTimeUnixNano: number;
   readonly attributes: readonly KeyValue[];

@@ -1,6 +1,6 @@
 import type { OutboxEvent } from '../../store/webhooks/types.ts';
 
-/** An event in the outbox for tests that need one: of `acme`, for every subscription, written at the epoch. */
+/** Returns an event in the outbox for tests that need one: of `acme`, for every subscription, written at the epoch. */
 export const outboxEvent = (id: string, more: Partial<OutboxEvent> = {}): OutboxEvent => ({
   id,
   org: 'acme',

@@ -5,7 +5,7 @@ export interface OwnControlPlane extends ControlPlaneAddresses {
   readonly apiServerPid: number | undefined;
 }
 
-/** They stay for the next suite: to start one takes six seconds of a processor. */
+/** Keeps control planes for the next suite: to start one takes six seconds of a processor. */
 export class OwnControlPlanes {
   readonly #stacks: TestStack[] = [];
   readonly #taken = new Map<string, OwnControlPlane>();
@@ -17,7 +17,7 @@ export class OwnControlPlanes {
     return taken;
   }
 
-  /** @param server the address of one that was taken, and is empty again */
+  /** @param server the address of a control plane that was taken, and is empty again */
   giveBack(server: string): void {
     const taken = this.#taken.get(server);
     if (taken === undefined) throw new Error(`${server} was not taken`);

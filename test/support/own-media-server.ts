@@ -11,13 +11,13 @@ import { testBinary } from './programs.ts';
 
 export interface OwnMediaServer {
   readonly address: MediaServer;
-  /** @param options - `eventUrls`: where it sends its webhooks; `roomsByJoining`: it creates rooms on join */
+  /** @param options - `eventUrls`: addresses that get its webhooks; `roomsByJoining`: it creates rooms on join */
   start(options?: Pick<LivekitOptions, 'eventUrls' | 'roomsByJoining'>): Promise<void>;
-  /** At once, with participants or without. */
+  /** Stops the server at once, with participants or without. */
   stop(): Promise<void>;
 }
 
-/** Not started yet: the receiver of its events has to know its key first. */
+/** Makes a server that isn't started yet: the receiver of its events has to know its key first. */
 export async function ownMediaServer(): Promise<OwnMediaServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-media-server-'));
   const [port = 0, udpPort = 0] = await freePorts(2);

@@ -12,17 +12,17 @@ import { Supervisor } from '../../local-stack/supervisor.ts';
 import { freePort } from './free-port.ts';
 
 export interface OwnTemporal {
-  /** `host:port`, the same whenever it is started. */
+  /** Address `host:port`, the same whenever the server is started. */
   readonly address: string;
   start(): Promise<void>;
-  /** What it has stored is there again after the next start. */
+  /** Stops the server; what it has stored is there again after the next start. */
   stop(): Promise<void>;
-  /** From now on it takes connections and answers nothing. */
+  /** Makes the server take connections and answer nothing from now on. */
   hang(): void;
   goOn(): void;
 }
 
-/** A Temporal server of this test's own, not yet started: for tests that take it away. It is stopped and removed after the test. */
+/** Makes a Temporal server of this test's own, not yet started: for tests that take it away. It is stopped and removed after the test. */
 export async function ownTemporal(): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-temporal-'));
   const { path: binary } = await resolveBinary({
@@ -51,7 +51,7 @@ export async function ownTemporal(): Promise<OwnTemporal> {
     goOn: () => signal('SIGCONT'),
   };
   onTestFinished(async () => {
-    // What is stopped by a signal takes no other one.
+    // A process that is stopped by a signal takes no other one.
     if (running !== undefined) temporal.goOn();
     await temporal.stop();
     await rm(folder, { recursive: true, force: true });

@@ -11,8 +11,9 @@ const LISTENED = ['SIGINT', 'SIGTERM', 'unhandledRejection', 'uncaughtException'
 let before: Promise<unknown> = Promise.resolve();
 
 /**
- * A command of `parley` in this process, which takes a tenth of the processor time: what it prints and ends with. One at a time, for
- * environment, streams and folder are the process's. Not for what reads its standard input or waits for signals.
+ * Runs a command of `parley` in this process, in a tenth of the processor time. One runs at a time, for environment, streams and folder
+ * are the process's; commands that read standard input or wait for signals can't run so.
+ * @returns what the command prints and ends with
  */
 export function parleyHere(
   args: readonly string[],

@@ -6,23 +6,23 @@ import { migrate, openStore, readMigrations, type Store, type StoreOptions } fro
 import { askForServer } from './servers.ts';
 
 export interface TestDatabase {
-  /** The owner's address of an empty database. */
+  /** Address of an empty database, for its owner. */
   readonly url: string;
-  /** Drops it, sessions included. Left out, it goes with the server. */
+  /** Drops the database, sessions included. A database that isn't dropped goes with the server. */
   readonly drop: () => Promise<void>;
 }
 
-/** A new, empty database on a real Postgres with pgvector. */
+/** Makes a new, empty database on a real Postgres with pgvector. */
 export function database(): Promise<TestDatabase> {
   return create('template1');
 }
 
-/** A new database with the tables of this code: a copy of one that is migrated once, in a tenth of the time. */
+/** Makes a new database with the tables of this code: a copy of one that is migrated once, in a tenth of the time. */
 export async function migratedDatabase(): Promise<TestDatabase> {
   return create(await (migrated ??= migratedTemplate()));
 }
 
-/** For what a test does by itself: that a busy machine takes long over it is no failure. */
+/** Opens a store for what a test does by itself: a busy machine that takes long over it is no failure. */
 export function openPatientStore(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
   return openStore({ databaseUrl, poolSize: 4, connectTimeoutMs: 120_000, statementTimeoutMs: 120_000, ...options });
 }
@@ -37,7 +37,7 @@ async function create(template: string): Promise<TestDatabase> {
   return { url: addressOf(server, name), drop };
 }
 
-/** Made by the first test process that asks, for the migrations as they are: a server may outlive many edits of them. */
+/** Makes the template in the first test process that asks, for the migrations as they are: a server may outlive many edits of them. */
 async function migratedTemplate(): Promise<string> {
   const checksums = readMigrations().map(({ checksum }) => checksum);
   const template = `migrated_${createHash('sha256').update(checksums.join()).digest('hex').slice(0, 16)}`;

@@ -1,4 +1,4 @@
-/** Programs that tests need: found on this machine or fetched into the cache, once. Without one a test fails with what to install. */
+/** Finds the programs that tests need, or fetches them into the cache, once. Without one a test fails with what to install. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

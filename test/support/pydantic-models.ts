@@ -1,4 +1,4 @@
-/** The models of api/validation/testdata in zod, and what the facade's validator answers for them. */
+/** States the models of api/validation/testdata in zod, and what the facade's validator answers for them. */
 import { z } from 'zod';
 
 import { knowledgeBaseCreate, knowledgeBaseUpdate } from '../../api/knowledge-bases/fields.ts';
@@ -9,7 +9,7 @@ import type { ValidationIssue } from '../../api/validation/issue.ts';
 import { validateRequest } from '../../api/validation/request.ts';
 import { forbidding } from '../../api/validation/validate.ts';
 
-/** A request, and what FastAPI answers: `detail` where it refuses, otherwise what it read. */
+/** A request, and FastAPI's answer: `detail` where it refuses, otherwise what it read. */
 export interface Recorded {
   readonly schema: keyof typeof schemas;
   readonly body: string;
@@ -56,7 +56,7 @@ const schemas = {
   everything: required,
   tagged: z.discriminatedUnion('tool_name', [mail, calendar]),
   strict: forbidding(z.object({ tool_name: z.literal('mail'), sender: z.string().nullish() }), ['tool_name', 'event', 'zone']),
-  // Of the routes themselves: route_models.py.
+  // These models are the routes' own: route_models.py.
   customTool,
   customToolUpdate,
   builtinTool,
@@ -75,7 +75,7 @@ const schemas = {
 } as const satisfies Record<string, z.ZodType>;
 const query = z.object({ page_size: z.int().min(1).max(100).default(20), dry_run: z.boolean().default(false) });
 
-/** The same with our validator. */
+/** Answers a request with our validator. */
 export function ask({ schema, body, query: search }: Recorded): Pick<Recorded, 'detail' | 'value'> {
   const result = validateRequest(
     { body: schemas[schema], ...(schema === 'everything' && { query }) },

@@ -1,4 +1,4 @@
-/** A call that only remembers what tools ask of it. */
+/** Plays a call that only remembers what tools ask of it. */
 import { startSpan, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../../voice/tools/tool-host.ts';
 

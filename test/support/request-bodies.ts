@@ -1,7 +1,7 @@
-/** Random JSON bodies, sound and not, for comparing how they are read. */
+/** Generates random JSON bodies, sound and not, for comparing how they are read. */
 import * as fc from 'fast-check';
 
-/** What falls near the bounds and conversions of the models, and arbitrary JSON. */
+/** Generates values near the bounds and conversions of the models, and arbitrary JSON. */
 export const value = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -43,7 +43,7 @@ export const value = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 const some = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: [] });
-/** Mostly what belongs there, and else anything. */
+/** Generates mostly the right value, and else anything. */
 const mostly = (right: fc.Arbitrary<unknown>) => fc.oneof({ weight: 4, arbitrary: right }, { weight: 1, arbitrary: value });
 const long = (...lengths: number[]) => fc.constantFrom(...lengths).map((length) => 'x'.repeat(length));
 const said = mostly(fc.oneof(fc.constant('One moment'), long(1000, 1001)));
@@ -76,7 +76,7 @@ const customFields = {
     }),
   ),
 };
-/** What is sound, with one field as it comes. */
+/** Generates a sound body, with one field as it comes. */
 const nearly = (bodies: readonly object[], fields: Record<string, fc.Arbitrary<unknown>>) =>
   fc
     .tuple(fc.constantFrom(...bodies), fc.constantFrom(...Object.keys(fields)))
@@ -109,7 +109,7 @@ const numberFields = {
   carrier_account_sid: mostly(fc.constantFrom('AC1', '')),
   carrier_auth_token: mostly(fc.constantFrom('t', '')),
 };
-/** A few fields of the family: most variants lack some, and have others too many. */
+/** Generates a few fields of the family: most variants lack some, and have others too many. */
 const few = (from: Record<string, fc.Arbitrary<unknown>>, bodies: Tagged, tag: string) =>
   fc
     .tuple(fc.subarray(Object.keys(from), { maxLength: 6 }), mostly(fc.constantFrom(...bodies.map((body) => body[tag]))))
@@ -127,7 +127,7 @@ const carrier = { provider: 'carrier', phone_number: '+15550100', carrier_accoun
 type Tagged = readonly Readonly<Record<string, unknown>>[];
 const builtin = (...bodies: readonly object[]) =>
   fc.oneof(few(builtinFields, bodies as Tagged, 'tool_name'), some(builtinFields), nearly(bodies, builtinFields));
-// A tag with a default is ours alone, so that a new number's is always there.
+// The tag is always there in a new number, because a tag with a default is ours alone.
 const number = (...bodies: readonly object[]) => fc.oneof(few(numberFields, bodies as Tagged, 'provider'), nearly(bodies, numberFields));
 const baseFields = {
   name: mostly(long(1, 200, 201)),
@@ -135,7 +135,7 @@ const baseFields = {
   document_language: mostly(fc.constantFrom('bn', 'en-US', 'zh-Hant-TW', 'e', 'e!', 'x'.repeat(36))),
 };
 const base = fc.oneof(some(baseFields), nearly([{ name: 'Manuals' }], baseFields));
-// What has the form of an address and is none is refused here, and FastAPI would not notice.
+// A text that has the form of an address and is none is refused here, and FastAPI would not notice.
 const url = mostly(fc.constantFrom('https://x.example', 'http://x', 'ftp://x.example', `https://x/${'y'.repeat(2048)}`));
 const website = some({ page_urls: mostly(fc.oneof(fc.array(url, { maxLength: 4 }), fc.constant(Array(101).fill('http://x')))) }).filter(
   (body) => !JSON.stringify(body).includes('"https://"'),
@@ -146,9 +146,9 @@ const searchFields = {
   top_k: mostly(fc.constantFrom(0, 1, 100, 101)),
   filter: mostly(fc.constantFrom({ a: { $eq: 1 } }, {}, null)),
 };
-// With `top_k`, whose default is ours alone.
+// Each search has `top_k`, whose default is ours alone.
 const search = nearly([{ query: 'x', knowledge_base_id: 'kb-x', top_k: 5 }], searchFields);
-/** By the name of the schema. */
+/** Bodies by the name of the schema. */
 export const routeBodies = {
   customTool: customBody,
   customToolUpdate: customBody,

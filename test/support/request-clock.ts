@@ -2,16 +2,16 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export interface RequestClock {
-  /** For a facade. */
+  /** Clock for a facade. */
   readonly clock: Clock;
-  /** Says when the time of its requests is over; its timers are those of the requests under way. */
+  /** Moves the deadlines of the facade's requests; its timers are those of the requests under way. */
   readonly time: FakeClock;
 }
 
-/** A clock on which only the deadlines of requests, which have `requestMs`, wait for the test. */
+/** Makes a clock on which only the deadlines of requests, which have `requestMs`, wait for the test. */
 export function requestClock(requestMs: number): RequestClock {
   const time = new FakeClock();
-  // The whole time, and the steps in which uploads are looked at.
+  // Deadlines are the whole time, and the steps in which uploads are looked at.
   const isDeadline = (ms: number): boolean => ms === requestMs || ms === requestMs / 10;
   const clock: Clock = {
     now: () => systemClock.now(),
@@ -21,7 +21,7 @@ export function requestClock(requestMs: number): RequestClock {
   return { clock, time };
 }
 
-/** A clock of which rate limits are told no time but `move`'s: nothing is refilled, however long the requests take. */
+/** Makes a clock that tells rate limits no time but `move`'s: nothing is refilled, however long the requests take. */
 export function limiterClock(): { readonly clock: Clock; readonly move: (ms: number) => void } {
   let at = 0;
   return { clock: { ...systemClock, monotonic: () => at }, move: (ms) => void (at += ms) };

@@ -1,4 +1,4 @@
-/** For the tests of fields: bodies as the facade reads them, and where it puts their secrets. */
+/** Helps the tests of fields: it reads bodies as the facade does, and says where that puts their secrets. */
 import type { z } from 'zod';
 
 import type { Encoding } from '../../api/codec/fields.ts';
@@ -12,7 +12,7 @@ export function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
   return result.value;
 }
 
-/** @param stored values of the object's own Secret, `name`, by reference */
+/** @param stored values by reference of the object's own Secret, `name` */
 export function encoding(name: string, stored: ReadonlyMap<string, string> = new Map()): Encoding & { readonly secrets: SecretWriter } {
   let count = 0;
   return {

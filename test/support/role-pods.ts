@@ -1,4 +1,4 @@
-/** The pods of a role on a node of this machine, and their processes. */
+/** Finds the pods of a role on a node of this machine, and their processes. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { eventually } from './eventually.ts';
@@ -8,7 +8,7 @@ import type { Finished } from './run.ts';
 export interface ClusterClient {
   /** Runs kubectl; throws with its standard error unless `allowFailure`. */
   kubectl(args: readonly string[], options?: { readonly input?: unknown; readonly allowFailure?: boolean }): Promise<Finished>;
-  /** `kubectl get … -o json`, parsed. */
+  /** Runs `kubectl get … -o json`, and parses its output. */
   getJson<T = Record<string, unknown>>(args: readonly string[]): Promise<T>;
 }
 
@@ -16,7 +16,7 @@ const roles = new Set(['operator', 'api', 'worker', 'dispatcher', 'voice']);
 
 export const isRole = (part: string): boolean => roles.has(part);
 
-/** Processes of this machine whose command line is as asked for. */
+/** Returns the processes of this machine whose command line is as asked for. */
 export function processesWhere(matches: (words: readonly string[]) => boolean): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -24,14 +24,14 @@ export function processesWhere(matches: (words: readonly string[]) => boolean): 
       try {
         return matches(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean));
       } catch {
-        // Gone meanwhile.
+        // The process is gone meanwhile.
         return false;
       }
     })
     .map(Number);
 }
 
-/** The program of a role inside its container: not the init process in front of it, and no process of a parser or a call. */
+/** Tells whether a process is a role's program inside its container: not the init process, nor a process of a parser or a call. */
 export const isProgramOf =
   (role: string) =>
   (words: readonly string[]): boolean =>
@@ -52,7 +52,7 @@ interface Bindings {
   }[];
 }
 
-/** What the chart binds in an organisation, in another one. */
+/** Copies the permissions that the chart grants in an organisation to another one. */
 export async function copyPermissions(client: ClusterClient, { from, to }: { readonly from: string; readonly to: string }): Promise<void> {
   const { items } = await client.getJson<Bindings>(['rolebindings', '-n', from, '-l', 'app.kubernetes.io/name=parley']);
   if (items.length === 0) throw new Error(`nothing of the chart is bound in ${from}`);
@@ -67,8 +67,8 @@ export async function copyPermissions(client: ClusterClient, { from, to }: { rea
 }
 
 /**
- * SIGKILL, and then the pods are taken away: a container that dies again and again is started ever later, which is Kubernetes' backoff and
- * not what is to be tried. Resolves when other pods are Ready.
+ * Kills pods with SIGKILL, and then takes them away: a container that dies again and again is started ever later, which is Kubernetes'
+ * backoff and not what is to be tried. Resolves when other pods are Ready.
  */
 export async function killPods(
   client: ClusterClient,

@@ -7,11 +7,11 @@ import { parleyEntry } from './stack.ts';
 
 export interface RoleProcess {
   readonly child: ChildProcess;
-  /** Ends it as a crash does; one that has ended already is left alone. */
+  /** Ends the process as a crash does; one that has ended already is left alone. */
   kill(): Promise<void>;
 }
 
-/** A role in a process of its own, so that it can be killed; what it writes to stderr is shown. It is gone after the test. */
+/** Runs a role in a process of its own, so that it can be killed; its stderr is shown. It is gone after the test. */
 export function spawnRole(role: string, env: Readonly<Record<string, string | undefined>>): RoleProcess {
   const child = spawn(process.execPath, [parleyEntry, role], {
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },

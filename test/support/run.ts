@@ -10,7 +10,7 @@ interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
-  /** Killed after this many milliseconds (default 480,000: before the limit of a test). */
+  /** The program is killed after this many milliseconds (default 480,000: before the limit of a test). */
   readonly timeoutMs?: number;
 }
 

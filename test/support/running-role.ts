@@ -12,7 +12,9 @@ export interface RunningRole {
   readonly stop: () => Promise<void>;
 }
 
-/** A role in this process; resolves when it listens, which may be before it is ready. @param logger by default of the level in `env` */
+/**
+ * Starts a role in this process; resolves when it listens, which may be before it is ready. @param logger by default of the level in `env`
+ */
 export async function startRole(
   role: RoleName,
   run: (options: RoleOptions) => Promise<void>,

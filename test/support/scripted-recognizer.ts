@@ -1,4 +1,4 @@
-/** Speech to text in virtual time: it understands the words that the sound says, by requests or as a stream, after a delay. */
+/** Plays speech to text in virtual time: it understands the words that the sound says, by requests or as a stream, after a delay. */
 import { Response } from 'undici';
 
 import { sleep, type Timer } from '../../platform/clock.ts';
@@ -10,21 +10,21 @@ import type { FakeClock } from './fake-clock.ts';
 import { recognizerOf } from './speech-recognition.ts';
 import type { WordSound } from './word-sound.ts';
 
-/** What comes of the words of one pause. */
+/** Outcome for the words of one pause. */
 export interface Understood {
-  /** In place of the words. */
+  /** Text in place of the words. */
   readonly text?: string;
-  /** From the pause to the words, in milliseconds; `Infinity` for never. */
+  /** Milliseconds from the pause to the words; `Infinity` for never. */
   readonly delayMs?: number;
   readonly fails?: ProviderError;
 }
 
 export interface RecognizerScript {
-  /** A request for each pause, or a stream with interim words. */
+  /** Says whether each pause is a request, or all of it a stream with interim words. */
   readonly by: 'requests' | 'stream';
-  /** From the end of a word to its interim, in milliseconds; default 100. */
+  /** Milliseconds from the end of a word to its interim; default 100. */
   readonly interimMs?: number;
-  /** @param index of the pause, from 0 */
+  /** @param index number of the pause, from 0 */
   readonly understands?: (words: string, index: number) => Understood;
 }
 
@@ -56,7 +56,7 @@ export class ScriptedRecognizer {
     this.recognizer = recognizerOf([script.by === 'requests' ? this.#byRequests() : this.#byStream()], { clock });
   }
 
-  /** The connection of the stream breaks. */
+  /** Breaks the connection of the stream. */
   break(): void {
     this.#stream?.close();
   }
@@ -109,17 +109,17 @@ interface ScriptedStreamOptions {
   readonly understand: (words: readonly string[]) => Answered;
 }
 
-/** Deepgram's protocol: an interim at the end of each word, and a final when it is asked for. */
+/** Speaks Deepgram's protocol: an interim at the end of each word, and a final when it is asked for. */
 class ScriptedStream implements ProviderSocket {
   readonly #options: ScriptedStreamOptions;
   readonly #received: string[] = [];
   #next = Promise.withResolvers<void>();
   #closed = false;
-  /** Since the last final: one sample of each that are alike. */
+  /** Sound since the last final: one sample of each that are alike. */
   #samples: number[] = [];
   #seconds = 0;
   #known = 0;
-  /** Of words that were not asked for yet. */
+  /** Timers of words that were not asked for yet. */
   #interims: Timer[] = [];
 
   constructor(options: ScriptedStreamOptions) {

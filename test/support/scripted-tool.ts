@@ -1,4 +1,4 @@
-/** A tool whose result comes when the test says so. */
+/** Makes a tool whose result comes when the test says so. */
 import type { ToolDefinition, ToolResult } from '../../voice/tools/tool-result.ts';
 
 export interface ScriptedTool {

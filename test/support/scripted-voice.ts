@@ -1,4 +1,4 @@
-/** Text to speech in virtual time, and who hears it: each sample is the number of the character that it says. */
+/** Plays text to speech in virtual time, and who hears it: each sample is the number of the character that it says. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import { sleep } from '../../platform/clock.ts';
@@ -7,11 +7,11 @@ import { PLAYOUT_SAMPLE_RATE, type SoundSink } from '../../voice/sound/playout.t
 import type { FakeClock } from './fake-clock.ts';
 
 export interface SentenceScript {
-  /** To the first sound; default 100. */
+  /** Milliseconds to the first sound; default 100. */
   readonly delayMs?: number;
-  /** Default 60. */
+  /** Length of a character; default 60. */
   readonly msPerCharacter?: number;
-  /** How much sooner than it is heard its sound is there: 4 for four seconds of sound in one; default all at once. */
+  /** Factor by which the sound comes faster than it is heard: with 4, four seconds of sound come in one; default all at once. */
   readonly speed?: number;
 }
 
@@ -20,16 +20,16 @@ export type VoiceScript = (sentence: string) => SentenceScript;
 const PER_MS = PLAYOUT_SAMPLE_RATE / 1_000;
 const CHUNK_MS = 100;
 
-/** What was heard of a sentence. */
+/** One sentence, and how much of it was heard. */
 export interface HeardSentence {
-  /** All of it. */
+  /** The whole sentence. */
   readonly sentence: string;
-  /** The characters of which at least half was heard. */
+  /** Characters of which at least half was heard. */
   readonly text: string;
-  /** In milliseconds, by the monotonic clock: of its first sound, and of its last. */
+  /** Times of the first and the last sound, in milliseconds by the monotonic clock. */
   readonly from: number;
   readonly until: number;
-  /** How long it was heard, in milliseconds: pauses don't count, and what is heard again does. */
+  /** Milliseconds for which it was heard: pauses don't count, and sound that is heard again does. */
   readonly ms: number;
 }
 
@@ -37,7 +37,7 @@ export class ScriptedVoice {
   readonly #script: VoiceScript;
   readonly #clock: FakeClock;
   readonly #sentences: SpokenSentence[] = [];
-  /** By number; the first one is silence. */
+  /** Characters by number; the first one is silence. */
   readonly #characters: (readonly [SpokenSentence, number] | undefined)[] = [undefined];
   readonly source: SpeechSource;
   readonly sink: SoundSink;
@@ -55,14 +55,14 @@ export class ScriptedVoice {
     this.sink = new CallerEar(clock, (number, from, samples) => this.#heard(number, from, samples));
   }
 
-  /** Sentences that sound was asked for. */
+  /** Sentences for which sound was asked. */
   get asked(): readonly string[] {
     return this.#sentences.map(({ sentence }) => sentence);
   }
 
-  /** Those of which something was heard, in the order in which they were asked for. */
+  /** Sentences of which something was heard, in the order in which they were asked for. */
   get heard(): readonly HeardSentence[] {
-    // It hears as far as the clock is.
+    // The caller hears as far as the clock is.
     void this.sink.queuedDuration;
     return this.#sentences.filter(({ isHeard }) => isHeard);
   }
@@ -91,7 +91,7 @@ export class ScriptedVoice {
 
 class SpokenSentence implements HeardSentence {
   readonly sentence: string;
-  /** Samples of each character: that it has, and that were heard. */
+  /** Samples that each character has, and samples that were heard. */
   readonly #length: number;
   readonly #heard: number[];
   #from: number | undefined;
@@ -133,12 +133,12 @@ class SpokenSentence implements HeardSentence {
   }
 }
 
-/** Hears what it has been given in the time of the clock. */
+/** Hears the sound that it has been given, in the time of the clock. */
 class CallerEar implements SoundSink {
   readonly #clock: FakeClock;
   readonly #onHeard: (number: number, from: number, samples: number) => void;
   #queue: Int16Array[] = [];
-  /** Until when it has heard, in milliseconds. */
+  /** Time up to which it has heard, in milliseconds. */
   #at = 0;
 
   constructor(clock: FakeClock, onHeard: (number: number, from: number, samples: number) => void) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import type { TestStackAddresses } from './test-stack.ts';
 
-/** The addresses of the stack that `PARLEY_TEST_STACK` names, or undefined when it names none. */
+/** Reads the addresses of the stack that `PARLEY_TEST_STACK` names; undefined when it names none. */
 export function readSharedStack(env: NodeJS.ProcessEnv): TestStackAddresses | undefined {
   const file = env['PARLEY_TEST_STACK'];
   if (file === undefined || file === '') return undefined;

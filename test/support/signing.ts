@@ -1,6 +1,6 @@
 import { SigningKeys } from '../../api/signing/signing-keys.ts';
 
-/** Of a secret that stands in the configuration. */
+/** Returns the keys of secrets that stand in the configuration. */
 export const testSigning = (...secrets: readonly string[]): SigningKeys =>
   new SigningKeys({
     given: secrets.length > 0 ? secrets : ['a signing secret of a test, long enough'],

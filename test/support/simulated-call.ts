@@ -1,6 +1,6 @@
 /**
- * A call in virtual time, for examples: the conversation, the ears and the voice of real calls, and the code of real providers, as far as it is not about
- * servers. Scripted are the sound, whose samples say what is in it, the language model, and the time.
+ * Simulates a call in virtual time, for examples: the conversation, the ears and the voice of real calls, and the code of real providers,
+ * as far as it is not about servers. Scripted are the sound, whose samples say what is in it, the language model, and the time.
  */
 import { AgentTurns } from '../../voice/conversation/agent-turns.ts';
 import { Conversation } from '../../voice/conversation/conversation.ts';
@@ -35,41 +35,41 @@ export interface AnswerScript {
   readonly text?: string;
   /** Names of tools, or names with their arguments as JSON. */
   readonly calls?: readonly (string | { readonly name: string; readonly args: string; readonly complete?: boolean })[];
-  /** To its first word, in milliseconds; default 300. */
+  /** Milliseconds to the first word; default 300. */
   readonly delayMs?: number;
-  /** Default 20. */
+  /** Milliseconds for each word; default 20. */
   readonly msPerWord?: number;
 }
 
 export interface AskedModel extends AnswerRequest {
-  /** In the form `user: Hello`, `call: find`, `result: find "it"`. */
+  /** History in the form `user: Hello`, `call: find`, `result: find "it"`. */
   readonly asked: readonly string[];
   /** The user's last words. */
   readonly lastUser: string;
-  /** In milliseconds since the call began. */
+  /** Time of the request, in milliseconds since the call began. */
   readonly at: number;
 }
 
 export interface SimulatedCallOptions {
-  /** As in a resource. */
+  /** Spec of the agent, as in a resource. */
   readonly agent?: Readonly<Record<string, unknown>>;
   readonly data?: Readonly<Record<string, string>>;
   readonly recognizer?: RecognizerScript;
   readonly voice?: VoiceScript;
-  /** Default: `I heard: …`. */
+  /** Answers of the model; default: `I heard: …`. */
   readonly model?: (request: AskedModel) => string | AnswerScript;
   readonly tools?: readonly ToolDefinition[];
-  /** How sure the end-of-turn detector is, 0 to 1, that the last words end a turn; default 1. */
+  /** Returns how sure the end-of-turn detector is, 0 to 1, that the last words end a turn; default 1. */
   readonly turnIsOver?: (words: string) => number;
 }
 
-/** Of what the user says: words, or a pause in milliseconds. */
+/** A part of what the user says: words, or a pause in milliseconds. */
 type Utterance = string | number;
 
 const MS_PER_WORD = 300;
 const WINDOW_SAMPLES = (WINDOW_MS * EAR_SAMPLE_RATE) / 1_000;
 
-/** In the form `user: Hello`, `call: find`, `result: find "it"`. */
+/** Shows the history in the form `user: Hello`, `call: find`, `result: find "it"`. */
 const shown = (history: readonly HistoryItem[]): readonly string[] =>
   history.map((item) => {
     if (item.type === 'message') return `${item.role}: ${item.text}`;
@@ -78,7 +78,7 @@ const shown = (history: readonly HistoryItem[]): readonly string[] =>
 
 export class SimulatedCall {
   readonly clock = new FakeClock();
-  /** By the model, each when it was asked. */
+  /** Requests to the model, each when it was asked. */
   readonly requests: AskedModel[] = [];
   readonly conversation: Conversation;
   readonly #options: SimulatedCallOptions;
@@ -87,9 +87,9 @@ export class SimulatedCall {
   readonly #recognizer: ScriptedRecognizer;
   readonly #voiceOf: ScriptedVoice;
   readonly #entries: Entry[] = [];
-  /** What the microphone will hear. */
+  /** Sound that the microphone will hear. */
   #said: Int16Array = new Int16Array(0);
-  /** Until when it has. */
+  /** Time up to which the microphone has heard, in milliseconds. */
   #listenedMs = 0;
   #muted = false;
   readonly #call: CallSound;
@@ -148,24 +148,24 @@ export class SimulatedCall {
 
   // -- the user
 
-  /** Begins to say it, after what is being said. @returns when it is said, in milliseconds since the call began */
+  /** Begins to say this, after what is being said. @returns when it is said, in milliseconds since the call began */
   speaks(...utterances: readonly Utterance[]): number {
     return this.#sounds(
       ...utterances.map((part) => (typeof part === 'number' ? this.#sound.silence(part) : this.#sound.says(part, MS_PER_WORD))),
     );
   }
 
-  /** Says it, and has just said it. */
+  /** Says this, and returns when it is said. */
   async says(...utterances: readonly Utterance[]): Promise<void> {
     await this.pass(this.speaks(...utterances) - this.now);
   }
 
-  /** Something that is no word. @returns when it is over */
+  /** Makes a sound that is no word. @returns when it is over */
   coughs(ms: number): number {
     return this.#sounds(this.#sound.noise(ms));
   }
 
-  /** Nothing comes of the microphone any more. */
+  /** Silences the microphone from now on. */
   mute(): void {
     this.#muted = true;
     this.#call.ears?.hearNothing();
@@ -188,26 +188,26 @@ export class SimulatedCall {
     await this.clock.advance(ms);
   }
 
-  /** @throws Error when it does not come to pass in two minutes */
+  /** @throws Error when the condition does not hold within two minutes */
   async until(condition: () => boolean): Promise<void> {
     await this.clock.advanceUntil(condition, { stepMs: 20, limitMs: 120_000 });
   }
 
-  /** The process stands still: what the user says meanwhile comes at once, and later than the timers. */
+  /** Holds the process still: what the user says meanwhile comes at once, and later than the timers. */
   async standStill(ms: number): Promise<void> {
     this.clock.stall(ms);
     this.clock.tick(0);
     await this.pass(0);
   }
 
-  /** Of the recognizer. */
+  /** Breaks the connection of the recognizer. */
   breakConnection(): void {
     this.#recognizer.break();
   }
 
   // -- what came of it
 
-  /** Sentence by sentence, as far as they were heard. */
+  /** Sentences, as far as they were heard. */
   get heard(): readonly HeardSentence[] {
     return this.#voiceOf.heard;
   }
@@ -217,7 +217,7 @@ export class SimulatedCall {
     return this.heard.map(({ text }) => text).join(' ');
   }
 
-  /** What the voice was asked to say. */
+  /** Texts that the voice was asked to say. */
   get askedOfVoice(): readonly string[] {
     return this.#voiceOf.asked;
   }
@@ -243,12 +243,12 @@ export class SimulatedCall {
     return this.#state!;
   }
 
-  /** Why, and when in milliseconds since the call began. */
+  /** Reason of the end, and its time in milliseconds since the call began. */
   get ended(): { readonly reason: FinishReason; readonly at: number } | undefined {
     return this.#ended;
   }
 
-  /** When a message began, in milliseconds since the call did. */
+  /** Returns when a message began, in milliseconds since the call did. */
   at({ spokenAt }: CallMessage): number {
     return spokenAt.getTime() - (this.clock.now() - this.now);
   }
@@ -260,14 +260,14 @@ export class SimulatedCall {
     return this.now + (1_000 * this.#said.length) / EAR_SAMPLE_RATE;
   }
 
-  /** What has come since the last time. */
+  /** Passes on the sound that has come since the last time. */
   #listen(): void {
     if (this.#closed !== undefined) return;
     for (; this.#listenedMs + WINDOW_MS <= this.now; this.#listenedMs += WINDOW_MS) {
       const window = new Int16Array(WINDOW_SAMPLES);
       window.set(this.#said.subarray(0, WINDOW_SAMPLES));
       this.#said = this.#said.subarray(WINDOW_SAMPLES);
-      // Node.js takes it later than timers that are due.
+      // Node.js takes the sound later than timers that are due.
       if (!this.#muted) setImmediate(() => this.#call.ears?.hear(window));
     }
     this.clock.after(this.#listenedMs + WINDOW_MS - this.now, () => this.#listen());
@@ -321,7 +321,7 @@ export class SimulatedCall {
   }
 }
 
-/** With what the smallest agent has. */
+/** Completes the spec with what the smallest agent has. */
 function configOf(spec: Readonly<Record<string, unknown>> = {}): AgentRevisionConfig {
   const parsed = agentKind.spec.parse({
     llm: { provider: 'openai', model: 'm' },

@@ -1,6 +1,6 @@
 /**
- * A random conversation in virtual time: a user who speaks whenever it suits, a model, tools and a voice with delays, failures and late events. After each
- * event it is compared with what has to hold (docs/adr/0069).
+ * Simulates a random conversation in virtual time: a user who speaks whenever it suits, a model, tools and a voice with delays, failures
+ * and late events. After each event it is compared with what has to hold (docs/adr/0069).
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -15,12 +15,12 @@ import type { ModelCall } from '../../calls/model-stream/index.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { mulberry } from '../../platform/mulberry.ts';
 
-/** Names say what tools do. */
+/** The names say what the tools do. */
 const TOOLS = ['look_up', 'book', 'wait_for_keys', 'end_call', 'transfer', 'made_up'] as const;
-/** After them the model isn't asked to go on. */
+/** The model isn't asked to go on after these tools. */
 const SILENT: ReadonlySet<string> = new Set(['end_call', 'transfer']);
 const WORDS = ['we', 'open', 'at', 'nine', 'and', 'close', 'at', 'six', 'of', 'course', 'I', 'see', 'you', 'tomorrow'];
-/** What is no silence. */
+/** These events end a silence. */
 const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced', 'key']);
 const FAILURE: Failure = { part: 'llm', kind: 'unreachable', provider: 'openai' };
 const NO_SOUND: Sound = { text: '', complete: true, cancelled: false, played: 0 };
@@ -40,7 +40,7 @@ interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-/** The sound of one speech. */
+/** Sound of one speech. */
 interface Sound {
   text: string;
   complete: boolean;
@@ -57,22 +57,22 @@ export class SimulatedConversation {
   readonly #cancelled = new Set<string>();
   readonly #log: unknown[] = [];
   readonly #entries: Entry[] = [];
-  /** What the user has said that counts, in order. */
+  /** Words of the user that count, in order. */
   readonly #said: string[] = [];
   readonly #called = new Map<string, number>();
   readonly #timers = new Map<TimerName, object>();
-  /** Words that count, for the agent was silent. */
+  /** Words that count because the agent was silent. */
   readonly #counting = new Set<string>();
-  /** When anybody did anything. */
+  /** Time at which anybody last did anything. */
   #activeAt = 0;
   /** Words that speech to text has given. */
   readonly #understood = new Set<string>();
-  /** The last sound of the user. */
+  /** Last sound of the user. */
   #talk: { readonly since: number; readonly spokenMs: number; readonly speaking: boolean; readonly words: boolean } | undefined;
   readonly #late = new Set<string>();
-  /** Sounds whose words are to come. */
+  /** Number of sounds whose words are to come. */
   #recognized = 0;
-  /** What is open of the user began over the agent. */
+  /** True if the user's open turn began over the agent. */
   #beganOver = false;
   #paused = false;
   #state: ConversationState;
@@ -81,17 +81,17 @@ export class SimulatedConversation {
   #asked: readonly HistoryItem[] = [];
   #asking: string | undefined;
   #calls = 0;
-  /** Answers that called tools since the user's last words. */
+  /** Number of answers that called tools since the user's last words. */
   #steps = 0;
-  /** The last words of the last request. */
+  /** Last words of the last request. */
   #open = '';
-  /** The last request was taken back. */
+  /** True if the last request was taken back. */
   #askedAgain = false;
-  /** The model hardly ever stops calling tools. */
+  /** True for a model that hardly ever stops calling tools. */
   readonly #eager: boolean;
   #over = false;
   #closes = false;
-  /** Text to speech has failed. */
+  /** True once text to speech has failed. */
   #mute = false;
   #goodbyeAt = Infinity;
 
@@ -109,7 +109,7 @@ export class SimulatedConversation {
     });
   }
 
-  /** @throws Error that names the seed, what doesn't hold, and what happened until then */
+  /** @throws Error that names the seed, the broken rule, and what happened until then */
   run(): void {
     if (this.#chance(0.1)) {
       this.#happens({ type: 'screening' });
@@ -151,7 +151,7 @@ export class SimulatedConversation {
     return Math.floor(this.#random() * (most + 1));
   }
 
-  /** Often at the same moment as something else. */
+  /** Returns a random delay, which is often zero: at the same moment as something else. */
   #ms(most: number): number {
     return this.#chance(0.2) ? 0 : Math.floor(this.#random() * most);
   }
@@ -178,7 +178,7 @@ export class SimulatedConversation {
   // -- the world
 
   /**
-   * Sound from `at` on: words, what only shows that somebody listens, or noise. Speech to text revises, is late, or knows nothing.
+   * Makes a sound from `at` on: words, a sign that somebody listens, or noise. Speech to text revises, is late, or knows nothing.
    * @returns how long it takes, in milliseconds
    */
   #sound(at: number, turn: number): number {
@@ -198,7 +198,7 @@ export class SimulatedConversation {
       const words = text.split(' ');
       for (let count = this.#count(3); count > 0; count -= 1)
         this.#later(this.#ms(ms) + 51, () => this.#hears({ type: 'interim', text: words.slice(0, count).join(' ') }));
-      // Before the silence is long enough for a pause.
+      // The words sometimes come before the silence is long enough for a pause.
       const fast = this.#chance(0.15);
       if (fast) this.#later(ms + 50, () => this.#hears({ type: 'understood', text, more: this.#recognized > 0 }));
       this.#later(ms + 51, () => {
@@ -208,7 +208,7 @@ export class SimulatedConversation {
         if (fast) this.#hears({ type: 'understood', text: '', more: this.#recognized > 0 });
         else if (this.#chance(0.9)) {
           this.#recognized += 1;
-          // Once in a while far too late, when they were taken as they were known.
+          // The words come far too late once in a while, when they were taken as they were known.
           const tooLate = this.#chance(0.05);
           if (tooLate) this.#late.add(word);
           this.#later(this.#ms(tooLate ? 9_000 : 1_000), () => {
@@ -261,7 +261,7 @@ export class SimulatedConversation {
     if (event.type === 'silent') this.#expectHeard(event.speech, effects);
     if (event.type === 'ran' && before.caller !== state.caller && state.unseen > 0)
       this.#expect(state.ending || state.goodbye.said, 'results are asked about as soon as all of an answer are there');
-    // In the middle of anything.
+    // The call may close in the middle of anything.
     if (this.#chance(0.002)) this.#later(this.#ms(100), () => this.#close());
     for (const effect of effects) {
       this.#log.push(effect);
@@ -372,7 +372,7 @@ export class SimulatedConversation {
     let at = this.#ms(1_500);
     const then = (happens: () => void): void => {
       at += this.#ms(150);
-      // What was cancelled may still come, once in a while.
+      // An answer that was cancelled may still come, once in a while.
       const late = this.#chance(0.3);
       this.#later(at, () => {
         if (late || this.#asking === answer) happens();
@@ -421,11 +421,11 @@ export class SimulatedConversation {
     this.#happens({ type: 'ran', callId, output, record });
   }
 
-  /** Speeches are played one after the other. */
+  /** Plays speeches one after the other. */
   #play(): void {
     const [number, sound] = [...this.#sounds].toSorted(([one], [other]) => one - other)[0] ?? [];
     if (number === undefined || sound === undefined || sound.cancelled || this.#paused) return;
-    // Its first word takes a while.
+    // The first word takes a while.
     if (sound.played === 0 && this.#chance(0.2)) this.#report(number, 0);
     const piece = Math.min(sound.text.length - sound.played, 1 + this.#count(20));
     this.#later(piece / CHARACTERS_PER_MS, () => {
@@ -437,7 +437,7 @@ export class SimulatedConversation {
       this.#play();
     });
     if (piece > 0 || !sound.complete) return;
-    // Whoever cuts in now cuts nothing off.
+    // A user who cuts in now cuts nothing off.
     this.#later(this.#ms(200), () => !sound.cancelled && !this.#paused && this.#sounds.get(number) === sound && this.#silent(number));
   }
 
@@ -452,7 +452,7 @@ export class SimulatedConversation {
     this.#happens({ type: 'heard', speech, characters });
   }
 
-  /** A provider of speech works no more. */
+  /** Makes a provider of speech work no more. */
   #lose(type: 'deaf' | 'mute'): void {
     this.#mute ||= type === 'mute';
     this.#happens({ type, failure: { ...FAILURE, part: type === 'deaf' ? 'stt' : 'tts' } });
@@ -517,7 +517,7 @@ export class SimulatedConversation {
     );
   }
 
-  /** What OpenAI and Mistral refuse. */
+  /** Expects no messages that OpenAI and Mistral refuse. */
   #expectMessages(messages: readonly ChatMessage[]): void {
     this.#expect(messages.at(-1)?.role !== 'assistant', 'the last message is the user’s, or a result');
     for (const [index, { role, content = '', tool_calls: calls = [] }] of messages.entries()) {
@@ -535,7 +535,7 @@ export class SimulatedConversation {
     }
   }
 
-  /** What was said is what was heard. */
+  /** Expects a message to say what was heard. */
   #expectHeard(speech: number, effects: readonly Effect[]): void {
     const { text, played, cancelled, complete } = this.#sounds.get(speech) ?? NO_SOUND;
     const said = effects.flatMap((effect) =>
@@ -550,7 +550,7 @@ export class SimulatedConversation {
     );
   }
 
-  /** What is owed is asked as soon as nothing is in the way. */
+  /** Expects an owed answer to be asked for as soon as nothing is in the way. */
   #expectAsked(): void {
     const { begun, screening, ending, goodbye, unanswered, unseen, waiting, speeches, tools, hearing } = this.#state;
     // Whoever speaks gets one answer, to all that they say.
@@ -562,7 +562,7 @@ export class SimulatedConversation {
     this.#expect(!isQuiet(this.#state) || !isOwed, 'nothing is owed where nothing is under way');
   }
 
-  /** When nothing happens any more, nothing is owed. */
+  /** Expects nothing to be owed when nothing happens any more. */
   #expectSettled(): void {
     const { hearing } = this.#state;
     this.#expect(isQuiet(this.#state), 'nothing is under way when nothing happens any more');
@@ -608,7 +608,7 @@ export class SimulatedConversation {
     this.#expect(new Set(turns.map(({ seq }) => seq)).size === turns.length, 'a turn has one row');
   }
 
-  /** An early answer is that of the words it was asked about. */
+  /** Expects an early answer to be that of the words it was asked about. */
   #expectEarly(id: string, effects: readonly Effect[]): void {
     const said = effects.flatMap((effect) => (effect.type === 'record' ? effect.entries.flatMap(({ message }) => message ?? []) : []));
     const user = said.find(({ role }) => role === 'user');
@@ -623,7 +623,7 @@ export class SimulatedConversation {
     this.#expect(reason !== 'inactivity_timeout' || this.#now - this.#activeAt + 1 >= ms, 'only silence ends a call for silence');
   }
 
-  /** Noise moves nothing: only sound that is long enough, or words. */
+  /** Expects noise to pause nothing: only sound that is long enough does, or words. */
   #expectPause(): void {
     const { interruptions } = this.#state.settings;
     const { since = 0, spokenMs = 0, speaking = false } = this.#talk ?? {};
@@ -645,7 +645,7 @@ export class SimulatedConversation {
   }
 }
 
-/** What stands for something in one request only. */
+/** Tells whether an item stays: some stand for something in one request only. */
 const isKept = (id: string): boolean => id !== 'note' && id !== 'open' && !id.endsWith('/running');
 
 const textOf = (item: HistoryItem): string => (item.type === 'message' ? item.text : item.type === 'call' ? item.args : item.output);

@@ -1,4 +1,4 @@
-/** Postgres for property tests of the gate: revisions, what serves, and test runs, in memory. A failure strikes before or after the write. */
+/** Plays Postgres for property tests of the gate: revisions, what serves, and test runs. A failure strikes before or after the write. */
 import { configHashOf } from '../../crds/requested-test.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { applyChange, type ReleaseChange, type ReleaseState } from '../../store/releases/release-state.ts';
@@ -7,20 +7,20 @@ import { StoreError, type RequestedTest, type Store, type StoredVerdict, type Te
 interface Run {
   readonly id: string;
   readonly configHash: string;
-  /** A worker that looks after it moves this on. */
+  /** Time at which the run is due; a worker that looks after it moves this on. */
   dueAt: number;
   state: 'queued' | 'running' | 'finished' | 'cancelled';
   readonly results: { readonly name: string; readonly digest: string; verdict?: StoredVerdict; finishedAt?: number }[];
 }
 
-/** As the starter of runs does, in milliseconds. */
+/** Milliseconds between two looks of the starter of runs. */
 const LOOKED_AT_EVERY_MS = 60_000;
 
 export class SimulatedGateStore {
   readonly #now: () => number;
   readonly #onServe: (revision: { readonly revision: string; readonly configHash: string }) => void;
   available = true;
-  /** The next write happens, or does not, and its answer is lost. */
+  /** Makes the next write happen, or not, and lose its answer. */
   failure: 'before' | 'after' | undefined;
   release: ReleaseState | undefined;
   readonly configs = new Map<string, AgentRevisionConfig>();
@@ -31,14 +31,14 @@ export class SimulatedGateStore {
     this.#onServe = onServe;
   }
 
-  /** Those without a result, of runs that are not over. */
+  /** Results that are missing, of runs that are not over. */
   get pending() {
     return this.runs
       .filter(({ state }) => state === 'queued' || state === 'running')
       .flatMap((run) => run.results.filter(({ verdict }) => verdict === undefined).map((result) => ({ run, result })));
   }
 
-  /** Of what serves. */
+  /** Hash of the configuration that serves. */
   get configHash(): string | undefined {
     const config = this.configs.get(this.release?.revision ?? '');
     return config && configHashOf(config);

@@ -1,6 +1,6 @@
 /**
- * The operator without a cluster: objects in memory, the real plans, and actions that take effect at once. For property
- * tests over every status a plan can give.
+ * Simulates the operator without a cluster: objects in memory, the real plans, and actions that take effect at once. Property tests run it
+ * over every status a plan can give.
  */
 import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../crds/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
@@ -39,7 +39,7 @@ export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
   readonly #keyed = new Map<string, Thing & { readonly type: 'Secret' | 'ConfigMap' }>();
   readonly serving = new Map<string, Serving & { readonly config: AgentRevisionConfig }>();
-  /** By uid of the agent. Every test passes at once. */
+  /** Evidence by uid of the agent. Every test passes at once. */
   readonly #evidence = new Map<string, TestEvidence[]>();
   readonly #refused = new Map<string, CollectionSpec>();
   readonly #collections = new Map<string, { readonly collection: KnownCollection; readonly documents: SourceDocument[] }>();
@@ -55,7 +55,7 @@ export class SimulatedOperator {
     else this.#keyed.set(idOf(thing), thing);
   }
 
-  /** Goes without a trace, as what `kubectl delete` has taken away for good. */
+  /** Removes an object without a trace, like one that `kubectl delete` has taken away for good. */
   leave(id: string): void {
     this.objects.delete(id);
     this.#keyed.delete(id);
@@ -115,7 +115,7 @@ export class SimulatedOperator {
           now,
           profiles: [
             { name: 'default', model: 'bm25', dimension: 0 },
-            // One that Postgres won't have: another model than what is there.
+            // Postgres won't have this one: it names another model than what is there.
             { name: 'other', model: 'e5', dimension: 384 },
           ],
           rerankProfiles: [],
@@ -258,7 +258,7 @@ export class SimulatedOperator {
       case 'replace': {
         const { uid = '' } = object.metadata;
         const { number, deletionPolicy } = (object as PhoneNumber).spec;
-        // One trunk of a number, as the media server has it.
+        // A number has one trunk, as at the media server.
         const rival = [...this.trunks.values()].find((thing) => thing.kind === 'inbound' && thing.number === number && thing.uid !== uid);
         if (action.spec.kind === 'inbound' && action.type === 'create' && rival !== undefined) throw new Error('conflicting trunks');
         const thingId = action.type === 'create' ? `${action.spec.kind}-${uid}` : action.id;

@@ -1,6 +1,6 @@
 /**
- * Stands before a media server and plays its telephone gateway, which can't be had everywhere: what would be dialled or handed on
- * is asked of the test; everything else, calls included, goes through to the real server.
+ * Stands before a media server and plays its telephone gateway, which can't be had everywhere: the test decides about what would be
+ * dialled or handed on; everything else, calls included, goes through to the real server.
  */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import type { MediaServer } from '../../calls/media-server.ts';
 import { INBOUND_DISPATCH_METADATA } from '../../calls/names.ts';
 import { allLeave, TestCaller } from './test-caller.ts';
 
-/** What the media server is asked to dial, as its protocol has it. */
+/** A request to the media server to dial, as its protocol has it. */
 export interface DialRequest {
   readonly sipTrunkId: string;
   readonly sipCallTo: string;
@@ -29,7 +29,7 @@ export interface ReferRequest {
   readonly transferTo: string;
 }
 
-/** A SIP status that the other side gives, or that the media server has no gateway, or a phone that is taken. */
+/** Outcome of a call: the status of the other side, the answer that there is no gateway, or the phone that takes it. */
 type Answer = { readonly status: number } | 'no_gateway' | TestCaller;
 
 export interface SipGatewayDouble {
@@ -37,20 +37,20 @@ export interface SipGatewayDouble {
   readonly server: MediaServer;
   readonly dialled: DialRequest[];
   readonly referred: ReferRequest[];
-  /** Where every trunk leads to, host and port. */
+  /** Host and port that every trunk leads to. */
   trunkAddress: string;
   /** Decides what becomes of a number that is dialled; by default somebody takes the call. */
   onDial: (request: DialRequest) => Promise<Answer> | Answer;
-  /** Somebody takes a call that was dialled. */
+  /** Takes a call that was dialled, as somebody. */
   takes(request: DialRequest): Promise<TestCaller>;
   onRefer: (request: ReferRequest) => Promise<{ readonly status: number } | 'done'> | { readonly status: number } | 'done';
-  /** A call that comes in: into a room as a dispatch rule would make it. */
+  /** Brings a call in: into a room as a dispatch rule would make it. */
   comesIn(options: {
     readonly from: string;
     readonly to: string;
     readonly sipCallId?: string;
   }): Promise<TestCaller & { readonly roomName: string }>;
-  /** Who is in a room. */
+  /** Returns who is in a room. */
   participants(room: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function startSipGateway(real: MediaServer): Promise<SipGatewayDoub
     token.kind = 'sip';
     token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true });
     if (config !== undefined) {
-      // The real one joins servers that create rooms on join.
+      // The real gateway joins servers that create rooms on join.
       token.addGrant({ roomCreate: true });
       token.roomConfig = config;
     }

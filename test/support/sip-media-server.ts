@@ -1,4 +1,4 @@
-/** A LiveKit server of a suite's own, with Redis: for suites that lose what it keeps, or hang it. */
+/** Runs a LiveKit server of a suite's own, with Redis: for suites that lose what it keeps, or hang it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from './programs.ts';
 
 export interface SipMediaServer extends MediaServer {
-  /** Host and port of its SIP service. */
+  /** Host and port of the SIP service. */
   readonly sip: string;
   /** Forgets everything: trunks, rules, rooms. */
   flush(): Promise<void>;

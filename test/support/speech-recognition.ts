@@ -1,4 +1,4 @@
-/** Speech to text without a session. */
+/** Runs speech to text without a session. */
 import { pino } from 'pino';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -26,7 +26,7 @@ export function recognizerOf(
   });
 }
 
-/** @param samples one channel of 16 kHz, all that the user says. @returns what is understood of it. @throws what recognition fails with */
+/** @param samples 16 kHz, one channel, all that the user says @returns the text that is understood @throws the error of the recognition */
 export function recognize(recognizer: Pick<SpeechRecognizer, 'listen'>, samples: Int16Array): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const finals: string[] = [];

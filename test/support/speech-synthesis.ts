@@ -1,4 +1,4 @@
-/** Text to speech without a session. */
+/** Runs text to speech without a session. */
 import type { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 
@@ -28,14 +28,14 @@ export function synthesizerOf(
   });
 }
 
-/** One answer, each sentence of which is asked for when the sound of the one before is there. */
+/** Speaks one answer, each sentence of which is asked for when the sound of the one before is there. */
 export class SpokenSentences {
   readonly #synthesizer: Pick<SpeechSynthesizer, 'request'>;
   readonly #complete = new AbortController();
-  /** One object: a connection knows the answer by it. */
+  /** All requests share this object: a connection knows the answer by it. */
   readonly #answer = { complete: this.#complete.signal };
   readonly #interrupted = new AbortController();
-  /** The sound so far, of each sentence. */
+  /** Sound of each sentence so far. */
   readonly sounds: AudioFrame[][] = [];
   #before = '';
 
@@ -43,7 +43,7 @@ export class SpokenSentences {
     this.#synthesizer = synthesizer;
   }
 
-  /** Resolves when all of its sound is there. @param options.last no sentence follows. @throws what it fails with */
+  /** Resolves when all sound is there. @param options.last set if no sentence follows @throws the error of the synthesis */
   async say(text: string, { last = false } = {}): Promise<void> {
     const request = { text, answer: this.#answer, before: this.#before, signal: this.#interrupted.signal };
     const begun = this.#synthesizer.request(request);
@@ -54,23 +54,23 @@ export class SpokenSentences {
     for await (const frame of await begun) sound.push(frame);
   }
 
-  /** @throws what it fails with */
+  /** @throws the error of the synthesis */
   async sayAll(sentences: readonly string[]): Promise<void> {
     for (const [at, sentence] of sentences.entries()) await this.say(sentence, { last: at === sentences.length - 1 });
   }
 
-  /** No sentence follows. */
+  /** Says that no sentence follows. */
   end(): void {
     this.#complete.abort();
   }
 
-  /** Nobody listens any more. */
+  /** Says that nobody listens any more. */
   interrupt(): void {
     this.#interrupted.abort(new Error('interrupted'));
   }
 }
 
-/** @returns the sound of an answer, in one piece. @throws what it fails with */
+/** @returns the sound of an answer, in one piece @throws the error that synthesis fails with */
 export async function spokenBy(synthesizer: Pick<SpeechSynthesizer, 'request'>, ...sentences: readonly string[]): Promise<Int16Array> {
   const answer = new SpokenSentences(synthesizer);
   await answer.sayAll(sentences);

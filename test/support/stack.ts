@@ -1,4 +1,4 @@
-/** A running `parley dev` stack as its user sees it: files, kubectl and HTTP. */
+/** Uses a running `parley dev` stack as its user does: files, kubectl and HTTP. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { run, type Finished } from './run.ts';
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const parley = join(repository, 'bin/parley');
-/** Of the command: in the bundle that `make test` has built, whose processes start in a third of the time; otherwise in the sources. */
+/** Entry of the command: the bundle that `make test` has built, because its processes start in a third of the time, or the sources. */
 export const parleyEntry = process.env['PARLEY_TEST_ENTRY'] ?? join(repository, 'cli/main.ts');
 
 const required = [
@@ -27,11 +27,11 @@ const required = [
   'PARLEY_BIN',
 ] as const;
 
-/** What the tests read of `.parley/dev.env`. */
+/** Variables that the tests read from `.parley/dev.env`. */
 export interface TestStackEnv extends Pick<StackEnv, (typeof required)[number] | 'PARLEY_METRICS_TOKEN'> {
-  /** Of an installation on a node: the namespace of its pods. Absent from `parley dev`, whose roles are processes. */
+  /** Namespace of the pods of an installation on a node. Absent from `parley dev`, whose roles are processes. */
   readonly PARLEY_TEST_NAMESPACE?: string;
-  /** Where a server of a test is reached from the platform; the loopback address where absent. */
+  /** Host at which the platform reaches a server of a test; the loopback address where absent. */
   readonly PARLEY_TEST_HOST?: string;
 }
 
@@ -61,9 +61,9 @@ export interface StackClient extends ClusterClient {
   ): Promise<Answer<T>>;
   /** Makes an organisation; on a node with the permissions that the chart gives to the configured ones. */
   createOrganization(name: string): Promise<void>;
-  /** The pid of a process of the stack, from `.parley/run/<part>.pid`. */
+  /** Returns the pid of a process of the stack, from `.parley/run/<part>.pid`. */
   pid(part: string): Promise<number>;
-  /** SIGKILL for a part in the middle of its work. Resolves when another one has been started in its place. */
+  /** Kills a part with SIGKILL in the middle of its work. Resolves when another one has been started in its place. */
   kill(part: string): Promise<void>;
 }
 

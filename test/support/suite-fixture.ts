@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 
 /**
- * What `start` resolves with, from before the first test of the file or `describe` to after its last, when its `close` or
- * else its `stop` is called. Fixtures start in the order in which they are declared and end in the opposite one.
+ * Starts a fixture before the first test of the file or `describe`, and returns what `start` resolves with; after the last test its
+ * `close` or else its `stop` is called. Fixtures start in the order in which they are declared and end in the opposite one.
  */
 export function suiteFixture<T extends object>(start: () => T | Promise<T>): T {
   let started: (T & { close?(): unknown; stop?(): unknown }) | undefined;
@@ -22,7 +22,7 @@ export function suiteFixture<T extends object>(start: () => T | Promise<T>): T {
     },
     set: (_target, name, value) => Reflect.set(current(name), name, value),
     has: (_target, name) => Reflect.has(current(name), name),
-    // For those that spread it.
+    // Callers may spread the fixture.
     ownKeys: () => Reflect.ownKeys(current('a property')),
     getOwnPropertyDescriptor(_target, name) {
       const found = Reflect.getOwnPropertyDescriptor(current(name), name);

@@ -1,17 +1,18 @@
 /**
- * Something that a detector of voices takes for speech: a buzzing larynx, a mouth that opens and closes, syllables with consonants. No recording is involved.
+ * Makes sound that a detector of voices takes for speech: a buzzing larynx, a mouth that opens and closes, syllables with consonants. No
+ * recording is involved.
  *
- * The figures are those with which Silero takes every window of it for speech, at 16, 24 and 48 kHz and behind Opus with 20 and 32 kbit/s, from 0.6 to
- * 6 s. A voice that is more even isn't far from that, and is missed for seconds now and then.
+ * The figures are those with which Silero takes every window of it for speech, at 16, 24 and 48 kHz and behind Opus with 20 and 32 kbit/s,
+ * from 0.6 to 6 s. A voice that is more even isn't far from that, and is missed for seconds now and then.
  */
 
 import { goertzel } from './tones.ts';
 
 interface SpeechOptions {
   readonly sampleRate: number;
-  /** In milliseconds; begins and ends with voice. */
+  /** Length in milliseconds; speech begins and ends with voice. */
   readonly ms: number;
-  /** What it can be known by again, below {@link MARKS}: a soft tone above the voice carries it. None where absent. */
+  /** Mark that it can be known by again, below {@link MARKS}: a soft tone above the voice carries it. None where absent. */
   readonly mark?: number;
 }
 
@@ -23,23 +24,23 @@ const vowels = [
   [570, 840, 2410],
   [300, 870, 2240],
 ] as const;
-/** In hertz. */
+/** Pitch of the voice, in hertz. */
 const pitch = 140;
 const syllableMs = 110;
 /** Share of a syllable in which breath is louder than voice. */
 const consonant = 0.09;
-/** How much of one moment of the larynx is left in the next. */
+/** Share of one moment of the larynx that is left in the next. */
 const softness = 0.38;
 const breath = 0.023;
 const loudness = 9_000;
-/** Of the tones of marks, in hertz: above the voice, and below what Opus leaves out. */
+/** Tones of marks, in hertz: above the voice, and below what Opus leaves out. */
 const markTones = [4_000, 4_500, 5_000, 5_500, 6_000];
 export const MARKS = markTones.length;
 const markLoudness = 500;
-/** Of sound that is looked at together, in milliseconds. */
+/** Milliseconds of sound that are looked at together. */
 const markWindowMs = 40;
 
-/** 16 bit, mono. The same each time. */
+/** Returns the sound in 16 bits, mono. It is the same each time. */
 export function syntheticSpeech({ sampleRate, ms, mark }: SpeechOptions): Int16Array<ArrayBuffer> {
   const samples = new Float64Array(Math.round((sampleRate * ms) / 1000));
   const syllable = (sampleRate * syllableMs) / 1000;
@@ -79,22 +80,22 @@ export function syntheticSpeech({ sampleRate, ms, mark }: SpeechOptions): Int16A
   return Int16Array.from(samples, (sample, i) => Math.round((sample / peak) * loudness + Math.sin(i * angle) * markLoudness));
 }
 
-/** The marks of the speech in a sound, in their order, whatever has been lost of it and however often it was encoded. */
+/** Finds the marks of the speech in a sound, in their order, whatever has been lost of it and however often it was encoded. */
 export function marksIn(samples: Int16Array, sampleRate: number): readonly number[] {
   const length = Math.round((sampleRate * markWindowMs) / 1000);
-  /** Of each mark, the windows in which it is heard. */
+  /** Windows in which each mark is heard. */
   const seen = new Map<number, number[]>();
   for (let from = 0; from + length <= samples.length; from += length) {
     const window = samples.subarray(from, from + length);
     const powerOf = (frequency: number): number => goertzel(window, (2 * Math.PI * frequency) / sampleRate);
-    // How far each stands out from what is beside it, which the voice has too.
+    // A mark counts by how far it stands out from what is beside it, which the voice has too.
     const marked = markTones.map((tone) => powerOf(tone) / (powerOf(tone - 250) + powerOf(tone + 250) + 1));
     const strongest = Math.max(...marked);
     const mark = marked.indexOf(strongest);
     if (strongest > 10) seen.set(mark, [...(seen.get(mark) ?? []), from]);
   }
   const windows = samples.length / length;
-  // By their middle: sound that is in the wrong place is to be seen.
+  // The middle decides: sound that is in the wrong place is to be seen.
   return [...seen]
     .filter(([, at]) => at.length > Math.max(2, windows / 20))
     .toSorted(([, a], [, b]) => a[a.length >> 1]! - b[b.length >> 1]!)

@@ -1,4 +1,4 @@
-/** A conversation as a table of events, for examples. */
+/** Plays a conversation as a table of events, for examples. */
 import type { CallMessage } from '../../store/index.ts';
 import type { ConversationEvent, Effect } from '../../voice/conversation/events.ts';
 import { initialState, type ConversationSettings, type ConversationState } from '../../voice/conversation/state.ts';
@@ -13,7 +13,7 @@ const SETTINGS: ConversationSettings = {
   stoppedByInterruption: [],
 };
 
-/** A conversation whose events come when the test says so; its timers fire in between. */
+/** Makes a conversation whose events come when the test says so; its timers fire in between. */
 export function aTalk(change: Partial<ConversationSettings> = {}) {
   let state: ConversationState = initialState({ ...SETTINGS, ...change });
   let now = 0;
@@ -21,7 +21,7 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
   const effects: Effect[] = [];
   const messages: CallMessage[] = [];
   let answer = '';
-  /** The last one. */
+  /** Number of the last speech. */
   let speech = 0;
   const happens = (event: ConversationEvent): void => {
     const next = step(state, event, now);
@@ -46,7 +46,7 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
     now = ms;
     events.forEach(happens);
   };
-  /** What the conversation has done since the last look, besides what it has stored. */
+  /** Returns what the conversation has done since the last look, besides what it has stored. */
   const done = (): readonly string[] =>
     effects.splice(0).flatMap((effect) => {
       if (effect.type === 'record') return [];
@@ -56,7 +56,7 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
       }
       return [effect.type === 'say' ? `say: ${effect.text}` : effect.type === 'end' ? `end: ${effect.reason}` : effect.type];
     });
-  /** The model has answered, and called a tool. */
+  /** Lets the model answer, and call a tool. */
   const says = (ms: number, text: string, tool?: string): void => {
     const call = { id: tool ?? '', name: tool ?? '', arguments: '{}' };
     const calls: readonly ConversationEvent[] = tool === undefined ? [] : [{ type: 'call', answer, call, complete: true }];
@@ -66,14 +66,14 @@ export function aTalk(change: Partial<ConversationSettings> = {}) {
     at,
     done,
     says,
-    /** The last answer that the model was asked for. */
+    /** Returns the last answer that the model was asked for. */
     asked: () => answer,
-    /** Of the last speech. */
+    /** Reports that so many characters of the last speech were heard. */
     heard: (characters: number) => heard(characters, speech),
     silent: (): ConversationEvent => ({ type: 'silent', speech }),
-    /** When what is stored was said. */
+    /** Returns when each stored message was said. */
     times: () => messages.map(({ spokenAt }) => spokenAt.getTime()),
-    /** By their numbers, each with when it was said. */
+    /** Returns the messages by their numbers, each with when it was said. */
     transcript: () =>
       messages
         .toSorted((one, other) => one.seq - other.seq)

@@ -1,4 +1,4 @@
-/** The same talk about an appointment in ten languages: the user and the agent in turns. */
+/** Tells the same talk about an appointment in ten languages: the user and the agent speak in turns. */
 export const talks: Readonly<Record<string, readonly string[]>> = {
   en: [
     'Hello, I would like to make an appointment for next Tuesday.',

@@ -2,7 +2,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** How many connections were refused. */
+  /** Number of connections that were refused. */
   readonly refused: number;
   /** Breaks every connection and refuses new ones, as a server that has gone does. */
   cut(): void;
@@ -66,7 +66,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       for (const socket of sockets) socket.unpipe().pause();
     },
     restore() {
-      // What was stalled has lost what was sent meanwhile.
+      // A stalled connection has lost what was sent meanwhile.
       if (state === 'stalled') breakAll();
       state = 'open';
     },
@@ -77,7 +77,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   };
 }
 
-/** @param address a URL of the server, with its port */
+/** @param address URL of the server, with its port */
 export function startProxyOf(address: string): Promise<TcpProxy> {
   const { hostname: host, port } = new URL(address);
   return startTcpProxy({ host, port: Number(port) });

@@ -1,6 +1,6 @@
 import { askForServer } from './servers.ts';
 
-/** `host:port` of a real Temporal server, shared by all test files: use task queues and workflow ids of your own. */
+/** Returns `host:port` of a real Temporal server, shared by all test files: use task queues and workflow ids of your own. */
 export function temporalAddress(): Promise<string> {
   return askForServer('/temporal');
 }

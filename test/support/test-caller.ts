@@ -1,4 +1,4 @@
-/** A caller with the official client: a microphone that is always on, a voice, and ears that know tones. */
+/** Plays a caller with the official client: a microphone that is always on, a voice, and ears that know tones. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import {
@@ -23,30 +23,30 @@ import { syntheticSpeech } from './synthetic-speech.ts';
 import { frequencyOf, heardFrequency, heardPart, loudness, PART_MS } from './tones.ts';
 
 const rate = 48_000;
-/** Between two looks at whether more silence is needed, in milliseconds. */
+/** Milliseconds between two looks at whether more silence is needed. */
 const everyMs = 20;
-/** Of silence sent ahead, in milliseconds: little, so that what is said next isn't late. */
+/** Milliseconds of silence that are sent ahead: few, so that the next words aren't late. */
 const aheadMs = 100;
-/** Longest that is said at once, in milliseconds. */
+/** Milliseconds of the longest speech that is said at once. */
 const longestSpeechMs = 10_000;
 const heardRate = 24_000;
-/** Of what is heard, judged together, in milliseconds. */
+/** Milliseconds of sound that are judged together. */
 const windowMs = 100;
 
-/** What was heard within {@link windowMs}. */
+/** Sound that was heard within {@link windowMs}. */
 interface Heard {
-  /** `performance.now()` at its end. */
+  /** Value of `performance.now()` at the end. */
   readonly at: number;
   readonly track: string;
-  /** Of the strongest tone; undefined for silence. */
+  /** Frequency of the strongest tone; undefined for silence. */
   readonly frequency: number | undefined;
-  /** Which one of the text; undefined where it is not marked. */
+  /** Number of the part of the text; undefined where it is not marked. */
   readonly part: number | undefined;
-  /** 0 … 1. */
+  /** Loudness, 0 … 1. */
   readonly loudness: number;
 }
 
-/** Where what is heard from here on begins, for `since`. */
+/** Returns the moment from which on sound is heard, for `since`. */
 export const now = (): number => performance.now();
 
 export class TestCaller {
@@ -72,8 +72,8 @@ export class TestCaller {
   }
 
   /**
-   * The agent begins when it has a microphone to listen to. It gets one once this client can hear the agent: on a busy machine that may be seconds
-   * later, and the welcome message would be lost.
+   * Joins the room. The agent begins when it has a microphone to listen to. It gets one once this client can hear the agent: on a busy
+   * machine that may be seconds later, and the welcome message would be lost.
    */
   async join({
     url,
@@ -90,7 +90,7 @@ export class TestCaller {
     if (this.#open) await this.publish();
   }
 
-  /** A microphone; the one before is taken away. */
+  /** Publishes a microphone; the one before is taken away. */
   async publish(): Promise<void> {
     if (this.#microphone?.sid !== undefined) await this.room.localParticipant!.unpublishTrack(this.#microphone.sid);
     const source = new AudioSource(rate, 1, longestSpeechMs + aheadMs);
@@ -103,7 +103,7 @@ export class TestCaller {
 
   /**
    * Says something that is taken for speech. Resolves when it is said.
-   * @param options.mark what it can be known by: see `marks` of what a provider is asked
+   * @param options.mark mark that it can be known by: see `marks` of what a provider is asked
    */
   async speak(ms = 900, { mark = 0 }: { readonly mark?: number } = {}): Promise<void> {
     const speech = syntheticSpeech({ sampleRate: rate, ms, mark });
@@ -125,14 +125,14 @@ export class TestCaller {
     }, 50);
   }
 
-  /** How long the text was heard, in milliseconds. @param since by `performance.now()` */
+  /** Returns how long the text was heard, in milliseconds. @param since by `performance.now()` */
   heardFor(text: string, since = 0): number {
     return this.heard.filter(({ at, frequency }) => at >= since && frequency === frequencyOf(text)).length * windowMs;
   }
 
   /**
-   * Up to where the text, whose parts are marked, was heard, in milliseconds: whatever was lost before, or played faster. What the client makes up for
-   * lost sound can have any mark for a moment: a part is heard next to itself or its neighbour.
+   * Returns up to where the text, whose parts are marked, was heard, in milliseconds: whatever was lost before, or played faster. The
+   * client makes up for lost sound with any mark for a moment: a part is heard next to itself or its neighbour.
    */
   heardUpTo(text: string, since = 0): number {
     const parts = this.heard.flatMap(({ at, frequency, part }) => (at >= since && frequency === frequencyOf(text) ? (part ?? []) : []));
@@ -140,13 +140,13 @@ export class TestCaller {
     return last === undefined ? 0 : last * PART_MS + Math.min(PART_MS, parts.filter((part) => part === last).length * windowMs);
   }
 
-  /** One after the other, without repetitions. */
+  /** Returns the tones one after the other, without repetitions. */
   tones(since = 0): readonly number[] {
     const all = this.heard.filter(({ at }) => at >= since).flatMap(({ frequency }) => frequency ?? []);
     return all.filter((tone, i) => tone !== all[i - 1]);
   }
 
-  /** Of one track, in this time; 0 … 1. */
+  /** Returns the loudness of one track since this time; 0 … 1. */
   loudnessOf(track: string, since: number): number {
     const windows = this.heard.filter((each) => each.track === track && each.at >= since);
     return windows.length === 0 ? 0 : Math.max(...windows.map((each) => each.loudness));
@@ -158,8 +158,8 @@ export class TestCaller {
   }
 
   /**
-   * What is said goes to the client's own thread at once: handed over piece by piece it would have holes whenever the test is busy, and each hole of a
-   * quarter of a second ends an utterance. Nothing is said before someone has subscribed: it would be lost.
+   * Passes speech to the client's own thread at once: handed over piece by piece it would have holes whenever the test is busy, and each
+   * hole of a quarter of a second ends an utterance. Nothing is said before someone has subscribed: it would be lost.
    */
   async #keepSpeaking(source: AudioSource, microphone: LocalTrackPublication): Promise<void> {
     let listenedTo = false;
@@ -193,7 +193,7 @@ export class TestCaller {
   }
 }
 
-/** Those whose room is gone too. */
+/** Makes all callers leave, also those whose room is gone. */
 export async function allLeave(callers: readonly TestCaller[]): Promise<void> {
   await Promise.all(callers.map((caller) => caller.leave().catch(() => undefined)));
 }

@@ -1,6 +1,6 @@
 /**
- * The real servers behind the integration tests: an API server with its etcd and controllers, Postgres, Temporal.
- * Each is started when it is first asked for, once, and all are stopped together.
+ * Runs the real servers behind the integration tests: an API server with its etcd and controllers, Postgres, Temporal. Each is started
+ * when it is first asked for, once, and all are stopped together.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,9 +41,9 @@ export interface TestStackAddresses {
 }
 
 export interface TestStackOptions {
-  /** Postgres waits for its disk, as it does for users; default false: tests care for speed, and the machine does not crash. */
+  /** Set if Postgres waits for its disk, as it does for users; default false: tests care for speed, and the machine does not crash. */
   readonly durable?: boolean;
-  /** Of postgresql.conf. */
+  /** Settings of postgresql.conf. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
 }
 
@@ -72,7 +72,7 @@ export class TestStack {
     return this.#once('temporal', () => this.#startTemporal());
   }
 
-  /** Of a server that is running. One that is killed starts again by itself. */
+  /** Returns the process id of a server that is running. One that is killed starts again by itself. */
   pid(server: 'postgres' | 'temporal' | 'kube-apiserver'): number | undefined {
     return this.#byPart.get(server)?.pid(server);
   }
@@ -81,7 +81,7 @@ export class TestStack {
     return this.#once('livekit', () => this.#startLivekit());
   }
 
-  /** Stops what was started and removes its data. */
+  /** Stops the servers that were started and removes their data. */
   async stop(): Promise<void> {
     await Promise.allSettled(this.#started.values());
     await Promise.all(this.#supervisors.map((supervisor) => supervisor.stop()));

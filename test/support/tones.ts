@@ -1,13 +1,13 @@
-/** Tones in place of speech: the frequency alone identifies what is heard. 16 bits, one channel. */
+/** Makes tones in place of speech: the frequency alone identifies what is heard. Sound has 16 bits and one channel. */
 
-/** Hz; the same for the same text, on a grid of 50 Hz from 300 to 2,250, so that most texts differ. */
+/** Returns a frequency in Hz; the same for the same text, on a grid of 50 Hz from 300 to 2,250, so that most texts differ. */
 export function frequencyOf(text: string): number {
   let hash = 2166136261;
   for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0)!, 16777619) >>> 0;
   return 300 + (hash % 40) * 50;
 }
 
-/** Of what is said, 0 … 1. */
+/** Volume of what is said, 0 … 1. */
 const VOLUME = 0.3;
 
 export function tone(options: {
@@ -21,12 +21,12 @@ export function tone(options: {
   return Int16Array.from({ length: Math.round(seconds * sampleRate) }, (_, index) => Math.round(Math.sin(index * step) * volume * 32767));
 }
 
-/** Each says which part of a sound it is: above the tones of {@link frequencyOf}, and below what Opus leaves out. In Hz. */
+/** Frequencies in Hz that say which part of a sound is heard: above the tones of {@link frequencyOf}, and below what Opus leaves out. */
 const partTones = Array.from({ length: 20 }, (_, part) => 3_000 + 200 * part);
-/** How long a part is, in milliseconds. */
+/** Length of a part, in milliseconds. */
 export const PART_MS = 200;
 
-/** Adds a softer tone to each part of a sound, from which it can be told which one is heard. Further ones than the 20th have none. */
+/** Adds a softer tone to each part of a sound, by which it can be told apart. Parts after the 20th have none. */
 export function markParts(samples: Int16Array, sampleRate: number): Int16Array {
   const length = (sampleRate * PART_MS) / 1000;
   return samples.map((sample, index) => {
@@ -35,7 +35,7 @@ export function markParts(samples: Int16Array, sampleRate: number): Int16Array {
   });
 }
 
-/** Which part of a sound of {@link markParts} is heard, from 0; undefined where none is. */
+/** Returns which part of a sound of {@link markParts} is heard, from 0; undefined where none is. */
 export function heardPart(samples: Int16Array, sampleRate: number): number | undefined {
   const powers = partTones.map((frequency) => goertzel(samples, (2 * Math.PI * frequency) / sampleRate));
   const most = Math.max(...powers);
@@ -43,7 +43,7 @@ export function heardPart(samples: Int16Array, sampleRate: number): number | und
   return most > 10 * others ? powers.indexOf(most) : undefined;
 }
 
-/** 0 … 1. */
+/** Returns the loudness, 0 … 1. */
 export function loudness(samples: Int16Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;
@@ -52,10 +52,10 @@ export function loudness(samples: Int16Array): number {
 
 /** A tenth of a second of a recording in which something is heard. */
 export interface HeardTone {
-  /** In seconds. */
+  /** Time in seconds. */
   readonly at: number;
   readonly frequency: number;
-  /** 0 … 1. */
+  /** Loudness, 0 … 1. */
   readonly loudness: number;
 }
 
@@ -67,11 +67,11 @@ export function heardTones(samples: Int16Array, sampleRate: number): readonly He
   }).filter(({ frequency }) => frequency !== 0);
 }
 
-/** How long tones of {@link tone} are heard in all, in seconds: a busy machine plays them with holes, which are left out. */
+/** Returns how many seconds tones of {@link tone} are heard in all: a busy machine plays them with holes, which are left out. */
 export const secondsOfTones = (tones: readonly HeardTone[]): number =>
   tones.reduce((sum, { loudness: heard }) => sum + ((heard * Math.SQRT2) / VOLUME) ** 2, 0) / 10;
 
-/** The frequency on the grid of {@link frequencyOf} that is strongest; undefined for silence. */
+/** Returns the strongest frequency on the grid of {@link frequencyOf}; undefined for silence. */
 export function heardFrequency(samples: Int16Array, sampleRate: number): number | undefined {
   if (loudness(samples) < 0.01) return undefined;
   let best = { frequency: 0, power: 0 };
@@ -82,7 +82,7 @@ export function heardFrequency(samples: Int16Array, sampleRate: number): number 
   return best.frequency;
 }
 
-/** How strong a tone is. @param angle of a sample, in radians */
+/** Returns how strong a tone is. @param angle angle of a sample, in radians */
 export function goertzel(samples: Int16Array, angle: number): number {
   const coefficient = 2 * Math.cos(angle);
   let before = 0;

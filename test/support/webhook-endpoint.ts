@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../webhooks/subscriptions/endpoint.ts';
 
-/** An endpoint for tests that need one: every event of `acme`, unsigned, no retries. */
+/** Returns an endpoint for tests that need one: every event of `acme`, unsigned, no retries. */
 export const endpoint = (more: Partial<Endpoint> = {}): Endpoint => ({
   uid: 'uid-1',
   org: 'acme',

@@ -1,4 +1,4 @@
-/** A server that receives deliveries, for tests: it keeps what came, and is scripted for each path. */
+/** Receives deliveries for tests: it keeps what came, and is scripted for each path. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
 import { eventually } from './eventually.ts';
@@ -7,11 +7,11 @@ import { Servers, whole } from './http-servers.ts';
 export interface ReceivedWebhook {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The bytes as they came, for checking signatures. */
+  /** Bytes as they came, for checking signatures. */
   readonly body: Buffer;
-  /** `webhook-id`. */
+  /** Value of `webhook-id`. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch, when the last byte had come. */
+  /** Time of the last byte, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
@@ -20,23 +20,23 @@ export type Behaviour = number | 'hang' | ((received: ReceivedWebhook, response:
 
 export interface WebhookSink {
   readonly port: number;
-  /** `http://<host>:<port><path>`. */
+  /** Returns `http://<host>:<port><path>`. */
   url(path: string): string;
-  /** 200 where nothing is said. Holds for requests that come from now on. */
+  /** Sets how requests to a path are answered from now on; others get 200. */
   behave(path: string, behaviour: Behaviour): void;
-  /** In the order in which they came; of one path, or of all. */
+  /** Returns the requests of one path, or of all, in the order in which they came. */
   received(path?: string): readonly ReceivedWebhook[];
-  /** The different `webhook-id`s that came to a path. */
+  /** Returns the different `webhook-id`s that came to a path. */
   ids(path: string): ReadonlySet<string>;
-  /** Requests that are being answered now. */
+  /** Returns the number of requests that are being answered now. */
   inFlight(path: string): number;
-  /** The most that ever were at the same time. */
+  /** Returns the most requests that ever were at the same time. */
   mostInFlight(path: string): number;
   /** Resolves once that many different events have come to the path. */
   arrived(path: string, count: number): Promise<void>;
   /** Forgets what came. */
   clear(): void;
-  /** Breaks every connection and stops: who still waits for an answer waits no longer. */
+  /** Breaks every connection and stops: a sender that still waits for an answer waits no longer. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function startWebhookSink({
   host = '127.0.0.1',
 }: {
   readonly port?: number;
-  /** Where it listens, as those who send can reach it. */ readonly host?: string | undefined;
+  /** Address on which it listens, as senders can reach it. */ readonly host?: string | undefined;
 } = {}): Promise<WebhookSink> {
   const paths = new Map<string, PathState>();
   const all: ReceivedWebhook[] = [];

@@ -1,11 +1,11 @@
-/** Sound that says by its samples what is in it: 0 is silence, 1 noise, and every other number a word. 16 bits, one channel. */
+/** Makes sound whose samples say what is in it: 0 is silence, 1 noise, every other number a word. It has 16 bits and one channel. */
 import { joinSamples } from '../../voice/sound/join-samples.ts';
 
 const [SILENCE, NOISE] = [0, 1];
 
 export class WordSound {
   readonly #sampleRate: number;
-  /** By number. */
+  /** Words by number. */
   readonly #words: string[] = ['', ''];
 
   constructor(sampleRate: number) {

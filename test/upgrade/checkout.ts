@@ -1,4 +1,4 @@
-/** The version to upgrade from, in a folder of its own. */
+/** Puts the version to upgrade from into a folder of its own. */
 import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,15 +8,17 @@ import { repository } from '../support/stack.ts';
 
 export interface Checkout {
   readonly folder: string;
-  /** As `git describe` names it. */
+  /** Name of the version, as `git describe` gives it. */
   readonly name: string;
   remove(): Promise<void>;
 }
 
-/** Its commit is the oldest that there is a way from. */
+/** The commit that added this file is the oldest that there is a way from. */
 const FIRST_SCHEMA = 'store/migrations/0001_schema.sql';
 
-/** @param wanted a tag, branch or commit; where absent the latest tag before HEAD, and before there is one the commit of the first schema */
+/**
+ * @param wanted a tag, branch or commit; where absent the latest tag before HEAD, and before there is one the commit of the first schema
+ */
 export async function checkOut(wanted: string | undefined, onProgress: (line: string) => void): Promise<Checkout> {
   const ref =
     wanted ??
@@ -27,7 +29,7 @@ export async function checkOut(wanted: string | undefined, onProgress: (line: st
   const commit = await git(['rev-parse', '--verify', `${ref}^{commit}`]);
   const name = await git(['describe', '--tags', '--always', commit]);
   const folder = await mkdtemp(join(tmpdir(), 'parley-upgrade-from-'));
-  // Not a worktree: the repository stays as it is, whatever happens here.
+  // The checkout is no worktree: the repository stays as it is, whatever happens here.
   const archive = `${folder}.tar`;
   await git(['archive', '--format=tar', `--output=${archive}`, commit]);
   await must('tar', ['-xf', archive, '-C', folder]);
@@ -38,7 +40,7 @@ export async function checkOut(wanted: string | undefined, onProgress: (line: st
     if (theirs === ours) await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
     else {
       onProgress(`${name} has other dependencies: npm ci`);
-      // What is there already need not be fetched again.
+      // Packages that are there already need not be fetched again.
       await cp(join(repository, '.npmrc'), join(folder, '.npmrc'), { force: true }).catch(() => undefined);
       await must('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'], folder);
     }

@@ -1,9 +1,9 @@
-/** What an installation has when it is upgraded, and how it is seen that it still has it. */
+/** Makes what an installation has when it is upgraded, and checks that it still has it. */
 import { eventually } from '../support/eventually.ts';
 import { Servers, startEndpoint } from '../support/http-servers.ts';
 import type { TestStackEnv } from '../support/stack.ts';
 
-/** Of the examples. */
+/** The examples have this knowledge base. */
 const exampleBase = 'workshop-handbook';
 
 export interface Receiver {
@@ -11,7 +11,7 @@ export interface Receiver {
   /** Ids of events that were taken, in the order in which they came. */
   readonly taken: readonly string[];
   readonly refused: readonly string[];
-  /** Takes what comes from now on, instead of answering 503. */
+  /** Takes events from now on, instead of answering 503. */
   open(): void;
   close(): Promise<void>;
 }
@@ -58,11 +58,11 @@ export interface LiveData {
   readonly agentId: string;
   readonly subscriptionId: string;
   readonly callId: string;
-  /** As it was answered. */
+  /** The agent as it was answered. */
   readonly agent: Answer['body'];
 }
 
-/** An agent, a subscription whose receiver is unavailable, and the call that the first start made; documents come with the examples. */
+/** Makes an agent, a subscription whose receiver is unavailable, and the call of the first start; documents come with the examples. */
 export async function makeLiveData(rest: Rest, receiver: Receiver): Promise<LiveData> {
   const agent = await must(rest, 201, 'POST', '/v2/ai-agents', {
     agent_name: 'Survivor',
@@ -92,7 +92,7 @@ export async function makeLiveData(rest: Rest, receiver: Receiver): Promise<Live
   };
 }
 
-/** Everything that was there is there, and can be changed. */
+/** Checks that everything that was there is there, and can be changed. */
 export async function checkLiveData(rest: Rest, data: LiveData): Promise<void> {
   await eventually(async () => {
     const agent = await must(rest, 200, 'GET', `/v2/ai-agents/${data.agentId}`);
@@ -111,7 +111,7 @@ export async function checkLiveData(rest: Rest, data: LiveData): Promise<void> {
   await searched(rest);
 }
 
-/** Whether a value is what it was. A newer version may know more of an object. */
+/** Tells whether a value is what it was. A newer version may know more of an object. */
 function isKept(before: unknown, now: unknown): boolean {
   if (typeof before !== 'object' || before === null || typeof now !== 'object' || now === null) return before === now;
   if (Array.isArray(before) && (!Array.isArray(now) || before.length !== now.length)) return false;

@@ -31,7 +31,7 @@ it('records answers, and replays them without a key, a server or a difference', 
   const asked = folder.provider.requests('chat').length;
   const replayed = await folder.parley(['test', '.', '--replay'], { env: noKeys });
   expect([replayed.code, replayed.stderr, replayed.stdout.split('\n')]).toMatchObject([0, '', { length: 4 }]);
-  // By default, too: what is recorded is taken.
+  // The default takes the recording, too.
   expect((await folder.parley(['test', '.'], { env: noKeys })).code).toBe(0);
   expect(folder.provider.requests('chat')).toHaveLength(asked);
   await folder.parley(['test', '.', '--live']);

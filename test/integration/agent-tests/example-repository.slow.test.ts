@@ -1,4 +1,4 @@
-/** The repository in examples/agents-as-code, used as its CI files and the page "Test your agent" say. */
+/** The repository in examples/agents-as-code works as its CI files and the page "Test your agent" say. */
 import { cp, readFile, rm, symlink, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await cp(join(repository, 'examples/agents-as-code'), folder, { recursive: true });
   await mkdir(join(folder, 'bin'));
   await symlink(parley, join(folder, 'bin/parley'));
-  // As `docker run … <image> …` does in the folder that it mounts: the image begins with parley.
+  // The stand-in does what `docker run … <image> …` does in the folder that it mounts: the image begins with parley.
   await writeFile(join(folder, 'bin/docker'), '#!/bin/sh\nwhile [ "$1" != "$IMAGE" ]; do shift; done\nshift\nexec parley "$@"\n', {
     mode: 0o755,
   });

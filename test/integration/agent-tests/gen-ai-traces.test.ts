@@ -1,4 +1,4 @@
-/** Conversations in text, the models that judge them, and the analysis after a call, in a collector that gets content: it was switched on. */
+/** A collector that may get content gets conversations in text, the models that judge them, and the analysis after a call. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import { systemClock } from '../../../platform/clock.ts';
@@ -60,7 +60,7 @@ it('has their spans, valid and with what was said, without secrets', async () =>
   });
   const { verdict, results } = await over(store, run);
   expect(verdict, JSON.stringify(results)).toBe('passed');
-  // A call that has ended, and is analysed by the same worker.
+  // The same worker analyses a call that has ended.
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
   const call = await registerCall(store, org, { agentName: 'receptionist', revision: agent.revision });
   await lifecycle.start({ ...call, jobId: 'job' });

@@ -1,4 +1,4 @@
-/** Odd answers of models, in whole conversations: what is said, called and recorded, and the same again from the recording. */
+/** Odd answers of models are said, called and recorded in whole conversations, and come again from the recording. */
 import { describe, expect, it } from 'vitest';
 
 import { aTool } from '../../support/builders.ts';
@@ -26,7 +26,7 @@ const tool = (name: string) =>
     custom: { function: { name, parameters: PARAMETERS[name] }, http: { url: `https://tools.example.com/${name}`, method: 'POST' } },
   });
 
-/** The streams for the first requests of a turn; whoever has the results of all tools says "done". */
+/** Returns the streams for the first requests of a turn; a request with the results of all tools gets "done". */
 const answers =
   (...streams: readonly string[]): ChatHandler =>
   ({ toolResults }) =>
@@ -48,7 +48,7 @@ async function aShop(name: string, chat: ChatHandler): Promise<TestFolder> {
   return folder;
 }
 
-/** What a run says: the calls with their results, then the words. */
+/** Returns what a run says: the calls with their results, then the words. */
 async function ran(folder: TestFolder, mode: string): Promise<readonly string[]> {
   const [result] = reportIn(await folder.parley(['test', '.', mode, '-o', 'json'])).results;
   const [attempt] = result!.attempts;

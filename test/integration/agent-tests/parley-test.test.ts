@@ -263,7 +263,7 @@ describe('what cannot be evaluated is an error with its place, and never passes'
       /:\d+: spec\.timeout: the attempt took longer than spec\.timeout, 1s/,
     ],
   ];
-  /** What is said about each, of one run of all of them. */
+  /** One run of all tests says this about each. */
   let said: ReadonlyMap<string, string>;
 
   beforeAll(async () => {

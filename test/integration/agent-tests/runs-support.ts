@@ -1,4 +1,4 @@
-/** Runs of tests without a cluster: requested in Postgres, worked on by a real worker with real Temporal and a scripted model. */
+/** Runs tests without a cluster: they are requested in Postgres, and worked on by a real worker with real Temporal and a scripted model. */
 import { createHash } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
@@ -16,7 +16,7 @@ import { unique, startWorkerRole } from '../workflows/support.ts';
 export const org = 'acme';
 const agentName = 'receptionist';
 
-/** Gone after the test. */
+/** The provider is gone after the test. */
 export async function scriptedProvider(): Promise<ProviderServer> {
   const provider = await startProviderServer();
   onTestFinished(() => provider.close());
@@ -28,7 +28,7 @@ export interface TestedAgentWish {
   readonly tools?: AgentRevisionConfig['tools'];
 }
 
-/** A tool of the revision that asks an address for something. */
+/** Returns a tool of the revision that asks an address for something. */
 export const customTool = (name: string): AgentRevisionConfig['tools'][number] =>
   ({
     name,
@@ -71,7 +71,7 @@ export async function storeRevision(store: Store, provider: ProviderServer, { sp
   return { revision, config };
 }
 
-/** By the name of the test. */
+/** Specs of tests, by their names. */
 export type TestSpecs = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Requests a run of tests of that revision. */
@@ -95,7 +95,7 @@ export async function requestRun(
   return made;
 }
 
-/** The run when it is over. */
+/** Returns the run when it is over. */
 export const over = (store: Store, ref: Pick<TestRunRecord, 'org' | 'id'>) =>
   eventually(async () => {
     const run = await store.testRuns.get(ref);
@@ -112,7 +112,7 @@ export const workerEnv = (databaseUrl: string, temporal: string, more: Readonly<
   ...more,
 });
 
-/** A worker in this process, stopped after the test. */
+/** Starts a worker in this process, stopped after the test. */
 export async function startWorker(env: Readonly<Record<string, string>>) {
   const lines: string[] = [];
   const logger = createLogger({ role: 'worker', level: 'info', destination: { write: (line) => void lines.push(line) } });

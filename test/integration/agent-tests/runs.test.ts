@@ -1,4 +1,4 @@
-/** Runs of agent tests in the cluster: what came of them, and that they end whatever dies. */
+/** Runs of agent tests in the cluster have the right results, and end whatever dies. */
 import { Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
 import { expect, it } from 'vitest';
@@ -22,7 +22,7 @@ async function setUp() {
 
 const greets = { conversation: [{ user: 'Hello?', expect: [{ answer: { contains: ['good day'] } }] }] };
 
-/** Answers wait until it is let go. */
+/** Holds answers until they are let go. */
 function held() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { promise, release: resolve };
@@ -116,7 +116,8 @@ it('runs no more tests at a time than it may, and all of them', async () => {
   let most = 0;
   const running = new Map<string, ReturnType<typeof held>>();
   const answered = new Set<string>();
-  // By what is asked: a model that is late is asked again. Each waits until there are as many as there may be, so that one more would meet them.
+  // Runs are told apart by what is asked, because a model that is late is asked again. Each waits until there are as many as there may be,
+  // so that one more would meet them.
   provider.chat(async ({ lastUser }) => {
     if (answered.has(lastUser)) return 'Good day!';
     const asked = running.get(lastUser) ?? held();
@@ -161,7 +162,7 @@ it('runs a test of another organisation while those of one have all places', asy
   await store.organizations.create({ name: 'globex' });
   await store.agentRevisions.put({ ...agent, org: 'globex', agentName: first.agentName });
   expect(await over(store, await requestRun(store, agent, { greets }, 'globex'))).toMatchObject({ verdict: 'passed' });
-  // Those of the first organisation that came meanwhile were sent back.
+  // The runs of the first organisation that came meanwhile were sent back.
   expect(asked.size).toBe(3);
   release();
   expect(await over(store, first)).toMatchObject({ verdict: 'passed' });
@@ -182,7 +183,7 @@ it('completes a run when Temporal goes away in the middle of it and comes back',
   await expect.poll(() => provider.inFlight).toBeGreaterThan(0);
   await temporal.stop();
   release();
-  // What is requested meanwhile waits.
+  // A run that is requested meanwhile waits.
   const later = await requestRun(store, agent, { greets });
   await temporal.start();
   expect(await over(store, run)).toMatchObject({ state: 'finished', verdict: 'passed' });

@@ -1,6 +1,6 @@
 /**
- * A change of an agent from a branch to all calls, with a real API server, operator, worker, Temporal and api and a scripted model: what is said in
- * docs/agents/tests-in-the-cluster.md.
+ * Takes a change of an agent from a branch to all calls, with a real API server, operator, worker, Temporal and api and a scripted model:
+ * the story of docs/agents/tests-in-the-cluster.md.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -111,7 +111,7 @@ describe('a change of an agent', () => {
     const red = await parley('test', 'agent.yaml', 'test.yaml', '--live');
     expect([red.code, red.stdout]).toEqual([1, expect.stringContaining('we are never open')]);
 
-    // Applied all the same it is not served, and the calls go on with the last good revision.
+    // A bad prompt that is applied all the same is not served, and the calls go on with the last good revision.
     await cluster.apply(agentThatSays(org, 'we are never open'));
     const held = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed');
     expect(servingOf(held)).toBe(good);
@@ -120,7 +120,7 @@ describe('a change of an agent', () => {
     const call = await facade.call('POST', '/v1/calls/create-web-call', { key, body: { ai_agent_id: 'desk' } });
     expect((await facade.store.calls.calls.get({ org, id: call.body._id }))?.revision).toBe(good);
 
-    // So it says on request, in the terminal and over REST.
+    // The command says so on request, in the terminal and over REST.
     const asked = await parley('test', 'agent/desk', '-n', org, '--junit', join(folder, 'report.xml'));
     expect([asked.code, asked.stdout]).toEqual([1, expect.stringMatching(/✗ hours[^]*agent\s+│ we are never open[^]*0 passed, 1 failed/)]);
     expect((await parley('test', 'agent/desk', '-n', org, '--revision', 'serving')).code).toBe(0);
@@ -132,7 +132,7 @@ describe('a change of an agent', () => {
       ['gate', 'passed'],
     ]);
 
-    // Fixed, it is green, tried on some calls, and promoted.
+    // The fixed prompt is green, tried on some calls, and promoted.
     await branch('we are open from nine to six, also on Mondays');
     expect((await parley('test', 'agent.yaml', 'test.yaml', '--live')).code).toBe(0);
     const release = { release: { canary: { percent: 50, for: '1h', minCalls: 1 } } };

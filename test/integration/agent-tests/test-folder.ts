@@ -1,4 +1,4 @@
-/** A folder of YAML files with an agent whose model is scripted, and the command run on it. */
+/** Runs the command on a folder of YAML files with an agent whose model is scripted. */
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import { parleyEntry } from '../../support/stack.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
-/** Never to be seen in a file or an output. */
+/** No file and no output may show this key. */
 export const KEY = 'sk-the-key-of-the-model';
 
 export interface TestFolder extends AsyncDisposable {
@@ -32,7 +32,7 @@ export async function aTestFolder(): Promise<TestFolder> {
   const path = await mkdtemp(join(tmpdir(), 'parley-agent-tests-'));
   const provider = await startProviderServer();
   provider.chat(shop);
-  // Nothing of the machine's own configuration: no cluster, no key but this.
+  // The environment has nothing of the machine's own configuration: no cluster, no key but this.
   const env = () => ({
     PARLEY_PROVIDERS: JSON.stringify([{ name: 'openai', baseURL: provider.url }]),
     OPENAI_API_KEY: KEY,
@@ -44,7 +44,7 @@ export async function aTestFolder(): Promise<TestFolder> {
   const write: TestFolder['write'] = async (file, ...objects) => {
     const target = join(path, file);
     await mkdir(dirname(target), { recursive: true });
-    // At once: a watch never sees the file while it is empty.
+    // The file appears at once: a watch never sees it while it is empty.
     await writeFile(`${target}.new`, objects.map((one) => (typeof one === 'string' ? one : stringifyYaml(one))).join('---\n'));
     await rename(`${target}.new`, target);
   };
@@ -80,7 +80,7 @@ export const receptionist = (spec: Spec = {}): TestManifest =>
     ...spec,
   });
 
-/** Calls of which have to bring all that its texts want. */
+/** Returns an agent whose calls have to bring all that its texts want. */
 export const demandingReceptionist = (spec: Spec = {}): TestManifest => {
   const { llm } = receptionist().spec as { readonly llm: Spec };
   return receptionist({ llm: { ...llm, requiredDynamicData: ['shop'] }, ...spec });
@@ -111,7 +111,7 @@ export const anAgentTest = (name: string, spec: Spec): TestManifest => ({
   },
 });
 
-/** A test that passes. */
+/** Returns a test that passes. */
 export const orderStatus = (name = 'order-status', spec: Spec = {}): TestManifest =>
   anAgentTest(name, {
     conversation: [
@@ -129,7 +129,7 @@ export const orderStatus = (name = 'order-status', spec: Spec = {}): TestManifes
     ...spec,
   });
 
-/** Answers as a model would that follows its prompt; a judge says yes, a simulated user asks for order 42 and is then content. */
+/** Answers like a model that follows its prompt; a judge says yes, a simulated user asks for order 42 and is then content. */
 export const shop: ChatHandler = ({ system, lastUser, toolResults, messages }) => {
   if (system.startsWith('You check')) return JSON.stringify({ reason: 'it says so', met: true });
   if (system.startsWith('You play')) {

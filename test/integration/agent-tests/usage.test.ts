@@ -1,4 +1,4 @@
-/** What tests in text use of models is what the provider has counted. */
+/** Tests in text report the use of models that the provider has counted. */
 import { expect, it } from 'vitest';
 
 import { events, finish, says } from '../../support/model-answers.ts';

@@ -34,7 +34,7 @@ it('runs the tests that a change affects again', async () => {
   let err = '';
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  /** What is printed until the next summary has these verdicts. */
+  /** Waits for the next summary, which must have these verdicts. */
   const round = async (verdicts: readonly string[]): Promise<void> => {
     const text = await eventually(() => {
       const [all] = /^[^]*?\d+ passed, \d+ failed.*\n/.exec(out) ?? [];

@@ -1,4 +1,4 @@
-/** What people write wrong in a test of an agent: none is green, and each message alone says where and what to write instead. */
+/** Mistakes in a test of an agent never turn it green, and each message alone says where the mistake is and what to write instead. */
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { aTestFolder, demandingReceptionist, shop } from './test-folder.ts';
@@ -13,7 +13,7 @@ const turn = (expectation: string, user = '"Where is my order 42?"'): string =>
   test(AGENT, DATA, MOCK, `  conversation: [{user: ${user}, expect: [${expectation}]}]\n`);
 const atEnd = (check: string): string => test(AGENT, DATA, MOCK, ASK, `  atEnd: [${check}]\n`);
 
-/** By what is wrong: the file, and what is said of it. */
+/** Mistakes by name: the file, and the message about it. */
 const EVALUATED: Readonly<Record<string, readonly [file: string, message: RegExp]>> = {
   'nothing is expected': [
     test(AGENT, DATA, MOCK, '  conversation: [{user: Hi}]\n'),

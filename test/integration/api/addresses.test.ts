@@ -1,4 +1,4 @@
-/** Addresses that can't be called, and other values that only the whole object shows to be wrong: reported in REST's words, each once. */
+/** REST reports addresses that can't be called, and other values that only the whole object shows to be wrong, each once. */
 import { randomInt } from 'node:crypto';
 
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Lookups and tools: what REST takes is stored as it was meant, and what it can't serve is refused. */
+/** REST stores lookups and tools as they were meant, and refuses what it can't serve. */
 import { describe, expect, it } from 'vitest';
 
 import { smallAgent } from '../../../api/agents/examples.ts';
@@ -156,10 +156,10 @@ describe('tool_id', () => {
       org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { llm: { tools } });
     const agent = await made({ llm: { ...smallAgent.llm, tools: [named('inline', 'inline')] } });
     expect(agent.llm.tools.map((tool: { tool_id: string }) => tool.tool_id)).toEqual(['inline']);
-    // Its own is updated.
+    // The agent's own tool is updated.
     const updated = await listed(agent, { ...named('inline', 'inline'), tool_start_message: 'Hold on' });
     expect([updated.status, updated.body.llm.tools[0].tool_start_message]).toEqual([200, 'Hold on']);
-    // Another agent attaches it as it is, and can't change it so.
+    // Another agent attaches the tool as it is, and can't change it so.
     const other = await made();
     const changed = await listed(other, { ...named('inline', 'inline'), tool_start_message: 'Stolen' });
     expect([changed.status, changed.body.error]).toEqual([409, 'conflict']);
@@ -167,7 +167,7 @@ describe('tool_id', () => {
     expect((await listed(other, { tool_id: 'inline' })).status).toBe(200);
     const { spec } = await kubectlJson<Tool>(['get', 'tool', 'inline', '-n', org.name]);
     expect([spec.messages?.start, spec.agentRefs?.length]).toEqual(['Hold on', 2]);
-    // Attached by now, it is the other agent's as well.
+    // A tool that is attached by now is the other agent's as well.
     expect((await listed(other, { ...named('inline', 'inline'), tool_start_message: 'Ours' })).status).toBe(200);
     expect((await listed(agent, { tool_id: 'nothing' })).body.detail[0].loc).toEqual(['body', 'llm', 'tools', 0, 'tool_id']);
     expect((await listed(agent, named('No_Name', 'x'))).body.detail[0].loc).toEqual(['body', 'llm', 'tools', 0, 'tool_id']);

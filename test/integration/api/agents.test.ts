@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const stored = (id: string): Promise<Agent> => kubectlJson<Agent>(['get', 'agent', id, '-n', org.name]);
 
-/** Every field of the contract, none at its default. */
+/** Sets every field of the contract, none to its default. */
 const everything = {
   agent_name: 'Receptionist ☎️',
   language_code: 'pt-BR',
@@ -130,7 +130,7 @@ describe('the agent object', () => {
       dynamic_data_config: [],
       post_call_analysis: [],
     });
-    // The model's own counts.
+    // The model's own temperature counts.
     expect(body.llm).not.toHaveProperty('model_temperature');
   });
 
@@ -431,7 +431,7 @@ describe('the tools of an agent', () => {
       llm: { tools: [{ ...a.llm.tools[0], tool_start_message: 'New words' }, aTool('three')] },
     });
     expect(changed.status, changed.text).toBe(200);
-    // Of the same second: which of the two comes first is not said.
+    // Both are of the same second: which of the two comes first is not said.
     const tools = changed.body.llm.tools as (ReturnType<typeof aTool> & { tool_id: string })[];
     const [first, third] = tools.toSorted((left, right) => (left.function_tool.name < right.function_tool.name ? -1 : 1));
     expect(first).toMatchObject({ ...aTool('one', { tool_start_message: 'New words' }), tool_id: one });

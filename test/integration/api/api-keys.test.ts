@@ -1,4 +1,4 @@
-/** What one API key may do to others, whom keys act for, and the key that may make calls and nothing else. */
+/** Tests what one API key may do to others, whom keys act for, and the key that may make calls and nothing else. */
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
@@ -42,7 +42,7 @@ describe('a key that makes others', () => {
       const { status, body } = await make('POST', '/v1/api-keys', { name: 'x', permissions: ['api_keys:write'], expiration_days });
       expect(status).toBe(201);
       expect(Date.parse(body.expiration_date)).toBeLessThanOrEqual(Date.parse(body.created_at) + 86_400_000);
-      // Nor by those that they make.
+      // Keys that these make live no longer, either.
       const deeper = await as(body.api_key)('POST', '/v1/api-keys', { name: 'y', permissions: ['api_keys:read'] });
       expect(Date.parse(deeper.body.expiration_date)).toBeLessThanOrEqual(Date.parse(body.expiration_date));
     }

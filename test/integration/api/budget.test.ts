@@ -1,4 +1,4 @@
-/** The daily budget of an agent: what it refuses, and what it lets through. */
+/** Tests what the daily budget of an agent refuses, and what it lets through. */
 import { describe, expect, it } from 'vitest';
 
 import { CallLifecycle } from '../../../calls/lifecycle.ts';
@@ -25,7 +25,7 @@ async function anAgent(budget: { readonly daily: string; readonly currency: stri
 const call = (agent: string) => org.call('POST', '/v1/calls/create-web-call', { ai_agent_id: agent });
 const costs = (micros: bigint, currency = 'EUR') => ({ cost: { micros, currency, priceVersion: 'v1' } });
 
-/** A call has used so much. */
+/** Records that a call has used so much. */
 async function spend(id: string, ...lines: readonly Partial<UsageLine>[]): Promise<void> {
   await facade.store.calls.log.add({ org: org.name, id }, { usage: someUsage(...lines) });
 }
@@ -37,7 +37,7 @@ describe('an agent with a budget', () => {
     await spend(first, costs(49_999n));
     const second = await call(agent);
     expect(second.status).toBe(201);
-    // What one who counts stores again replaces what there was.
+    // A writer that stores its usage again replaces what there was.
     const usage = someUsage(costs(1n));
     await facade.store.calls.log.add({ org: org.name, id: second.body._id }, { usage });
     await facade.store.calls.log.add({ org: org.name, id: second.body._id }, { usage });
@@ -53,7 +53,7 @@ describe('an agent with a budget', () => {
     ]);
     expect((await org.call('GET', `/v1/calls/${first}`)).body.call_status).toBe('registered');
     expect((await org.call('GET', `/v1/calls?ai_agent_ids=${agent}`)).body.total_count).toBe(2);
-    // Another agent has its own.
+    // Another agent has a budget of its own.
     expect((await call(await anAgent({ daily: '0.05', currency: 'EUR' }))).status).toBe(201);
   });
 

@@ -1,4 +1,4 @@
-/** The page at `/call`: off by default, and where it is on it needs nothing from elsewhere. */
+/** The page at `/call` is off by default; where it is on it needs nothing from elsewhere. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { someMediaServer } from './calls-support.ts';

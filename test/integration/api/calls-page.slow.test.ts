@@ -1,4 +1,4 @@
-/** The page at `/calls` in a real browser: calls as the store has them, without anyone who talks. */
+/** Shows the page at `/calls` in a real browser: calls as the store has them, without anyone who talks. */
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -23,12 +23,12 @@ import { serveAgent, someMediaServer } from './calls-support.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 const SECONDS = 24;
-/** Two days ago, at a full minute. */
+/** The call began two days ago, at a full minute. */
 const STARTED_AT = Math.floor(Date.now() / 60_000 - 2 * 1_440) * 60_000;
-/** On the first page of the list there are 50. */
+/** The list has more calls than the 50 of its first page. */
 const OTHERS = 54;
 
-/** Who speaks when, in seconds. */
+/** Says who speaks when, in seconds. */
 const SPOKEN = [
   { role: 'agent', from: 0.3, to: 3.4, text: 'Hello, this is Harbour Bikes. How can I help you?' },
   { role: 'user', from: 4.5, to: 6.2, text: 'What are your opening hours?' },
@@ -64,7 +64,7 @@ describe('the page of calls in a browser', () => {
     for (let other = 0; other < OTHERS; other += 1) {
       const ref = await registerCall(facade.store, org.name, { agentName: 'night-desk', agentDisplayName: 'Night desk' });
       if (other > 0) await lifecycle.end({ ...ref, reason: other % 5 === 0 ? 'user_connection_failure' : 'user_ended_call' });
-      // On the days before.
+      // The others were made on the days before.
       const madeAt = new Date(STARTED_AT - 24 * 3_600_000 - (OTHERS - other) * 5 * 3_600_000);
       await query(facade.database.url, 'UPDATE parley.calls SET created_at = $2 WHERE id = $1', [ref.id, madeAt]);
     }
@@ -81,7 +81,7 @@ describe('the page of calls in a browser', () => {
     await facade.close();
   });
 
-  /** A call with everything that a call may have. @returns its id */
+  /** Makes a call with everything that a call may have. @returns its id */
   async function theCall(lifecycle: CallLifecycle, files: ReturnType<typeof openFileStorage>): Promise<string> {
     const agent = { postCallAnalysis: [{ name: 'reason', type: 'string' as const, description: 'Why did they call?' }] };
     const revision = await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Harbour Bikes', agent });
@@ -119,7 +119,7 @@ describe('the page of calls in a browser', () => {
     return ref.id;
   }
 
-  /** All events, none of them is sent. */
+  /** Relays all events to the receivers; none of them is sent. */
   async function relay(...receivers: readonly (readonly [kind: string, name: string])[]): Promise<void> {
     const found = receivers.map((receiver) => kubectlJson<{ metadata: { uid: string } }>(['get', ...receiver, '-n', org.name]));
     const uids = (await Promise.all(found)).map(({ metadata }) => metadata.uid);
@@ -163,7 +163,7 @@ describe('the page of calls in a browser', () => {
     await eventually(async () => expect(await text('count')).toBe(`${OTHERS + 1} calls`));
     expect(await page.run('location.href')).toBe(`${facade.url}/calls`);
     expect(await listed()).toHaveLength(50);
-    // What the user said first stands in the row, and how the call ended in words.
+    // The row has the user's first words, and how the call ended in words.
     const first = (part: string): Promise<string> => page.run(`document.querySelector('#list a .${part}').textContent`);
     await eventually(async () => expect(await first('said')).toBe(SPOKEN[1].text));
     expect([await first('name'), await first('outcome'), await first('way')]).toEqual(['Harbour Bikes', 'User hung up', 'Web call']);
@@ -173,7 +173,7 @@ describe('the page of calls in a browser', () => {
     await press('more');
     await eventually(async () => expect(await listed()).toHaveLength(OTHERS + 1));
     expect(await shown('more')).toBe(false);
-    // The first of those that came.
+    // The focus is on the first of those that came.
     expect(await page.run(`[...document.querySelectorAll('#list a')].indexOf(document.activeElement)`)).toBe(50);
   });
 
@@ -185,7 +185,7 @@ describe('the page of calls in a browser', () => {
     expect(await page.run(`[...document.querySelectorAll('#agent option')].map(({ textContent }) => textContent)`)).toEqual([
       'All agents',
       'Night desk',
-      // As it is called now.
+      // The page shows the agent's present name.
       'receptionist',
     ]);
     await counts({ agent: 'receptionist' }, '1 call');
@@ -254,7 +254,7 @@ describe('the page of calls in a browser', () => {
 
   it('draws who spoke when, and plays from where it is clicked', async () => {
     await eventually(async () => expect(await page.run(`document.getElementById('player').readyState`)).toBeGreaterThan(1));
-    /** How much of a part of a lane is drawn. */
+    /** Measures how much of a part of a lane is drawn. */
     const ink = (from: number, to: number, lane: 'agent' | 'user'): Promise<number> =>
       page.run(`(() => {
         const { width, height } = document.getElementById('waveform');
@@ -305,7 +305,7 @@ describe('the page of calls in a browser', () => {
     ]);
   });
 
-  /** The next request for a record fails. */
+  /** Makes the next request for a record fail. */
   const failNextReading = (): Promise<void> =>
     page.run(`{
       const ask = window.fetch;

@@ -1,4 +1,4 @@
-/** Agents in service without an operator, for the facade's calls. */
+/** Puts agents into service without an operator, for the facade's calls. */
 import type { MediaServer } from '../../../calls/media-server.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
@@ -9,12 +9,12 @@ import { revisionOf } from '../store/support.ts';
 /** The address for browsers; no test connects to it. */
 export const mediaUrl = 'wss://media.example.com';
 
-/** For web calls, which have a room from the beginning. */
+/** Web calls need this server, because they have a room from the beginning. */
 export async function realMediaServer(): Promise<MediaServer> {
   return { ...(await mediaServer()), publicUrl: mediaUrl };
 }
 
-/** That answers nothing. */
+/** This server answers nothing. */
 export const someMediaServer: MediaServer = {
   url: 'ws://127.0.0.1:1',
   publicUrl: mediaUrl,
@@ -36,7 +36,7 @@ export async function serveAgent(
     readonly prompt?: string;
     readonly tools?: AgentRevisionConfig['tools'];
     readonly knowledgeBase?: string;
-    /** In place of what is below. */
+    /** Fields that replace those of the default agent. */
     readonly agent?: Partial<AgentRevisionConfig['agent']>;
   } = {},
 ): Promise<string> {

@@ -327,7 +327,7 @@ describe('making calls', () => {
 
   it('has a limit of its own for all keys of an organisation, other than that of live calls', async () => {
     const calls = limitsOf(loadConfig({})).classes.find(({ name }) => name === 'calls')!;
-    // So slow that nothing is refilled, however long the requests take.
+    // The limit is so slow that nothing is refilled, however long the requests take.
     const limits = { ...unlimited, classes: [{ ...calls, limit: { perSecond: 1e-5, burst: 2 } }] };
     const strict = await startFacade({ database: facade.database, limits, calls: { mediaServer: await realMediaServer() } });
     try {

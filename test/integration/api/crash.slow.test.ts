@@ -35,7 +35,7 @@ class Mortal implements Transport {
   }
 
   async request<T>(request: KubeRequest): Promise<T> {
-    // The question whether the server is there: it is.
+    // The client asks whether the server is there: it is.
     if (request.path === '/version') return this.#inner.request<T>(request);
     this.#left -= 1;
     if (this.#left >= 0) return this.#inner.request<T>(request);
@@ -73,7 +73,7 @@ async function sweep(org: string): Promise<void> {
   await context.stop();
 }
 
-/** Every secret value that stands anywhere, after checking that nothing is orphaned, marked or dangling. */
+/** Returns every secret value that stands anywhere, after checking that nothing is orphaned, marked or dangling. */
 async function requireWhole(org: string): Promise<readonly string[]> {
   const list = async <T>(kind: string): Promise<readonly T[]> => (await kubectlJson<{ items: T[] }>(['get', kind, '-n', org])).items;
   const [agents, tools, secrets, maps] = await Promise.all([
@@ -286,7 +286,7 @@ describe.each([false, true])('a process that dies at any request to the API serv
   });
 });
 
-/** Present signing secrets, after checking that every Secret is used by the one whose it is, and that nothing is missing. */
+/** Returns the signing secrets, after checking that every Secret is used by its owner, and that nothing is missing. */
 async function requireWholeSubscriptions(org: string): Promise<readonly string[]> {
   const list = async <T>(kind: string): Promise<readonly T[]> => (await kubectlJson<{ items: T[] }>(['get', kind, '-n', org])).items;
   const [subscriptions, secrets] = await Promise.all([list<WebhookSubscription>('webhooksubscriptions'), list<Companion>('secrets')]);
@@ -306,7 +306,7 @@ async function requireWholeSubscriptions(org: string): Promise<readonly string[]
 
 const aNumber = (): string => `+1${randomInt(1e12, 1e13)}`;
 
-/** The secrets of tools and phone numbers, after checking that each is used by the one whose it is, and that none is missing. */
+/** Returns the secrets of tools and phone numbers, after checking that each is used by its owner, and that none is missing. */
 async function secretsInUse(org: string): Promise<readonly string[]> {
   const list = async <T>(kind: string): Promise<readonly T[]> => (await kubectlJson<{ items: T[] }>(['get', kind, '-n', org])).items;
   const [tools, numbers, secrets] = await Promise.all([list<Tool>('tools'), list<PhoneNumber>('phonenumbers'), list<Companion>('secrets')]);

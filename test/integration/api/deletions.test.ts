@@ -1,4 +1,4 @@
-/** One object, deleted by several at once: one of them did it, to the others there is nothing any more. */
+/** Several clients delete one object at once: one of them did it, the others find nothing any more. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { kubectl, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';

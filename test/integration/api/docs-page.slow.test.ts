@@ -1,4 +1,4 @@
-/** `/docs` in a real browser. */
+/** Shows `/docs` in a real browser. */
 import { describe, expect, it } from 'vitest';
 
 import { testFolder } from '../../support/folders.ts';

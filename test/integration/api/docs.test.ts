@@ -1,4 +1,4 @@
-/** `/docs` and `/openapi.json`, as a browser asks for them. */
+/** Asks for `/docs` and `/openapi.json` as a browser does. */
 
 import { describe, expect, it } from 'vitest';
 

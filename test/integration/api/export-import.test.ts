@@ -27,7 +27,7 @@ import { parleyEntry } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { kubectl, kubectlJson, organization, startFacade, type TestOrganization } from './facade.ts';
 
-/** What YAML of one version or another, or a careless writer, would read as something else. */
+/** YAML of one version or another, or a careless writer, would read these texts as something else. */
 const odd = [
   'yes',
   'no',
@@ -77,7 +77,7 @@ async function removeEverything(): Promise<void> {
 
 const exported = (text: string): readonly Manifest[] => fromYaml(text) as readonly Manifest[];
 
-/** A new organisation with one of everything, made over REST and with kubectl. */
+/** Fills a new organisation with one of everything, made over REST and with kubectl. */
 async function fill(): Promise<void> {
   org = await organization(facade);
   key = await org.keyWith('*', 'secrets:read');
@@ -234,7 +234,7 @@ describe('what was exported', () => {
     const agent = await kubectlJson<Manifest>(['get', 'agent', id, `--namespace=${org.name}`]);
     expect(secret.metadata.ownerReferences).toMatchObject([{ kind: 'Agent', name: id, uid: agent.metadata.uid }]);
     expect(secret.metadata.annotations).toBeUndefined();
-    // As with kubectl, what is in Git is changed in Git; force takes it out again.
+    // An object from Git is changed in Git, as with kubectl; force takes it out again.
     const change = { agent_name: 'Changed' };
     expect((await org.call('PUT', `/v2/ai-agents/${id}`, change)).body.conflicts).toEqual([{ field: 'agent_name', manager: 'kubectl' }]);
     expect((await org.call('PUT', `/v2/ai-agents/${id}?force=true`, change)).status).toBe(200);
@@ -247,7 +247,7 @@ describe('what was exported', () => {
     await removeEverything();
     await kubectl(['apply', '--server-side', `--filename=${file}`]);
     await expect.poll(agents).toEqual(before);
-    // And parley import has nothing to argue about with it.
+    // parley import has nothing to argue about with it.
     expect(await parley(['import', file])).toMatchObject({ code: 0 });
   });
 
@@ -277,7 +277,7 @@ describe('parley import', () => {
     return items.map(({ kind, metadata }) => [kind, metadata.name, metadata.resourceVersion]);
   };
 
-  /** Both runs, the dry one first. @returns what the real one said */
+  /** Imports twice, the dry run first. @returns the output of the real one */
   async function importTwice(text: string, ...flags: readonly string[]): Promise<Finished> {
     const file = join(folder, 'twice.yaml');
     await writeFile(file, text);
@@ -291,7 +291,7 @@ describe('parley import', () => {
 
   it('does of every kind what its dry run said, over what is there, against others, and where nothing is', async () => {
     const { metadata } = await kubectlJson<Manifest>(['get', 'webhooksubscription', 'hook', `--namespace=${org.name}`]);
-    // As the operator makes it: its owner reference says more than that of an import.
+    // The Secret looks as the operator makes it: its owner reference says more than that of an import.
     const owner = { apiVersion: 'parley.dev/v1alpha1', kind: 'WebhookSubscription', name: 'hook', uid: metadata.uid, controller: true };
     const secret = aSecret('webhooksubscription-hook', { signingKey: 'k' }, org.name);
     const generated = { ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } };
@@ -321,7 +321,7 @@ describe('parley import', () => {
       expect(stderr).toContain(`${kind} ${name}: `);
 
     await removeEverything();
-    // What owns a Secret is refused: the Secret comes alone.
+    // The owner of a Secret is refused: the Secret comes alone.
     const broken = await importTwice(untouched.replace('provider: deepgram', 'provider: 5').replace('maxAttempts: 5', 'maxAttempts: five'));
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/2 of 14 objects were refused/) });
     expect(await ownersOf('webhooksubscription-hook')).toBeUndefined();

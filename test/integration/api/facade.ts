@@ -1,4 +1,4 @@
-/** A facade on real servers, listening on a port of its own, with organisations and keys. */
+/** Starts a facade on real servers, listening on a port of its own, and makes organisations and keys. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -46,7 +46,7 @@ export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // Answers are looked into freely by the tests.
+  // Tests look freely into answers.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
@@ -63,35 +63,35 @@ export interface Facade {
   readonly database: Pick<TestDatabase, 'url'>;
   readonly transport: Transport;
   readonly registry: Registry;
-  /** Everything that was logged. */
+  /** Returns everything that was logged. */
   log(): string;
   call(method: string, path: string, options?: CallOptions): Promise<RestAnswer>;
   close(): Promise<void>;
 }
 
 export interface FacadeOptions {
-  /** Of another facade, for a second replica. */
+  /** Database of another facade, for a second replica. */
   readonly database?: Pick<TestDatabase, 'url'> | undefined;
-  /** Path; that of the shared control plane where absent. */
+  /** Path of a kubeconfig; that of the shared control plane where absent. */
   readonly kubeconfig?: string | undefined;
   /** Comes between the facade and the API server. */
   readonly wrap?: ((transport: Transport) => Transport) | undefined;
-  /** None on the number of requests where absent. */
+  /** Limits; where absent, the number of requests has none. */
   readonly limits?: Limits | undefined;
-  /** For suites of knowledge bases; the others need none of it. */
+  /** Dependencies of suites of knowledge bases; the others need none of it. */
   readonly knowledge?: ((store: Store) => ApiDependencies['knowledge']) | undefined;
-  /** For suites of calls. */
+  /** Dependencies of suites of calls. */
   readonly calls?: Partial<ApiDependencies['calls']> | undefined;
   readonly clock?: Clock | undefined;
-  /** Patient where absent. */
+  /** Timeouts towards the API server; patient where absent. */
   readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
-  /** Whether the headers of a request may take long; they may where absent. */
+  /** True, the default, gives the headers of a request a long time. */
   readonly patientWithHeaders?: boolean | undefined;
-  /** Whether it is started once its watches are open; not where `wrap` keeps the API server away. */
+  /** True, the default, waits until the watches are open; false where `wrap` keeps the API server away. */
   readonly ready?: boolean | undefined;
 }
 
-/** That a busy machine takes long is no failure: they only distinguish "never" from "not yet". */
+/** A busy machine that takes long is no failure: these only distinguish "never" from "not yet". */
 const patientTimeouts: KubernetesTimeouts = { answerMs: 600_000, probeMs: 120_000, catchUpMs: 120_000 };
 
 export async function startFacade({
@@ -159,7 +159,7 @@ export async function startFacade({
   };
 }
 
-/** What the parts of a facade work with that are tried by themselves. */
+/** Returns the context of a facade's parts that are tried by themselves. */
 export function aContext(change: Pick<Facade, 'store' | 'transport'> & Partial<Parameters<typeof createContext>[0]>): KindContext {
   return createContext({
     clock: systemClock,
@@ -175,7 +175,7 @@ export function aContext(change: Pick<Facade, 'store' | 'transport'> & Partial<P
   });
 }
 
-/** A second replica of a facade, which reaches the API server through a proxy; closing it closes the proxy as well. */
+/** Starts a second replica of a facade, which reaches the API server through a proxy; closing it closes the proxy as well. */
 export async function startProxiedFacade({ database, transport }: Facade): Promise<{ readonly behind: Facade; readonly proxy: TcpProxy }> {
   const kubeConfig = loadKubeConfig({ path: (await controlPlane()).kubeconfigs.api });
   const proxy = await startProxyOf(transport.server);
@@ -183,7 +183,7 @@ export async function startProxiedFacade({ database, transport }: Facade): Promi
   kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
   const kubernetesTimeouts = { ...patientTimeouts };
   const behind = await startFacade({ database, wrap: () => createTransport({ kubeConfig }), kubernetesTimeouts });
-  /** Nothing answers from now on: the question whether the server is there need not wait for long. */
+  /** Takes a server away: the question whether it is there need not wait for long. */
   const takenAway = (take: () => void) => (): void => {
     kubernetesTimeouts.probeMs = 500;
     take();
@@ -218,7 +218,7 @@ async function call(url: string, method: string, path: string, { body, key, head
     }),
   });
   const text = await response.text();
-  // Of every route that any suite asks: an answer to a key is stored nowhere, and none is taken for something else than it says.
+  // Every route that any suite asks stores an answer to a key nowhere, and declares its type.
   const [sniffing, caching] = ['x-content-type-options', 'cache-control'].map((name) => response.headers.get(name));
   if (sniffing !== 'nosniff' || (key !== undefined && response.status < 400 && caching?.includes('no-store') !== true))
     throw new Error(`${method} ${path} answers with X-Content-Type-Options ${sniffing} and Cache-Control ${caching}`);
@@ -230,10 +230,10 @@ async function call(url: string, method: string, path: string, { body, key, head
 
 export interface TestOrganization {
   readonly name: string;
-  /** Holds everything. */
+  /** Key with every permission. */
   readonly key: string;
   keyWith(...permissions: Permission[]): Promise<string>;
-  /** The facade as this organisation's key. */
+  /** Calls the facade with this organisation's key. */
   call(method: string, path: string, body?: unknown, options?: Omit<CallOptions, 'body'>): Promise<RestAnswer>;
 }
 
@@ -259,11 +259,11 @@ export async function organization(facade: Facade): Promise<TestOrganization> {
   };
 }
 
-/** kubectl as the cluster's administrator, with an object on its standard input. */
+/** Runs kubectl as the cluster's administrator, with an object on its standard input. */
 export async function kubectl(args: readonly string[], input?: unknown): Promise<string> {
   const { kubeconfig, kubectl: binary } = await controlPlane();
   const running = run(binary, [`--kubeconfig=${kubeconfig}`, ...args], { maxBuffer: 64 * 1024 * 1024 });
-  // What kubectl doesn't want to read it doesn't wait for.
+  // kubectl doesn't wait for input that it doesn't read.
   running.child.stdin?.on('error', () => undefined);
   running.child.stdin?.end(input === undefined ? '' : JSON.stringify(input));
   return (await running).stdout;
@@ -273,16 +273,16 @@ export async function kubectlJson<T>(args: readonly string[]): Promise<T> {
   return JSON.parse(await kubectl([...args, '-o', 'json', '--show-managed-fields'])) as T;
 }
 
-/** Of what no operator has looked at yet; these suites have none. */
+/** State of an object that no operator has looked at yet; these suites have none. */
 export const notLookedAt = { ready: false, reason: 'Reconciling', message: expect.any(String) };
 
 export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;
 
-/** The issues of a 422, as `place type` each. */
+/** Returns the issues of a 422, as `place type` each. */
 export const brief = ({ body }: RestAnswer): string[] =>
   body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
 
-/** The role that makes the deliveries of the facade's events. */
+/** Starts the role that makes the deliveries of the facade's events. */
 export async function startDispatcher({ database }: Pick<Facade, 'database'>): Promise<RunningRole> {
   return startRole(
     'dispatcher',

@@ -13,7 +13,7 @@ import { organization, startFacade } from './facade.ts';
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
-/** Those that answer failures as REST does. */
+/** These routes answer failures as REST does. */
 const routes = describedRoutes()
   .filter(({ jsonRpc }) => !jsonRpc)
   .map(({ method, path, permission: needed, permissionForOwn: own }) => ({
@@ -33,7 +33,7 @@ describe('authentication', () => {
     ['two words', 'Bearer a b'],
     ['a very long key', `Bearer ${'x'.repeat(8000)}`],
   ])('%s: 401 on every route', async (_, authorization) => {
-    // All at once: each answer waits a quarter of a second.
+    // All requests go out at once: each answer waits a quarter of a second.
     await Promise.all(
       routes
         .filter(({ needed }) => needed !== 'public')

@@ -1,4 +1,4 @@
-/** What the suites of `parley kb add` have in common: the api with a rate limit, and real ingestion behind it. */
+/** Serves the suites of `parley kb add` with the api, which has a rate limit, and real ingestion behind it. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface Base {
 export interface AddStage {
   readonly facade: Facade;
   aBase(): Promise<Base>;
-  /** A new folder with these files. */
+  /** Makes a new folder with these files. */
   aFolder(name: string, files: Readonly<Record<string, string>>): Promise<string>;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function add(base: Pick<Base, 'id' | 'env'>, ...args: readonly string[]):
 }
 
 /**
- * A folder with three bad ones among `total` files: all others are added, the bad ones named, and nothing is doubled by repeating it.
+ * Adds a folder with three bad files among `total`: all others are added, the bad ones named, and nothing is doubled by repeating it.
  * @returns the names of all documents
  */
 export async function addsAllButThree(stage: AddStage, total: number): Promise<readonly string[]> {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { addsAllButThree, addStage } from './kb-add-stage.ts';
 
-/** 500 take minutes of ingestion on two cores. */
+/** The default is small, because 500 take minutes of ingestion on two cores. */
 const files = Number(process.env['PARLEY_TEST_FILES'] ?? 150);
 
 it(`adds ${files - 3} of ${files} files, names the three bad ones, and doubles nothing when it is repeated`, async () => {

@@ -1,4 +1,4 @@
-/** `parley kb add` as its user runs it. */
+/** Runs `parley kb add` as its user does. */
 import { spawn } from 'node:child_process';
 
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** An api that is killed in the middle of a bulk upload: what it answered as accepted is there, and a repetition doubles nothing. */
+/** Kills an api in the middle of a bulk upload: files that it answered as accepted are there, and a repetition doubles nothing. */
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { pathToFileURL } from 'node:url';
@@ -47,7 +47,7 @@ async function anApi(): Promise<{ readonly url: string; readonly role: RoleProce
   return { url, role };
 }
 
-/** @param onResults is called with what has been answered so far @returns everything that was answered, also where the connection broke */
+/** @param onResults gets the results so far @returns all results, also where the connection broke */
 async function send(
   url: string,
   { type, body, onResults }: { readonly type: string; readonly body: Buffer; readonly onResults?: (count: number) => void },

@@ -1,4 +1,4 @@
-/** Many files with one request: lines of JSON, and archives. */
+/** Uploads many files with one request: lines of JSON, and archives. */
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
@@ -326,7 +326,7 @@ describe('an archive', () => {
         { name: 'huge.txt', content: 'x', declared: 51 * 1024 * 1024, packed: deflateRawSync(Buffer.alloc(4 * 1024 * 1024)) },
         { name: 'bigdamage.txt', content: Buffer.alloc(2 * 1024 * 1024, 'abc'), crc: 7, method: 0 },
         { name: 'last.md', content: '# Last' },
-        // Keeps the archive below the ratio of a bomb.
+        // The ballast keeps the archive below the ratio of a bomb.
         { name: 'ballast.pdf', content: Buffer.alloc(1024 * 1024, 'x'), method: 0 },
       ]),
     );
@@ -370,7 +370,7 @@ describe('an archive', () => {
     const bomb: ZipEntry = { name: '0.txt', content: 'x', packed: zeros, declared: 40 * 1024 * 1024 };
     const refused: readonly (readonly [Buffer, number])[] = [
       [makeZip([bomb]), 413],
-      // Entries that share their bytes.
+      // The entries share their bytes.
       [makeZip([bomb, ...Array.from({ length: 30 }, (_, n) => ({ ...bomb, name: `${n + 1}.txt`, overlaps: true }))]), 413],
       [makeZip(Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}.md`, content: '' }))), 413],
       [Buffer.from('this is no zip'), 400],
@@ -442,7 +442,7 @@ describe('the route', () => {
     const { classes } = limitsOf(loadConfig({ PARLEY_RATE_LIMIT_KEY_PER_SECOND: '2', PARLEY_RATE_LIMIT_KEY_BURST: '4' }));
     const limiter = limiterClock();
     let waits = 0;
-    /** Time goes by only where a request is waited for: half a second each. */
+    /** This clock goes on only where a request is waited for: half a second each. */
     const clock: Clock = {
       ...limiter.clock,
       after(ms, callback) {
@@ -458,7 +458,7 @@ describe('the route', () => {
       const base = await aBase();
       const key = await ours.keyWith('*');
       const answer = await limited.call('POST', `${base}/documents/bulk`, { body: ndjson(someFiles(175)), key, headers: lines });
-      // Seven requests of which four may come at once.
+      // Seven requests were made, of which four may come at once.
       expect(waits).toBe(3);
       expect(resultsOf(answer).every(({ status }) => status === 'accepted')).toBe(true);
     } finally {
@@ -493,7 +493,7 @@ describe('the route', () => {
     try {
       const base = await aBase();
       let over: Promise<void> | undefined;
-      /** Its time is over once so many lines of the answer have come. */
+      /** The upload's time is over once so many lines of the answer have come. */
       const stalled = (first: string, answered: number) =>
         new Promise<{ readonly status: number; readonly text: string }>((resolve) => {
           let [status, text] = [0, ''];

@@ -19,10 +19,10 @@ import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 const all = '/api/v1/knowledge-bases';
 const means = suiteFixture(knowledgeMeans);
 const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
-/** Gives no request more than this, on a clock that the test moves. */
+/** No request gets more than this many milliseconds, on a clock that the test moves. */
 const requestTimeoutMs = 2_100;
 const { clock, time } = requestClock(requestTimeoutMs);
-/** Bytes of files that have come to the storage of `hasty`. */
+/** Counts the bytes of files that have come to the storage of `hasty`. */
 let arrived = 0;
 const hasty = suiteFixture(() => {
   const knowledge = (store: Store) => {
@@ -67,7 +67,7 @@ const accepted = async (...parts: string[]): Promise<string> => {
   return answer.body.document_id as string;
 };
 const documentCount = async (): Promise<number> => (await ours.call('GET', base)).body.total_documents;
-/** Nothing of what was refused is left. */
+/** Checks that nothing of a refused upload is left. */
 const leavesNothing = async (work: () => Promise<void>): Promise<void> => {
   const [files, documents] = [await means.files(), await documentCount()];
   await work();
@@ -75,7 +75,7 @@ const leavesNothing = async (work: () => Promise<void>): Promise<void> => {
   expect(await documentCount()).toBe(documents);
 };
 
-/** A request whose body comes bit by bit. */
+/** Sends a request whose body comes bit by bit. */
 async function stream(
   body: AsyncIterable<Uint8Array>,
   { headers = {}, signal, at = facade.url }: { headers?: Record<string, string>; signal?: AbortSignal; at?: string } = {},
@@ -83,7 +83,7 @@ async function stream(
   return new Promise((resolve, reject) => {
     const sending = httpRequest(
       `${at}${base}/documents/file`,
-      // A connection for itself: some of these are left with half a request on them.
+      // Each request has a connection for itself: some of these are left with half a request on them.
       {
         method: 'POST',
         agent: false,
@@ -280,7 +280,7 @@ describe('an uploaded file', () => {
     }
     const sending = stream(body(), { at: behind.url });
     await started.promise;
-    // What the system keeps for the two ends of the connection is all that is read ahead. Both ends are turns of this event loop.
+    // Nothing is read ahead but what the system keeps for the two ends of the connection. Both ends are turns of this event loop.
     await eventually(async () => {
       const before = sent;
       await settle(500);
@@ -440,7 +440,7 @@ describe('a document', () => {
       }
       return text;
     };
-    // Longer than a request may take, and then one that stops taking anything: what fits into the connection is sent, and no more.
+    // The upload takes longer than a request may, and then stops taking anything: what fits into the connection is sent, and no more.
     const begun = time.monotonic();
     expect(JSON.parse(await read(() => time.advance(requestTimeoutMs / 8))).chunks).toEqual(chunks);
     expect(time.monotonic() - begun).toBeGreaterThan(requestTimeoutMs);

@@ -1,4 +1,4 @@
-/** What suites of knowledge bases have in common: real storage, search and Temporal behind a facade. */
+/** Serves suites of knowledge bases with real storage, search and Temporal behind a facade. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,13 +19,13 @@ import { startWorkerRole, unique } from '../workflows/support.ts';
 import { completeDocument } from '../../support/complete-document.ts';
 
 export interface KnowledgeMeans {
-  /** For a facade. */
+  /** Makes the dependencies of a facade. */
   readonly knowledge: (store: Store) => ApiDependencies['knowledge'];
-  /** Every file in the storage, temporary ones too. */
+  /** Lists every file in the storage, temporary ones too. */
   files(): Promise<readonly string[]>;
-  /** Whether Temporal has such a workflow. */
+  /** Tells whether Temporal has such a workflow. */
   isStarted(workflowId: string): Promise<boolean>;
-  /** Carries out what is started, until `close`. */
+  /** Carries out the workflows that are started, until `close`. */
   startWorker(databaseUrl: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function knowledgeMeans(instead: Partial<ApiDependencies['knowledge
       return { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES, rerankProfiles: config.PARLEY_RERANK_PROFILES, ...instead };
     },
     async files() {
-      // Of a document that is cleared away meanwhile the folder is gone before it is listed.
+      // A document that is cleared away meanwhile may lose its folder before it is listed.
       const entries = await eventually(() => readdir(folder, { recursive: true, withFileTypes: true }));
       return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
     },
@@ -80,7 +80,7 @@ export async function knowledgeMeans(instead: Partial<ApiDependencies['knowledge
   };
 }
 
-/** What a worker would have done: the document is completed, with these chunks, which no search finds. */
+/** Does what a worker would have done: the document is completed, with these chunks, which no search finds. */
 export async function complete(store: Store, { org, id, chunks }: { org: string; id: string; chunks: readonly string[] }): Promise<void> {
   const { ingestion } = store.knowledge;
   const place = { headingPath: [], page: null, sheet: null, url: null, firstRow: null, lastRow: null };

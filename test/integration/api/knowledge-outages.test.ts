@@ -1,4 +1,4 @@
-/** Knowledge bases while a server behind the facade is unavailable. */
+/** Asks for knowledge bases while a server behind the facade is unavailable. */
 import { describe, expect, it } from 'vitest';
 
 import { KubeError, type Transport } from '../../../kube/index.ts';
@@ -14,7 +14,7 @@ const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
 const org = suiteFixture(() => organization(facade));
 
 const unreachable = (): Promise<never> => Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'away' }));
-/** Of a replica that started after the API server had gone: it knows no resources at all. */
+/** Makes a replica that started after the API server had gone: it knows no resources at all. */
 const away = (inner: Transport): Transport => ({
   server: inner.server,
   request: unreachable,

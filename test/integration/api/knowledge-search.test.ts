@@ -83,7 +83,7 @@ describe('a search', () => {
     expect(await found({ product: { $eq: 'T"; DROP' } })).toEqual(['tent.md']);
     expect(await found({ product: { $eq: 'XK' }, public: { $eq: true } })).toEqual([]);
     expect(await found({ org: { $eq: theirs.name } })).toEqual([]);
-    // And the document itself.
+    // The filter finds the document itself, too.
     expect(await found({ filename: { $eq: 'tent.md' } })).toEqual(['tent.md']);
     expect(await found({ title: { $eq: 'Tent' } })).toEqual(['tent.md']);
   });

@@ -39,7 +39,7 @@ describe('the list of agents', () => {
   });
 });
 
-/** A list, and how something is made that it shows. */
+/** Describes a list, and how something is made that it shows. */
 interface Walked {
   readonly path: string;
   readonly make: () => Promise<string>;

@@ -1,4 +1,4 @@
-/** Clients of `/mcp` from the official SDK, in each protocol version. */
+/** Makes clients of `/mcp` from the official SDK, in each protocol version. */
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
 
@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Ends with the test. */
+/** The client ends with the test. */
 export async function mcpClient({ url, key, version = '2026-07-28', headers }: ClientOptions): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1' },
@@ -28,12 +28,12 @@ export async function mcpClient({ url, key, version = '2026-07-28', headers }: C
   return client;
 }
 
-/** The texts of a result, the hints before the answer. */
+/** Returns the texts of a result, the hints before the answer. */
 export function textsOf({ content }: CallToolResult): readonly string[] {
   return content.map((block) => (block.type === 'text' ? block.text : ''));
 }
 
-/** A call that is longer than one answer of a tool. @returns its id */
+/** Registers a call that is longer than one answer of a tool. @returns its id */
 export async function registerLongCall({ store }: Pick<Facade, 'store'>, org: string, id: string, messages: number): Promise<string> {
   const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', revision: 'a'.repeat(64) };
   await store.calls.calls.register({ org, id, callType: 'web_call', ...agent, maxDurationMs: 1000, room: `room-${id}` });

@@ -1,4 +1,4 @@
-/** The page about assistants: its commands work as printed, and its table has the tools that there are. */
+/** The commands on the page about assistants work as printed, and its table has the tools that there are. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** `/mcp` with the official Python SDK, in both protocol versions. */
+/** Uses `/mcp` with the official Python SDK, in both protocol versions. */
 import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ describe('the Python SDK', () => {
     const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Asked from Python'));
     const { body: revoked } = await org.call('POST', '/v1/api-keys', { name: 'revoked', permissions: ['agents:read'] });
     await org.call('POST', `/v1/api-keys/${revoked.key_id}/revoke`);
-    // The limit is each key's: what the other version left of it depends on the time between them.
+    // Each key has a limit of its own: what the other version left of a shared one would depend on the time between them.
     const { body: fresh } = await org.call('POST', '/v1/api-keys', { name: `limited ${version}`, permissions: ['agents:read'] });
     const call = await registerLongCall(facade, org.name, `call_01234567-89ab-7def-8123-${version.replaceAll('-', '')}0001`, 1_000);
     const given = {

@@ -1,4 +1,4 @@
-/** Tools of MCP servers over REST, as the API server stores them. */
+/** REST makes tools of MCP servers as the API server stores them. */
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { Tool } from '../../../crds/index.ts';
@@ -23,7 +23,7 @@ const brief = ({ status, body }: RestAnswer) => [
 ];
 const stored = (id: string): Promise<Tool> => kubectlJson<Tool>(['get', 'tool', id, '-n', org.name]);
 
-/** Every field. */
+/** Sets every field. */
 const whole = {
   tool_description: 'What the shop knows',
   server_url: 'https://mcp.example.com/mcp',
@@ -149,7 +149,7 @@ describe('tools of MCP servers', () => {
     expect(both.text).toContain('digest pins the list of tools');
     const twice = await org.call('PUT', path, { include: ['look_up', 'look_up'] });
     expect([twice.status, twice.text]).toEqual([422, expect.stringContaining('names must differ, and \\"look_up\\" is there twice')]);
-    // What the server says is nobody's to write.
+    // Nobody may write the fields that the server reports.
     expect((await org.call('PUT', path, { used_digest: digest('3') })).body.used_digest).toBe(digest('1'));
   });
 });

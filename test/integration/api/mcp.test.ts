@@ -1,4 +1,4 @@
-/** `/mcp` with the clients of the official SDK, in both protocol versions. */
+/** Uses `/mcp` with the clients of the official SDK, in both protocol versions. */
 
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
@@ -101,7 +101,7 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     await expect(call(client, 'no_such_tool')).rejects.toThrow('there is no tool no_such_tool');
     await expect(client.readResource({ uri: 'parley://keys/x' })).rejects.toThrow('there is no resource parley://keys/x');
     await expect(client.readResource({ uri: 'parley://agents/none' })).rejects.toThrow('AI agent not found');
-    // What nothing reads is named, as in REST.
+    // Fields that nothing reads are named, as in REST.
     const warned = await contentOf(client, 'create_agent', { ...anAgentRequest('Warned'), modelname: 'x' });
     expect(warned.warnings).toEqual([expect.stringContaining('modelname')]);
   });
@@ -350,7 +350,7 @@ describe('an MCP message', () => {
     const answer = await post(list, { origin, host: 'localhost' });
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.error.message).toMatch(/^forbidden: pages of this origin/);
-    // The same without a key: what a page may not do is no matter of keys.
+    // A page gets the same without a key: what it may not do is no matter of keys.
     const keyless = await facade.call('POST', '/mcp', { body: list, headers: { origin } });
     expect(keyless.status).toBe(status === 403 ? 403 : 401);
   });

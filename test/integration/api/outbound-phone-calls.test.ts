@@ -1,4 +1,4 @@
-/** dial-outbound-phone-call, as far as REST, Postgres and the media server go. */
+/** Tests dial-outbound-phone-call, as far as REST, Postgres and the media server go. */
 import { RoomServiceClient } from 'livekit-server-sdk';
 import { describe, expect, it } from 'vitest';
 

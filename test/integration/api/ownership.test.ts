@@ -50,7 +50,7 @@ describe('an agent that somebody applies with kubectl', () => {
         interruptions: { minSpeechDuration: '0.25s' },
       }),
     );
-    // What others write comes by the watch.
+    // Writes of others come by the watch.
     await eventually(async () =>
       expect((await org.call('GET', '/v2/ai-agents/receptionist')).body).toMatchObject({
         max_call_duration_seconds: 3600,
@@ -212,7 +212,7 @@ describe('an agent that somebody applies with kubectl', () => {
         textToSpeech: { provider: 'elevenlabs' },
       },
     });
-    // The facade reads from a watch: what somebody else writes shows with the next event.
+    // The facade reads from a watch: a write of somebody else shows with the next event.
     await expect
       .poll(async () => (await org.call('GET', `/v2/ai-agents/${body.ai_agent_id}`)).body)
       .toMatchObject({ agent_name: 'Seen', language_code: 'fr' });

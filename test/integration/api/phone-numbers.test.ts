@@ -259,7 +259,7 @@ describe('a number', () => {
     const release = async (id: string): Promise<void> => {
       const { uid = '' } = (await stored(id)).metadata;
       await ours.call('DELETE', `${all}/${id}`);
-      // As the operator does.
+      // The operator releases numbers in the same way.
       await numberClaims.release({ org: ours.name, uid, number: phone_number });
     };
     await release((await ours.call('POST', all, { phone_number })).body._id);
@@ -277,7 +277,7 @@ describe('a number', () => {
     const over = await startFacade({ database: facade.database, limits: { ...unlimited, numberReservationMs: 0 } });
     try {
       const third = await organization(facade);
-      // One that waited is no rival; age has whole seconds.
+      // A number that waited is no rival; age has whole seconds.
       await expect.poll(async () => (await over.call('POST', all, { body: { phone_number }, key: third.key })).status).toBe(201);
       expect((await numberClaims.get(phone_number, { reservedMs: 0 }))?.org).toBe(third.name);
     } finally {

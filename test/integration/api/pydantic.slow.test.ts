@@ -1,4 +1,4 @@
-/** Our validator against the real pydantic and FastAPI: the recorded cases are still what they answer, and random ones are answered alike. */
+/** Compares our validator with the real pydantic and FastAPI: they still answer the recorded cases so, and random ones alike. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -49,7 +49,7 @@ const anyCase: fc.Arbitrary<Case> = fc.oneof(
   fc.record({ schema: fc.constant('model' as const), body }),
   fc.record({ schema: fc.constant('required' as const), body: required }),
   fc.record({ schema: fc.constant('everything' as const), body: required, query }),
-  // Broken somewhere: cut off, or with a character that doesn't belong there.
+  // The body is broken somewhere: cut off, or with a character that doesn't belong there.
   fc.record({
     schema: fc.constant('json' as const),
     body: fc.tuple(body, fc.nat(), fc.constantFrom('', ',', '}', '"', '\\', 'x', '\n')).map(([text, at, extra]) => {
@@ -63,7 +63,7 @@ const schemas = Object.keys(routeBodies) as (keyof typeof routeBodies)[];
 const randomBodies = (schema: keyof typeof routeBodies, count: number): readonly Case[] =>
   fc.sample(routeBodies[schema] as fc.Arbitrary<unknown>, { numRuns: count }).map((object) => ({ schema, body: JSON.stringify(object) }));
 
-/** The order in which a model's own fields come is that of their declaration, which does not matter. */
+/** Sorts a model's own fields, whose order is that of their declaration and does not matter. */
 const inAnyOrder = ({ detail, value: read }: Pick<Recorded, 'detail' | 'value'>): unknown =>
   detail === undefined ? { value: read } : { detail: detail.map((issue) => JSON.stringify(sorted(issue))).toSorted() };
 
@@ -93,13 +93,13 @@ describe(`pydantic ${pydantic}`, () => {
       return isEqual(ours, theirs) ? [] : [{ schema: real.schema, body: real.body, ours, theirs }];
     });
     expect(differences).toEqual([]);
-    // Of the rarest, one in twenty-five is sound.
+    // The rarest schema has one sound body in twenty-five.
     for (const schema of schemas)
       expect(new Set(randomBodies(schema, 500).map((each) => ask(each).detail === undefined)).size, schema).toBe(2);
   });
 });
 
-/** As JSON, in which -0 is 0. */
+/** Compares as JSON, in which -0 is 0. */
 function isEqual(a: unknown, b: unknown): boolean {
   return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 }

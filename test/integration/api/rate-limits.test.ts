@@ -9,7 +9,7 @@ import { organization, startFacade, type RestAnswer, type Facade, type TestOrgan
 
 const perKey: LimitClass = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 10 } };
 const perOrganization: LimitClass = { name: 'organization', of: 'organization', limit: { perSecond: 0.01, burst: 25 } };
-/** By itself, and on a clock that only the test moves: nothing is refilled because the machine is slow. */
+/** These limits stand alone, on a clock that only the test moves: nothing is refilled because the machine is slow. */
 const alone = { ...unlimited, classes: [perKey, perOrganization], exchangeMs: 0 };
 const { clock, move } = limiterClock();
 
@@ -116,7 +116,7 @@ describe('a key without the permission', () => {
     const post = (key: string): Promise<RestAnswer> => guarded.call('POST', '/v1/calls/create-web-call', { key, body: {} });
     const statuses = new Set<number>();
     for (let n = 0; n < 45; n += 1) statuses.add((await post(powerless)).status);
-    // Its own limit is reached, in the end.
+    // The replica's own limit is reached, in the end.
     expect([...statuses]).toEqual([403, 429]);
     const full = await post(org.key);
     expect([full.status, full.headers.get('ratelimit-remaining')]).toEqual([422, '2']);

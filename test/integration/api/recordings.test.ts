@@ -37,7 +37,7 @@ async function aCall(options: { readonly over: boolean; readonly recorded: boole
   return ref.id;
 }
 
-/** As the bytes that they are. */
+/** Returns the bytes as they are. */
 async function raw(
   path: string,
   init: { readonly key?: string; readonly body?: object; readonly range?: string; readonly method?: string },

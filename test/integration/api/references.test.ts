@@ -1,4 +1,4 @@
-/** What one resource names of others: checked when it is written, and in the way of a deletion. */
+/** References to other resources are checked when they are written, and stand in the way of a deletion. */
 import { describe, expect, it } from 'vitest';
 
 import { aKnowledgeBase, anAgent, anAgentRequest, aTool } from '../../support/builders.ts';
@@ -10,7 +10,7 @@ const bases = '/api/v1/knowledge-bases';
 const numbers = '/v1/phone-numbers';
 const hooks = '/v1/public/webhook/subscription';
 
-/** Two replicas. */
+/** The suite has two replicas. */
 const facade = suiteFixture(startFacade);
 const other = suiteFixture(() => startFacade({ database: facade.database }));
 const ours = suiteFixture(() => organization(facade));
@@ -81,7 +81,7 @@ describe('a reference', () => {
     const changes = { 'llm.model_provider': { llm: { model_provider: 'mystery' } }, 'stt.provider': { stt: { provider: 'x' } } };
     for (const [field, body] of Object.entries(changes))
       expect(failures(await ours.call('PUT', `${agents}/${agent}`, body))).toEqual([422, [`body.${field}`]]);
-    // For a newer version, by kubectl: what is there stays.
+    // kubectl may write for a newer version: the value that is there stays.
     await kubectl(['apply', '-f', '-'], anAgent('newer', ours.name, { llm: { provider: 'mystery', model: 'm' } }));
     expect((await ours.call('PUT', `${agents}/newer?force=true`, { welcome_message: 'Hello' })).status).toBe(200);
   });
@@ -155,7 +155,7 @@ describe('an agent in use', () => {
       aTool('git-attached', ours.name, { agentRefs: [{ name: agent }, { name: second }] }),
     );
     const path = `${agents}/${agent}`;
-    // As the operator reports it before the agent is gone; no operator runs here that could judge it again.
+    // The operator reports this before the agent is gone; no operator runs here that could judge it again.
     const Ready = { type: 'Ready', status: 'True', reason: 'Available', message: 'm', lastTransitionTime: '2026-06-01T00:00:00Z' };
     const status = JSON.stringify({ status: { observedGeneration: 1, conditions: [Ready] } });
     await kubectl(['patch', 'webhooksubscriptions', only, '-n', ours.name, '--subresource=status', '--type=merge', '-p', status]);
@@ -174,7 +174,7 @@ describe('an agent in use', () => {
     expect((await ours.call('GET', `${numbers}/${inbound}`)).body).toMatchObject({ inbound_agent_id: null, outbound_agent_id: second });
     expect((await ours.call('GET', `${numbers}/${outbound}`)).body.outbound_agent_id).toBeNull();
     expect((await ours.call('GET', `${hooks}/${shared}`)).body.agent_ids).toEqual([second]);
-    // With none left it would get the events of the whole organisation.
+    // A subscription without agents would get the events of the whole organisation.
     expect((await ours.call('GET', `${hooks}/${only}`)).body).toMatchObject({ scope: 'AGENT', agent_ids: [agent] });
     expect(await stateOfOnly()).toMatchObject({ ready: false, reason: 'Reconciling' });
     const ready = await ours.call('GET', `${hooks}s?page_size=100&ready=true`);

@@ -1,6 +1,6 @@
 /**
- * Schemathesis against a real facade: requests made from the OpenAPI document, sound and broken, in every phase it has.
- * Here a few requests an operation, the same in every run. More and others, as a search and no gate:
+ * Runs Schemathesis against a real facade: requests made from the OpenAPI document, sound and broken, in every phase it has.
+ * Here an operation gets a few requests, the same in every run. For more and others, as a search and no gate:
  * `PARLEY_SCHEMATHESIS_EXAMPLES=200 npm test -- test/integration/api/schemathesis.slow.test.ts`.
  */
 import { writeFile } from 'node:fs/promises';
@@ -21,27 +21,27 @@ const version = '4.32.5';
 const examples = process.env['PARLEY_SCHEMATHESIS_EXAMPLES'];
 
 /**
- * Left out: whether what the document calls wrong is refused and what it calls right accepted. Like pydantic, the facade
- * converts (`"5"` is a number), and a body may be refused for what only shows against stored objects.
+ * These leave out the checks that the facade refuses what the document calls wrong and accepts what it calls right. Like pydantic, it
+ * converts (`"5"` is a number), and only stored objects show that some bodies are to be refused.
  */
 const options = [
   '--checks=all',
   '--exclude-checks=negative_data_rejection,positive_data_acceptance',
   `--max-examples=${examples ?? '10'}`,
   ...(examples === undefined ? ['--generation-deterministic', '--seed=1'] : ['--generation-database=none', '--workers=2']),
-  // Longer than the facade takes at most to answer for itself.
+  // The facade answers for itself within a shorter time.
   '--request-timeout=60',
   '--continue-on-failure',
   '--suppress-health-check=all',
   '--no-color',
 ];
 
-/** Steps build on each other, and on what a dry run answers nothing can be built: what it shows was never made. */
+/** Steps build on each other, but not on the answer of a dry run: the object that it shows was never made. */
 const chains = `[parameters]
 "query.dry_run" = false
 `;
 
-/** How the bodies of bulk uploads are written: it has no way of its own. */
+/** Says how the bodies of bulk uploads are written: Schemathesis has no way of its own. */
 const hooks = `import json
 import schemathesis
 
@@ -59,7 +59,7 @@ def archive(ctx, value):
 `;
 
 /**
- * Each field with each of its bounds. What is wrong is left to the fuzzing here, and to the random requests that are compared with
+ * Tries each field with each of its bounds. Wrong values are left to the fuzzing here, and to the random requests that are compared with
  * pydantic's answers: each way in which each field can be wrong makes six of its ten thousand requests.
  */
 const validFields = `[phases.coverage.generation]
@@ -83,7 +83,7 @@ describe('schemathesis', () => {
     { timeout: examples === undefined ? 900_000 : 3_600_000 },
     async ({ name, config }) => {
       const org = await organization(facade);
-      // The agent of the examples.
+      // This is the agent of the examples.
       await serveAgent(facade.store, org.name, webCallExample.ai_agent_id);
       await writeFile(join(folder, 'schemathesis.toml'), config);
       await writeFile(join(folder, 'body_hooks.py'), hooks);
@@ -102,7 +102,7 @@ describe('schemathesis', () => {
         { cwd: folder, env: { PYTHONUNBUFFERED: '1', PYTHONPATH: folder, SCHEMATHESIS_HOOKS: 'body_hooks' }, timeoutMs: 3_500_000 },
       );
       expect(code, `${stdout}\n${stderr}\n${errorsIn(facade.log())}`).toBe(0);
-      // It can't have revoked the key that it came with: then the rest of its requests would have met a 401.
+      // The run can't have revoked its own key: then the rest of its requests would have met a 401.
       expect((await org.call('GET', '/v2/ai-agents')).status).toBe(200);
     },
   );

@@ -1,4 +1,4 @@
-/** A stored secret stays at the origin that it was given for: every address that one is sent to, through the routes that change it. */
+/** A stored secret stays at the origin that it was given for, whichever route changes the address that it is sent to. */
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Tool } from '../../../crds/index.ts';
@@ -23,9 +23,9 @@ const facade = suiteFixture(
     }),
 );
 const org = suiteFixture(() => organization(facade));
-/** May write everything, and read no secret. */
+/** This key may write everything, and read no secret. */
 let writer: string;
-/** Comes between two requests to the API server. */
+/** Runs between two requests to the API server. */
 let afterRequest: (request: KubeRequest) => Promise<void> = async () => undefined;
 let reader: string;
 
@@ -67,13 +67,13 @@ const oauth = { token_url: 'https://login.a.example/token', client_id: 'c', clie
 interface Case {
   /** Makes the object over REST, with its secret. @returns its path */
   readonly make: () => Promise<string>;
-  /** An address of another origin, with the secret in every way in which it may be kept. */
+  /** Changes to an address of another origin, with the secret in every way in which it may be kept. */
   readonly moves: readonly object[];
   readonly field: string;
   readonly withSecret: object;
-  /** Another address within the origin. */
+  /** Change to another address within the origin. */
   readonly within: object;
-  /** Takes the address away, as the first of two steps; absent where it can't be. */
+  /** Change that takes the address away, as the first of two steps; absent where it can't be. */
   readonly cleared?: object;
 }
 
@@ -183,7 +183,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 const method = (path: string): string => (path.startsWith(agents) ? 'PUT' : 'PATCH');
 const etag = async (path: string): Promise<string | null> => (await org.call('GET', path, undefined, { key: writer })).headers.get('etag');
-/** Where the refusal points, in one way for both forms of failures. */
+/** Finds the field that the refusal names, in one way for both forms of failures. */
 function refusedAt(answer: Awaited<ReturnType<TestOrganization['call']>>): readonly string[] {
   const { body } = answer;
   if (answer.status === 400) return Object.keys(body.details);

@@ -202,7 +202,7 @@ const staged = (name: string, agent: string, keys: string[]) => ({
 const exists = async (kind: string, name: string): Promise<boolean> =>
   (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
 
-/** A replica whose merge patches of one resource fail. */
+/** Makes a replica whose merge patches of one resource fail. */
 const replicaWithout = (plural: string, failure: KubeError) =>
   startFacade({
     database: facade.database,

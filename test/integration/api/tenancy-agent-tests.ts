@@ -1,4 +1,4 @@
-/** The routes of AgentTests, for the model of two organisations. */
+/** Requests the routes of AgentTests, for the model of two organisations. */
 import { agentId, aName, anId, atMost, list, same, type Generator, type Situation } from './tenancy-model.ts';
 
 const all = '/v1/agent-tests';

@@ -1,4 +1,4 @@
-/** The routes of calls, for the model of two organisations. No user joins these calls: they stay as they were made. */
+/** Requests the routes of calls, for the model of two organisations. No user joins these calls: they stay as they were made. */
 import { anId, atMost, pick, same, type Generator, type Situation } from './tenancy-model.ts';
 
 const callId = (situation: Situation): string => anId(situation, [...situation.own.calls.keys()], [...situation.foreign.calls.keys()]);
@@ -10,14 +10,14 @@ const recordings = (path: string): Generator => {
     const call_id = callId(situation);
     return {
       request: { path, body: broken ? { call_id: 5 } : { call_id } },
-      // None of them is over.
+      // None of the organisation's calls is over.
       expected: { status: broken ? 422 : own.calls.has(call_id) ? 409 : 404 },
     };
   };
 };
 
 export const callGenerators: Readonly<Record<string, Generator>> = {
-  // They have used nothing.
+  // The calls have used nothing.
   'GET /v1/usage': ({ random }) => {
     const by = pick(random, ['agent', 'day', 'model', 'weather'] as const) ?? 'agent';
     return {
@@ -38,7 +38,7 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
-  // Numbers are whose they are in Postgres: one of another organisation is one that isn't there.
+  // Postgres says whose a number is: one of another organisation doesn't exist.
   'POST /v1/calls/dial-outbound-phone-call': ({ random }) => {
     const broken = random() < 0.3;
     return {
@@ -72,12 +72,12 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
-  // None of its own is over.
+  // None of the organisation's own calls is over.
   'DELETE /v1/calls/:call_id': (situation) => {
     const id = callId(situation);
     return { request: { path: `/v1/calls/${id}` }, expected: { status: situation.own.calls.has(id) ? 409 : 404 } };
   },
-  // Not of its own: they stay as they were made.
+  // The organisation's own calls are left out: they stay as they were made.
   'POST /v1/calls/:call_id/end': (situation) => ({
     request: { path: `/v1/calls/${anId(situation, [], [...situation.foreign.calls.keys()])}/end` },
     expected: { status: 404 },

@@ -1,11 +1,11 @@
-/** The routes of knowledge bases, for the model of two organisations. */
+/** Requests the routes of knowledge bases, for the model of two organisations. */
 import { anId, aName, atMost, list, pick, same, type Generator, type Situation } from './tenancy-model.ts';
 
 const all = '/api/v1/knowledge-bases';
 
 const baseId = (situation: Situation): string => anId(situation, [...situation.own.bases.keys()], [...situation.foreign.bases.keys()]);
 
-/** A document, mostly under the knowledge base that it is in. */
+/** Picks a document, mostly under the knowledge base that it is in. */
 function aDocument(situation: Situation): { readonly path: string; readonly id: string; readonly isThere: boolean } {
   const { own, foreign, random } = situation;
   const id = anId(situation, [...own.documents.keys()], [...foreign.documents.keys()]);
@@ -82,7 +82,7 @@ export const knowledgeGenerators: Readonly<Record<string, Generator>> = {
   [`DELETE ${all}/:kb_id`]: (situation) => {
     const { own, random } = situation;
     const id = baseId(situation);
-    // Seldom one that is there, so that there are some.
+    // A knowledge base that is there is seldom deleted, so that there are some.
     const dryRun = random() < 0.9;
     return {
       request: { path: `${all}/${id}`, ...(dryRun && { query: 'dry_run=true' }) },
@@ -98,7 +98,7 @@ export const knowledgeGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
-  // Forms and lines are other suites' business: what is sent here is neither, whatever the address.
+  // Other suites send forms and lines: the body here is neither, whatever the address.
   [`POST ${all}/:kb_id/documents/file`]: (situation) => ({
     request: { path: `${all}/${baseId(situation)}/documents/file`, body: {} },
     expected: { status: 415 },

@@ -36,9 +36,9 @@ interface Side {
   readonly org: TestOrganization;
   readonly model: TenancyModel;
   readonly callers: readonly CallerKey[];
-  /** The key that made each call. */
+  /** Maps each call to the key that made it. */
   readonly made: Map<string, string | undefined>;
-  /** Kinds of which it had some at any time. */
+  /** Kinds of which the organisation had some at any time. */
   readonly had: Set<(typeof kinds)[number]>;
 }
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-/** Keys with anything from one permission to most of them, and some that are good for nothing. */
+/** Makes keys with anything from one permission to most of them, and some that are good for nothing. */
 async function side(random: () => number, marker: string, beginning: string): Promise<Side> {
   const org = await organization(facade);
   const model = new TenancyModel(marker, beginning);
@@ -65,7 +65,7 @@ async function side(random: () => number, marker: string, beginning: string): Pr
   for (let n = 0; n < keysEach; n += 1) {
     const share = random() * 0.6;
     const some = vocabulary.filter((each) => (each === '*' ? random() < 0.1 : random() < share));
-    // One may do everything: without it there are seeds that miss a kind.
+    // One key may do everything: without it there are seeds that miss a kind.
     const few: readonly Permission[] = some.length === 0 ? ['agents:write', 'api_keys:write'] : some;
     const own = n === 0 ? (['*'] as const) : few;
     const name = `caller ${marker} ${n}`;
@@ -73,7 +73,7 @@ async function side(random: () => number, marker: string, beginning: string): Pr
     model.keys.set(record.keyId, { name, revoked: false, asks: true });
     callers.push({ key: apiKey, permissions: own });
   }
-  // The key that organization() made, and one that is over.
+  // The others are the key that organization() made, and one that is over.
   const { items } = await facade.store.apiKeys.list({ org: org.name, pageSize: 100 });
   const first = items.find(({ keyId }) => !model.keys.has(keyId));
   if (first !== undefined) model.keys.set(first.keyId, { name: first.name, revoked: false, asks: true });
@@ -97,7 +97,7 @@ async function oneRequest(own: Side, foreign: Side, random: () => number, counts
   const address = `${path}${random() < 0.5 ? '' : '/'}${query === undefined ? '' : `?${query}`}`;
   const { permissions } = caller;
   const mayAsk = permissions !== undefined && (covers(permissions, needed) || covers(permissions, neededForOwn));
-  // What others have made isn't there for a key that may see its own alone.
+  // A key that may see its own alone doesn't find what others have made.
   const allowed =
     mayAsk && (covers(permissions, needed) || [...own.made].some(([id, key]) => key === caller.key && asksFor(id, path, body)));
   const status = generated?.expected.status;
@@ -126,7 +126,7 @@ it(`${requests} random requests of two organisations answer what a model of each
   const beginning = `+1${randomInt(1e8, 1e9)}`;
   const sides = [await side(random, 'MARK-LEFT', `${beginning}1`), await side(random, 'MARK-RIGHT', `${beginning}2`)] as const;
   const counts = new Map<number, number>();
-  // Each organisation's requests come one after the other, so that its model knows; those of the other come in between as they like.
+  // Each organisation's requests come one after the other, so that its model knows; those of the other come in between at any time.
   const stream = async (own: Side, foreign: Side, numbers: () => number): Promise<void> => {
     for (let n = 0; n < requests / 2; n += 1) {
       await oneRequest(own, foreign, numbers, counts);

@@ -1,13 +1,13 @@
-/** What one organisation should see of a facade: enough to predict each answer to a request, made from nothing but the requests so far. */
+/** Predicts each answer of a facade to one organisation, from nothing but the requests so far. */
 import { covers, type Permission } from '../../../store/index.ts';
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import type { RestAnswer } from './facade.ts';
 
 export interface CallerKey {
-  /** undefined: none is sent. */
+  /** Key of the request; with undefined none is sent. */
   readonly key: string | undefined;
-  /** undefined: the key is good for nothing. */
+  /** Permissions of the key; undefined for one that is good for nothing. */
   readonly permissions: readonly Permission[] | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What is known of the answer of a caller who has the permission. */
+/** Predicts the answer for a caller who has the permission. */
 interface Expected {
   readonly status: number;
   /** Looks at a successful answer, and remembers what the request did. */
@@ -30,7 +30,7 @@ export interface ToolFacts {
   readonly family: 'custom' | 'builtin' | 'mcp';
   readonly functionName: string;
   readonly text: string;
-  /** Its secret has another text than it has now. */
+  /** Set if the secret has another text than it has now. */
   readonly changed?: true;
 }
 
@@ -43,36 +43,36 @@ export interface NumberFacts {
   readonly outbound?: string | undefined;
 }
 
-/** One organisation's things, as its requests have made them. */
+/** Holds one organisation's things, as its requests have made them. */
 export class TenancyModel {
-  /** Stands in the name of everything this organisation has, and nowhere else. */
+  /** The name of everything that this organisation has contains this text, and no other name does. */
   readonly marker: string;
   readonly agents = new Map<string, string>();
   readonly bases = new Map<string, string>();
-  /** The knowledge base that each is in. */
+  /** Maps each document to its knowledge base. */
   readonly documents = new Map<string, string>();
-  /** `asks`: the requests are made with it, so that it is left alone. */
+  /** Keys by id. A key that `asks` makes the requests, so that it is left alone. */
   readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly permissions?: Permission; readonly asks?: true }>();
   readonly tools = new Map<string, ToolFacts>();
-  /** What the user says in each. */
+  /** Maps each test to the user's words. */
   readonly agentTests = new Map<string, string>();
   readonly numbers = new Map<string, NumberFacts>();
   readonly subscriptions = new Map<string, { readonly name: string; readonly signed: boolean; readonly active: boolean }>();
-  /** In service from the beginning, and never changed. */
+  /** This agent is in service from the beginning, and never changed. */
   readonly servedAgent: string;
-  /** Of it, once it has been listed. */
+  /** Revision of that agent, once it has been listed. */
   servedRevision: string | undefined;
-  /** The agent of each. */
+  /** Maps each call to its agent. */
   readonly calls = new Map<string, string>();
-  /** Deliveries of test events. */
+  /** Ids of deliveries of test events. */
   readonly tests: string[] = [];
-  /** Made before the requests, and never deleted: the other organisation can't have it. */
+  /** This number is made before the requests, and never deleted: the other organisation can't have it. */
   readonly keptNumber: string;
   readonly freeNumbers: readonly string[];
   readonly gone: string[] = [];
   pageToken: string | undefined;
 
-  /** @param beginning of this organisation's phone numbers */
+  /** @param beginning the first digits of this organisation's phone numbers */
   constructor(marker: string, beginning: string) {
     this.marker = marker;
     this.servedAgent = `served-${marker.toLowerCase()}`;
@@ -90,13 +90,13 @@ export interface Situation {
 
 export type Generator = (situation: Situation) => { readonly request: Request; readonly expected: Expected };
 
-/** Things of one kind that an organisation makes at most: what is listed fits into one page. */
+/** An organisation makes at most so many things of one kind: a list fits into one page. */
 export const atMost = 60;
 const nonsense = ['agent-aaaaaaaaaaaaaaaa', 'UPPER', '-', '%00', 'a%2Fb', 'x'.repeat(300), 'key_00000000-0000-7000-8000-000000000000'];
 
 export const pick = <T>(random: () => number, items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
 
-/** Mostly one's own, and else somebody else's, one that was, or one that can't be. */
+/** Picks an id, mostly one's own, and else somebody else's, one that was, or one that can't be. */
 export function anId({ random, own }: Situation, mine: readonly string[], theirs: readonly string[]): string {
   const kind = random();
   const among = kind < 0.55 ? mine : kind < 0.8 ? theirs : kind < 0.9 ? own.gone : nonsense;
@@ -149,7 +149,7 @@ const agentPage: Generator = ({ own, foreign, random }) => {
   };
 };
 
-/** By `METHOD pattern`. A route that isn't here is asked all the same; of its answer only what the table of permissions says is predicted. */
+/** Generators by `METHOD pattern`. Of the answer of a route that isn't here, only what the table of permissions says is predicted. */
 export const generators: Readonly<Record<string, Generator>> = {
   'POST /v2/ai-agents': (situation) => {
     const { own, random } = situation;
@@ -205,7 +205,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     const { own, random, caller } = situation;
     const id = agentId(situation);
     const users = [...own.numbers].filter(([, { inbound, outbound }]) => inbound === id || outbound === id);
-    // Seldom one that is there, so that there are some.
+    // An agent that is there is seldom deleted, so that there are some.
     const dryRun = random() < 0.7;
     return {
       // Phone numbers that name it let go of it.
@@ -276,7 +276,7 @@ export const generators: Readonly<Record<string, Generator>> = {
   },
 };
 
-/** A request of any kind to a route that has no generator: its answer is only known where the caller may not. */
+/** Makes a request of any kind to a route that has no generator: its answer is only known where the caller may not. */
 export function anyRequest(route: string, situation: Situation): Request {
   const [method = '', pattern = ''] = route.split(' ');
   const path = pattern
@@ -286,7 +286,7 @@ export function anyRequest(route: string, situation: Situation): Request {
   return { path, ...(['POST', 'PUT', 'PATCH'].includes(method) && { body: {} }) };
 }
 
-/** Every route that needs a permission, with the permission, and the one that is enough for what the key itself has made. */
+/** Lists every route that needs a permission, with the permission, and the one that is enough for what the key itself has made. */
 export const routes = describedRoutes().flatMap(({ method, path, permission, permissionForOwn = permission }) =>
   permission === 'public' || permission === 'any' || permissionForOwn === 'public' || permissionForOwn === 'any'
     ? []

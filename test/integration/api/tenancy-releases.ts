@@ -1,4 +1,4 @@
-/** The routes of releases, for the model of two organisations. What serves there has one revision: there is nothing to go back to. */
+/** Requests the routes of releases, for the model of two organisations. Its agents have one revision: there is nothing to go back to. */
 import { pick, same, type Generator, type Situation } from './tenancy-model.ts';
 
 function anAgent({ own, foreign, random }: Situation): string {

@@ -1,4 +1,4 @@
-/** The part of the model that predicts answers about tools and phone numbers. */
+/** Predicts answers about tools and phone numbers, as a part of the model. */
 import {
   agentId,
   anId,
@@ -36,11 +36,11 @@ const mcpBody = (text: string): object => ({
   tool_start_message: text,
 });
 
-/** Whether a tool of this agent has the function name already. */
+/** Tells whether a tool of this agent has the function name already. */
 const taken = (model: TenancyModel, agent: string, name: string, except?: string): boolean =>
   [...model.tools].some(([id, tool]) => id !== except && tool.agent === agent && tool.functionName === name);
 
-/** A tool with its agent; sometimes under another agent, or of the other family. */
+/** Picks a tool with its agent; sometimes under another agent, or of the other family. */
 function aTool(situation: Situation): { readonly agent: string; readonly id: string } {
   const { own, foreign, random } = situation;
   const id = anId(situation, [...own.tools.keys()], [...foreign.tools.keys()]);

@@ -1,4 +1,4 @@
-/** The routes of test runs, for the model of two organisations: no AgentTest selects its agents, so that there are no runs. */
+/** Requests the routes of test runs, for the model of two organisations: no AgentTest selects its agents, so that there are no runs. */
 import { pick, same, type Generator, type Situation } from './tenancy-model.ts';
 
 const anId = ({ random }: Situation): string => pick(random, ['run_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6', 'run_1', 'UPPER', '%00']) ?? '';

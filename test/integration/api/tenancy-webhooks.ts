@@ -1,4 +1,4 @@
-/** The routes of webhooks, for the model of two organisations. */
+/** Requests the routes of webhooks, for the model of two organisations. */
 import { agentId, anId, aName, atMost, pick, same, type Generator, type Situation } from './tenancy-model.ts';
 
 const root = '/v1/public/webhook';
@@ -38,7 +38,7 @@ const changing =
     };
   };
 
-/** Of a subscription; `status` is that of one which is there. */
+/** Requests a route below a subscription; `status` is the answer for one that is there. */
 const below =
   (suffix: string, method: string, status: (known: { readonly signed: boolean; readonly active: boolean }) => number): Generator =>
   (situation) => {
@@ -118,7 +118,7 @@ export const webhookGenerators: Readonly<Record<string, Generator>> = {
   [`DELETE ${of}`]: (situation) => {
     const { own, random } = situation;
     const id = subscriptionId(situation);
-    // Seldom one that is there, so that there are some.
+    // A subscription that is there is seldom deleted, so that there are some.
     const dryRun = random() < 0.8;
     return {
       request: { path: `${one}/${id}`, ...(dryRun && { query: 'dry_run=true' }) },

@@ -12,7 +12,7 @@ const facade = suiteFixture(startFacade);
 const ours = suiteFixture(() => organization(facade));
 const theirs = suiteFixture(() => organization(facade));
 
-/** Everything that may differ between two answers for a client. A failure of the webhook group also has its time and path. */
+/** Returns what a client can tell answers apart by. A failure of the webhook group also has its time and path, which may differ. */
 function visible({ status, text, body, headers }: RestAnswer): unknown {
   const kept = [...headers].filter(([name]) => !['date', 'x-trace-id'].includes(name));
   if (body?.trace_id === undefined) return { status, text, headers: kept };
@@ -93,7 +93,7 @@ describe('two organisations', () => {
       for (const name of names) {
         const answers: unknown[] = [];
         for (const id of [foreign[name] ?? 'absent', ...strange]) {
-          // The others are one's own: a tool is asked for under an agent that is there.
+          // The other parameters are one's own: a tool is asked for under an agent that is there.
           const address = path.replaceAll(/:(\w+)/g, (_, other: string) => (other === name ? id : (own[other] ?? 'x')));
           const [example] = Object.values(bodyExamples);
           const body = path.endsWith('/file') ? aFile() : streamed === undefined ? example : '{"name": "a.md", "content": "# A"}\n';
@@ -105,7 +105,7 @@ describe('two organisations', () => {
         for (const other of others) expect(other, `${method} ${path}`).toEqual(first);
       }
     }
-    // What was asked for in vain is there, and as it was.
+    // The objects that were asked for in vain are there, and as they were.
     for (const [org, ids] of [
       [ours, own],
       [theirs, foreign],

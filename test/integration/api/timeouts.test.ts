@@ -10,7 +10,7 @@ import { requestClock } from '../../support/request-clock.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { organization, startFacade } from './facade.ts';
 
-/** An API server that takes writes and never answers them. */
+/** Stands in for an API server that takes writes and never answers them. */
 class Slow implements Transport {
   readonly server: string;
   readonly #inner: Transport;
@@ -48,7 +48,7 @@ const facade = suiteFixture(() => startFacade({ wrap: (transport) => (slow = new
 const org = suiteFixture(() => organization(facade));
 let slow: Slow;
 
-/** Sends `text` and nothing more, and answers what comes back until the server closes. */
+/** Sends `text` and nothing more, and returns what comes back until the server closes. */
 function raw(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

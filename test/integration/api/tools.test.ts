@@ -24,7 +24,7 @@ const filledIn = {
   state: notLookedAt,
 };
 
-/** Every field of the contract. */
+/** Sets every field of the contract. */
 const custom = (name: string, headers: Record<string, string> = { Accept: 'text/plain' }) => ({
   function_tool: {
     name,
@@ -76,7 +76,7 @@ const maskedBody = (body: object): object => ({
   ...('cal_api_key' in body && { cal_api_key: '********' }),
 });
 
-/** With an address of its own, and parameters where there are any. */
+/** Returns a tool with an address of its own, and parameters where there are any. */
 const asking = (name: string, endpoint: string, parameters?: object) => ({
   function_tool: { name, ...(parameters && { parameters }) },
   additional_tool_info: { api: { endpoint } },
@@ -364,7 +364,7 @@ describe('function names', () => {
         );
         expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
       }
-      // What the other replica took back goes from the list when the watch says so.
+      // A tool that the other replica took back goes from the list when the watch says so.
       await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`))).toHaveLength(5);
     } finally {
       await replica.close();
@@ -410,7 +410,7 @@ describe('a new function name', () => {
     try {
       const agent = await makeAgent();
       const all = `/v2/ai-agents/${agent}/custom-tools`;
-      // As the API server has them: what the other replica writes takes a moment to show here.
+      // Reads the specs from the API server: a write of the other replica takes a moment to show here.
       const specs = async (): Promise<ReadonlyMap<string, Tool['spec']>> => {
         const { items } = await kubectlJson<{ items: Tool[] }>(['get', 'tools', '-n', org.name]);
         const own = items.filter(({ spec }) => spec.agentRefs?.some(({ name }) => name === agent));

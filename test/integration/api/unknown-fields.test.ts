@@ -1,4 +1,4 @@
-/** What a request has that nothing reads: refused where it would narrow, named everywhere else. */
+/** Fields of a request that nothing reads are refused where they would narrow, and named everywhere else. */
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { fullAgent, smallAgent } from '../../../api/agents/examples.ts';
@@ -21,7 +21,7 @@ const subscription = { name: 'All', url: 'https://hooks.example.com', enable_sig
 let last = 0;
 const aNumber = (): string => `+49305550${String(Date.now() % 10_000).padStart(4, '0')}${String((last += 1)).padStart(2, '0')}`;
 
-/** By kind: where it is made and changed, and a body with unknown fields. */
+/** Says for each kind where it is made and changed, and has a body with unknown fields. */
 const kinds = [
   {
     kind: 'agents',
@@ -177,7 +177,7 @@ describe('what would narrow is refused', () => {
     ['GET', '/v2/ai-agents?limit=1', 'limit'],
     ['POST', '/v2/ai-agents?dryRun=true', 'dryRun'],
     ['DELETE', '/v2/ai-agents/a?dryrun=1', 'dryrun'],
-    // They take no rehearsal.
+    // These routes take no rehearsal.
     ['DELETE', '/api/v1/knowledge-bases/a/documents/b?dry_run=true', 'dry_run'],
     ['POST', '/v1/api-keys/a/revoke?dry_run=true', 'dry_run'],
     ['DELETE', '/v1/calls/a?dry_run=true', 'dry_run'],
@@ -187,7 +187,7 @@ describe('what would narrow is refused', () => {
   });
 });
 
-/** Each answer signs its own. */
+/** Drops the tokens, because each answer signs its own. */
 const withoutTokens = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === 'access_token' ? undefined : value)));
 

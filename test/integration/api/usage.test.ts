@@ -1,4 +1,4 @@
-/** What calls have used and what it costs, over REST. */
+/** REST says what calls have used and what it costs. */
 import { describe, expect, it } from 'vitest';
 
 import { CallLifecycle } from '../../../calls/lifecycle.ts';
@@ -12,7 +12,7 @@ import { organization, startFacade } from './facade.ts';
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
-/** A call that has used something. */
+/** Makes a call that has used something. */
 async function used(call: Partial<NewCall>, ...lines: readonly Partial<UsageLine>[]): Promise<string> {
   const ref = await registerCall(facade.store, org.name, call);
   await facade.store.calls.log.add(ref, { usage: someUsage(...lines) });

@@ -13,7 +13,7 @@ const one = '/v1/public/webhook/subscription';
 const facade = suiteFixture(startFacade);
 const ours = suiteFixture(() => organization(facade));
 const dispatcher = suiteFixture(() => openDispatchStore({ databaseUrl: facade.database.url }));
-/** Stands for the dispatcher, of which no more is needed here than what it writes. */
+/** Stands in for the dispatcher, of which only the writes are needed here. */
 
 let count = 0;
 let id: string;
@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const payload = { call_id: 'call-1', agent_id: 'agent-1', duration_seconds: 3 };
 
-/** Events, oldest first, that are relayed to the subscription. @returns ids of the deliveries */
+/** Relays events, oldest first, to the subscription. @returns ids of the deliveries */
 async function deliver(times: readonly number[], state: 'pending' | 'skipped' = 'pending', call_id = payload.call_id): Promise<string[]> {
   const events = times.map((now) =>
     buildEvent({ name: 'CallHandler.RecordingReady', org: ours.name, payload: { ...payload, call_id }, now }),
@@ -171,7 +171,7 @@ describe('deliveries', () => {
         expect(answer.status, answer.text).toBe(200);
         seen.push(...answer.body.data.map((each: { id: string }) => each.id.slice(4)));
         token = answer.body.next_page_token as string | null;
-        // What comes meanwhile is newer than what is still to be shown.
+        // A delivery that comes meanwhile is newer than those that are still to be shown.
         await deliver([Date.now() + 1000]);
       }
       return seen;
@@ -215,7 +215,7 @@ describe('deliveries', () => {
     const recover = async (body: object) => (await ours.call('POST', `${path}/recover`, body)).body;
     expect(await recover({ since: iso(base + 10_000), until: iso(base + 30_000), status: 'skipped' })).toEqual({ recovered: 1 });
     expect(await recover({ since: iso(base + 10_000), until: iso(base + 30_000) })).toEqual({ recovered: 2 });
-    // The same moment, written with another offset.
+    // `since` is the same moment, written with another offset.
     expect(await recover({ since: iso(base).replace('Z', '+00:00'), status: 'failed' })).toEqual({ recovered: 2 });
     expect(await recover({ since: '0001-01-01T00:00:00Z', until: '9999-12-31T23:59:59Z' })).toEqual({ recovered: 0 });
     expect(await recover({ since: iso(base), until: null, status: null })).toEqual({ recovered: 0 });
@@ -363,7 +363,7 @@ describe('what is written', () => {
       await seen();
       return marks[0] as { subscriptions: string; secrets: string };
     };
-    /** The API server's present resource version. */
+    /** Returns the API server's present resource version. */
     const listed = async (): Promise<string> => {
       const list = await kubectl(['get', '--raw', '/apis/parley.dev/v1alpha1/webhooksubscriptions?limit=1']);
       return (JSON.parse(list) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
@@ -391,7 +391,7 @@ describe('what is written', () => {
     await ours.call('DELETE', `${one}/${signed.id}`);
     const { subscriptions } = await emit();
     expect(BigInt(subscriptions)).toBeGreaterThan(BigInt(before.subscriptions));
-    // Of that very deletion: a watermark with a later version waits for a write that may never come.
+    // The version is that of this very deletion: a watermark with a later one waits for a write that may never come.
     const others = (await kubectlJson<{ items: { metadata: { resourceVersion: string } }[] }>(['get', 'webhooksubscriptions', '-A'])).items;
     expect(others.map(({ metadata }) => metadata.resourceVersion)).not.toContain(subscriptions);
     expect(BigInt(subscriptions)).toBeLessThanOrEqual(BigInt(await listed()));

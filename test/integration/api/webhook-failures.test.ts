@@ -1,4 +1,4 @@
-/** The group's own body for failures, on every occasion for one; keys are refused as everywhere. */
+/** The webhook group answers every kind of failure with its own body; keys are refused as everywhere. */
 import { describe, expect, it } from 'vitest';
 
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
@@ -88,7 +88,7 @@ describe('a request that can not be used', () => {
     const patch = await org.call('PATCH', one, {});
     expectFailure(patch, 405, 'METHOD_NOT_ALLOWED', one);
     expect(patch.headers.get('allow')).toContain('POST');
-    // What only looks alike is none of the group.
+    // A path that only looks alike is none of the group.
     expect((await org.call('GET', '/v1/public/webhooks')).body.error).toBe('not_found');
   });
 

@@ -1,4 +1,4 @@
-/** From the request over the event to the receiver: the facade and a dispatcher on the same servers. */
+/** Goes from the request over the event to the receiver: the facade and a dispatcher run on the same servers. */
 import { randomBytes } from 'node:crypto';
 
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ const make = async (rest: object = {}, name = `Hook ${count}`): Promise<RestAnsw
     name,
     url: sink.url(path),
     enable_signed_webhooks: true,
-    // What isn't tried again must not fail because the machine is busy.
+    // A delivery that isn't tried again must not fail because the machine is busy.
     request_timeout_ms: 30_000,
     retry_policy: { retryStrategy: 'NO_RETRY' },
     ...rest,
@@ -39,7 +39,7 @@ const make = async (rest: object = {}, name = `Hook ${count}`): Promise<RestAnsw
   return answer.body;
 };
 
-/** Committed when this resolves. @returns its id as the receiver sees it */
+/** Emits an event, which is committed when this resolves. @returns its id as the receiver sees it */
 async function fire(workspace?: string): Promise<string> {
   const payload = { call_id: randomBytes(8).toString('hex'), agent_id: 'agent-1', duration_seconds: 1 };
   const event = buildEvent({ name: 'CallHandler.RecordingReady', org: ours.name, payload, workspace, now: Date.now() });
@@ -52,7 +52,7 @@ const came = async (id: string, at = path): Promise<ReceivedWebhook> => {
   return sink.received(at).find((each) => each.id === id) as ReceivedWebhook;
 };
 
-/** The header that keys of these secrets make, newest first. */
+/** Returns the header that keys of these secrets make, newest first. */
 function signatureOf({ id, headers, body }: ReceivedWebhook, secrets: readonly string[]): string {
   const keys = secrets.flatMap((secret) => parseSigningKey(secret) ?? []);
   expect(keys).toHaveLength(secrets.length);

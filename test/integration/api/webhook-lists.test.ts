@@ -77,7 +77,7 @@ describe('the list of webhook subscriptions', () => {
         const { body, status, text }: RestAnswer = await own.call('GET', `${all}?${query}`);
         expect(status, text).toBe(200);
         const after = walk.after;
-        // Where the walk stands may be gone: its place isn't.
+        // The item at which the walk stands may be gone: its place isn't.
         const rest = inOrder([...known.values()])
           .filter((item) => after === undefined || inOrder([item, after])[0] === after)
           .filter(({ id }) => id !== after?.id);

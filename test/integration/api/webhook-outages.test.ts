@@ -50,7 +50,7 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     const path = `${one}/${made.id}`;
     expect((await ask('GET', path)).body).toEqual(subscription);
     const { headers: __, ...item } = subscription;
-    // Once the list shows it, it is in the cache.
+    // A subscription in the list is in the cache.
     expect((await ask('GET', all)).body.data).toContainEqual(item);
 
     proxy[how]();
@@ -87,7 +87,7 @@ describe('when Postgres goes away', () => {
     const { total_count: before } = (await ask('GET', all)).body as { total_count: number };
     const requests = writes(made.id as string, 'dlv_0199f2d0-7b1e-8a4f-b0c1-6d5e4f3a2b1c');
     proxy.cut();
-    // At once, while the key is still known, and in a row, when it isn't any more.
+    // The requests come at once, while the key is still known, and in a row, when it isn't any more.
     const answers = await Promise.all(
       [...requests.filter(([method]) => method !== 'DELETE'), ['GET', all] as const, ['GET', `${one}/${made.id}`] as const].map(
         async ([method, path, body]) => [`${method} ${path}`, await ask(method, path, body)] as const,

@@ -40,7 +40,7 @@ const storedSecret = (id: string): Promise<StoredSecret> =>
   kubectlJson<StoredSecret>(['get', 'secret', `webhooksubscription-${id}`, '-n', ours.name]);
 const inClear = (value: string | undefined): string => Buffer.from(value ?? '', 'base64').toString();
 
-/** What every failure of this group has. */
+/** Returns the fields that every failure of this group has. */
 const failure = (status: number, type: string, path: string, rest: object = {}) => ({
   status,
   type,
@@ -283,7 +283,7 @@ describe('webhook subscriptions', () => {
     expect((await ours.call('GET', path)).body.name).toBe(name);
     const dry = await ours.call('POST', `${one}?dry_run=true`, aBody({ enable_signed_webhooks: true, headers: { A: 'b' } }));
     expect([dry.status, dry.body.secret]).toEqual([201, undefined]);
-    // It masks what the real answer masks.
+    // A dry run masks what the real answer masks.
     const plain = { headers: { 'X-Plain': 'v', Authorization: 'secret' } };
     const rehearsed = await ours.call('PATCH', `${path}?dry_run=true`, plain);
     const real = await ours.call('PATCH', path, plain);
@@ -415,7 +415,7 @@ describe('the signing secret', () => {
   it('is rotated: the former one signs along for a day, an hour, or not at all, and of former ones there are four at most', async () => {
     const { id, secret: first } = await make({ enable_signed_webhooks: true });
     const path = `${one}/${id}/rotate-secret`;
-    // With no body at all.
+    // The request has no body at all.
     const day = await ours.call('POST', path);
     expect([day.status, day.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(day.body.secret).toMatch(/^whsec_/);
@@ -434,7 +434,7 @@ describe('the signing secret', () => {
       'previous-2': day.body.previous_secret_expires_at,
     });
     const atOnce = await Promise.all(Array.from({ length: 6 }, () => ours.call('POST', path, {})));
-    // The others would end the promise that was made for the first secret.
+    // A second rotation would end the promise that was made for the first secret.
     expect(atOnce.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 409, 409, 409, 409]);
     expect(atOnce.find(({ status }) => status === 409)?.body.message).toContain(`wait until ${hour.body.previous_secret_expires_at}`);
     const many = await storedSecret(id);
@@ -481,7 +481,7 @@ describe('the signing secret', () => {
     for (const text of texts)
       for (const secret of [made.secret, rotated.body.secret, made.secret.slice(6), rotated.body.secret.slice(6)])
         expect(text.includes(secret as string)).toBe(false);
-    // The value of a header is shown where it is asked for by its id and its name suggests no credential, and nowhere else.
+    // A header's value is shown only to requests by id, and only where its name suggests no credential.
     const shown = texts.map((text) => [text.includes(`"plain-${token}"`), text.replaceAll(`plain-${token}`, '').includes(token)]);
     expect(shown).toEqual([
       [true, false],

@@ -8,7 +8,7 @@ import { canary, organization, startFacade, type RestAnswer } from './facade.ts'
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
-/** The one line that an answer leaves behind: it is written once the answer is out. */
+/** Returns the one line that an answer leaves behind: it is written once the answer is out. */
 async function eventOf({ headers }: RestAnswer): Promise<Record<string, unknown>> {
   const trace = headers.get('x-trace-id') ?? '';
   return eventually(() => {

@@ -49,11 +49,11 @@ interface Installation {
   start(...names: readonly (keyof typeof roles)[]): Promise<void>;
   stop(): Promise<void>;
   sql<R extends object>(text: string): Promise<readonly R[]>;
-  /** What the command says, on both streams. */
+  /** Runs the command and returns what it says on both streams. */
   parley(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }>;
 }
 
-/** A database and a folder of its own; of the cluster, one namespace. */
+/** Makes an installation with a database and a folder of its own; of the cluster, it has one namespace. */
 async function installation(org: string): Promise<Installation> {
   const [{ url }, { kubeconfig, kubeconfigs }, port, files] = await Promise.all([
     database(),
@@ -111,7 +111,7 @@ async function installation(org: string): Promise<Installation> {
   };
 }
 
-/** Deliveries of nothing that has a name. */
+/** Finds deliveries whose subscription has no name. */
 const NAMELESS = `SELECT FROM parley.deliveries d
   WHERE NOT EXISTS (SELECT FROM parley.webhook_names n WHERE n.subscription_uid = d.subscription_uid)`;
 
@@ -154,7 +154,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
     };
   };
 
-  // What an organisation has: made over REST and by kubectl.
+  // The organisation gets everything, made over REST and by kubectl.
   const [worker] = await Promise.all([
     startWorker({ ...home.env, KUBECONFIG: plane.kubeconfigs.worker }),
     home.start('operator', 'api', 'dispatcher'),
@@ -166,7 +166,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
     name: 'Orders',
     url: sink.url('/orders'),
     enable_signed_webhooks: true,
-    // Not Agent.RevisionServed: a restored agent is another object, whose revision goes into service.
+    // Agent.RevisionServed is left out: a restored agent is another object, whose revision goes into service.
     events: ['CallHandler.CallStarted', 'KnowledgeBase.DocumentCompleted'],
     retry_policy: { retryStrategy: 'NO_RETRY' },
   });
@@ -185,7 +185,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   await eventually(async () => expect(JSON.stringify((await search(home)).body)).toContain('northern gate'));
   const served = (id = agentId) => kubectl(['get', 'agents', id, '-o', 'jsonpath={.status.servingRevision}']);
   await eventually(async () => expect(await served()).toMatch(/^[0-9a-f]{64}$/));
-  // One whose last change was rolled back.
+  // The last change of this agent was rolled back.
   const desk = (await ask(home, 'POST', '/v2/ai-agents', anAgentRequest('Desk'))).body['ai_agent_id'] as string;
   await eventually(async () => expect(await served(desk)).toMatch(/^[0-9a-f]{64}$/));
   const good = await served(desk);
@@ -204,7 +204,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   const before = { signing: await signing(), spec: await kubectl(['get', 'agents', agentId, '-o', 'jsonpath={.spec}']) };
   expect(before.signing).toHaveLength(1);
 
-  // A call that is over, with its recording and its events.
+  // A call is over, with its recording and its events.
   const audio = randomBytes(200_000);
   const storage = openFileStorage({ url: home.env['STORAGE_URL'] ?? '' });
   const serving = await store.agentRevisions.servingByName({ org, agentName: agentId });
@@ -231,12 +231,12 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   });
   const sentBefore = await deliveriesOf(home);
 
-  // Backed up while it runs; refused into what is no empty folder, and into an installation that is at work.
+  // The backup is made while the installation runs, and refused into a folder that is not empty, and into an installation that is at work.
   const folder = join(scratch, 'backup');
   const made = await home.parley('backup', folder);
   expect(made.code, made.said).toBe(0);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
-  // Files by themselves, too: the folder may have been there before, with other permissions.
+  // The files are private by themselves, too: the folder may have been there before, with other permissions.
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile()) expect((await stat(path)).mode & 0o777, path).toBe(0o600);
@@ -292,7 +292,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   expect(await kubectl(['get', 'agents', desk, '-o', 'jsonpath={.status.conditions[?(@.type=="Degraded")].reason}'])).toBe('RolledBack');
   expect(await release(restored)).toEqual(rolledBack.release);
   expect(await revisions(restored)).toEqual(rolledBack.revisions);
-  // What is served says the same; which Secrets and which knowledge base it was made from is another matter in another cluster.
+  // The served revisions say the same; which Secrets and which knowledge base they were made from is another matter in another cluster.
   const servedNow = await restored.sql(
     `SELECT config - 'versions' AS config FROM parley.agent_serving JOIN parley.agent_revisions USING (org, agent_name, revision)
        WHERE retired_at IS NULL AND agent_serving.agent_name = '${agentId}'`,
@@ -302,11 +302,11 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   expect([recording.status, recording.content.equals(audio)]).toEqual([200, true]);
   expect((await ask(restored, 'GET', `/v1/calls/${callId}`)).body).toMatchObject({ call_status: 'ended', _id: callId });
   expect(await signing()).toEqual(before.signing);
-  // Owned by the facade as before: changes over REST go on.
+  // The facade owns the agent as before: changes over REST go on.
   const changed = await ask(restored, 'PUT', `/v2/ai-agents/${agentId}`, anAgentRequest('Concierge', { webhook_url: sink.url('/agent') }));
   expect(changed.status, changed.content.toString()).toBe(200);
 
-  // The deliveries of before are those of the subscription as it is now; what is new is sent, and only that.
+  // The deliveries of before are those of the subscription as it is now; only new events are sent.
   const now = JSON.parse(await kubectl(['get', 'webhooksubscriptions', hookId, '-o', 'json'])) as { metadata: { uid: string } };
   await eventually(async () => {
     expect(

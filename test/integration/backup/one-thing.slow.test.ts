@@ -43,13 +43,13 @@ async function kubectl(args: readonly string[], input?: unknown): Promise<string
 
 interface Installation extends KnowledgeHarness {
   parley(...args: readonly string[]): Promise<Finished>;
-  /** All that the tables have of it, by table. */
+  /** Returns all rows about the organisation, by table. */
   rows(org: string): Promise<Readonly<Record<string, readonly unknown[]>>>;
   key(org: string): Promise<string>;
   call(org: string): Promise<string>;
 }
 
-/** Two organisations, acme and globex, with keys, documents and calls; a worker. */
+/** Makes two organisations, acme and globex, with keys, documents and calls, and a worker. */
 async function installation(): Promise<Installation> {
   const harness = await knowledgeHarness({ env: { KUBECONFIG: plane.kubeconfigs.worker } });
   const env = { ...harness.env, KUBECONFIG: plane.kubeconfig };
@@ -95,7 +95,7 @@ async function installation(): Promise<Installation> {
   };
 }
 
-/** What differs by itself: who looks for it makes it. */
+/** These tables differ by themselves: whoever looks for a row makes it. */
 const LEFT_OUT = new Set(['rate_limits', 'voice_servers', 'dynamic_data_cache', 'webhook_watermarks']);
 
 async function rowsOf(url: string, org: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
@@ -139,7 +139,7 @@ it('brings an organisation back as it was, while another one works on', async ()
   expect(await home.rows('acme')).toEqual({});
   expect(await home.store.apiKeys.authenticate(apiKey)).not.toMatchObject({ outcome: 'ok' });
   await home.call('globex');
-  // Of one's own, which a deletion leaves alone.
+  // The Secret is the organisation's own, which a deletion leaves alone.
   await kubectl(['delete', 'secret', 'provider', '--namespace=acme']);
   const meanwhile = await home.rows('globex');
 
@@ -165,7 +165,7 @@ it('brings an organisation back as it was, while another one works on', async ()
   const secret = await kubectl(['get', 'secret', 'provider', '--namespace=acme', '--output=jsonpath={.data.key}']);
   expect(Buffer.from(secret, 'base64').toString()).toBe('of acme');
 
-  // Said so, it replaces what is there.
+  // With the flag the backup replaces what is there.
   await home.call('acme');
   await kubectl(['delete', 'agent', 'desk', '--namespace=acme']);
   expect(await home.parley('restore', folder, '--org', 'acme', '--force')).toMatchObject({ code: 0 });
@@ -210,7 +210,7 @@ it('brings a document back that is found again, and a call with its recording', 
   await home.store.calls.deletions.delete({ org: 'acme', id: callId, recordingKey: key, redact: () => undefined });
   expect(await home.sql('SELECT FROM parley.call_messages WHERE call_id = $1', [callId])).toEqual([]);
   expect(await restore('--call', callId)).toMatchObject({ code: 0 });
-  // With its cost, which was counted when it was held.
+  // The call comes back with its cost, which was counted when it was held.
   expect(await home.rows('acme')).toEqual(before);
   expect(await text(await home.knowledge.storage.read(key))).toBe(`sound of ${callId}`);
 });

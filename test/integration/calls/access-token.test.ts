@@ -1,4 +1,4 @@
-/** What a token opens and what not, tried with the official client on a real media server. */
+/** Tests what a token opens and what not, with the official client on a real media server. */
 import {
   AudioFrame,
   AudioSource,
@@ -47,7 +47,7 @@ async function join(callId: string): Promise<Room> {
   return room;
 }
 
-/** One of the server's own requests, made with a user's token. */
+/** Sends one of the server's own requests, with a user's token. */
 async function ask(token: string, method: string, body: object): Promise<number> {
   const response = await fetch(`${httpUrl()}/twirp/livekit.RoomService/${method}`, {
     method: 'POST',
@@ -82,14 +82,14 @@ describe('the user of a call', () => {
   });
 
   it('is not seen, and shows no screen', async () => {
-    // Side by side: the client waits a while for a server that ignores what it may not do.
+    // The attempts run side by side: the client waits a while for a server that ignores what it may not do.
     await Promise.all(
       [TrackSource.SOURCE_CAMERA, TrackSource.SOURCE_SCREENSHARE].map(async (kind) => {
         const callId = newCallId();
         const room = await join(callId);
         const track = LocalVideoTrack.createVideoTrack('video', new VideoSource(64, 64));
         await expect(room.localParticipant!.publishTrack(track, publishAs(kind))).rejects.toBeInstanceOf(Error);
-        // Who was refused may be coming back at this moment.
+        // A client that was refused may be coming back at this moment.
         const participants = await rooms.listParticipants(roomOf(callId));
         expect(participants.flatMap(({ tracks }) => tracks)).toEqual([]);
         await track.close();
@@ -108,7 +108,7 @@ describe('the user of a call', () => {
     expect(await ask(token, 'ListParticipants', { room })).toBe(401);
     const update = { room, identity: userIdentityOf(callId), permission: { canPublish: true, canPublishData: true } };
     expect(await ask(token, 'UpdateParticipant', update)).toBe(401);
-    // The same requests with the server's own key: it is the token that is in the way.
+    // The same requests succeed with the server's own key: it is the token that is in the way.
     expect((await rooms.listRooms([room])).map(({ name }) => name)).toEqual([room]);
   });
 
@@ -118,7 +118,7 @@ describe('the user of a call', () => {
     await createRooms(server).open(callId);
     const room = new Room();
     onTestFinished(() => room.disconnect());
-    // What a client asks for doesn't count: the room is the token's.
+    // The client's own wish for a room doesn't count: the room is the token's.
     await room.connect(`${server.url}?room=${roomOf(other)}`, await tokenOf(callId), { autoSubscribe: true, dynacast: false });
     expect(room.name).toBe(roomOf(callId));
     expect((await rooms.listParticipants(roomOf(other))).map(({ identity }) => identity)).toEqual([userIdentityOf(other)]);
@@ -127,7 +127,7 @@ describe('the user of a call', () => {
   it('can not come with a token that is past its time, or that somebody has changed', async () => {
     const callId = newCallId();
     const { AccessToken } = await import('livekit-server-sdk');
-    // Made long ago: servers allow for clocks that differ by a minute.
+    // The token was made long ago: servers allow for clocks that differ by a minute.
     const expired = new AccessToken(server.apiKey, server.apiSecret, { identity: userIdentityOf(callId) });
     expired.addGrant({ room: roomOf(callId), roomJoin: true });
     expired.ttl = Math.floor(Date.now() / 1000) - 300;

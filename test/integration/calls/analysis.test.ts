@@ -1,4 +1,4 @@
-/** What agents want to know of their calls, with a real worker, Temporal, API server and a scripted model. */
+/** Agents find out what they want to know of their calls, with a real worker, Temporal, API server and a scripted model. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -69,11 +69,11 @@ const questions = {
 interface AgentWish {
   readonly baseURL?: string;
   readonly secret?: string;
-  /** Models of the same provider. */
+  /** Fallback models of the same provider. */
   readonly fallbacks?: readonly string[];
 }
 
-/** Puts an agent into service that asks for something. */
+/** Puts an agent into service that wants to know something of its calls. */
 async function agentThatAsks(
   asked: readonly AnalysisQuestion[],
   { baseURL = provider.url, secret = 'model', fallbacks = [] }: AgentWish = {},
@@ -121,7 +121,7 @@ async function hangUp(id: string, reason: FinishReason = 'user_ended_call'): Pro
 
 const results = async (agent: Agent, id: string) => org.call('GET', `/v2/ai-agents/${agent.agentName}/postcall-analysis/results/${id}`);
 
-/** Once the analysis has come to its end. */
+/** Waits until the analysis has come to its end. */
 const ended = (agent: Agent, id: string) =>
   eventually(async () => {
     const { body } = await results(agent, id);
@@ -129,7 +129,7 @@ const ended = (agent: Agent, id: string) =>
     return body;
   });
 
-/** A whole call, and what was found out of it. */
+/** Holds a whole call, and returns what was found out of it. */
 async function analysed(agent: Agent, messages = dinner) {
   const id = await talk(agent, messages);
   await hangUp(id);
@@ -147,7 +147,7 @@ async function toldOf(id: string): Promise<readonly unknown[]> {
   return bodies.map(({ payload }) => payload).filter((payload) => payload.call_id === id);
 }
 
-/** Whatever Temporal keeps of it. */
+/** Returns everything that Temporal keeps of the analysis. */
 async function historyOf(id: string): Promise<string> {
   const connection = await Connection.connect({ address: settings['TEMPORAL_ADDRESS']! });
   try {
@@ -224,7 +224,7 @@ describe('the analysis of a call', () => {
     expect(request.lastUser).toContain('Instructions: At most ten words.');
     expect(request.lastUser).toContain('["calm","annoyed","angry"]');
 
-    // Codes and ids may be kept for long; what was said and found out, and keys, are not theirs to keep.
+    // Temporal and the log may keep codes and ids for long, but neither words, findings nor keys.
     const kept = (await historyOf(id)) + log.join('');
     for (const secret of [key, 'four for dinner', 'A table for four']) expect(kept).not.toContain(secret);
   });

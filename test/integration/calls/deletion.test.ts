@@ -1,4 +1,4 @@
-/** Calls that are deleted: nothing of them is left in Postgres and in the storage, whatever fails on the way. */
+/** Nothing of a deleted call is left in Postgres and in the storage, whatever fails on the way. */
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
@@ -50,7 +50,7 @@ beforeEach(async () => {
 const secret = 'Ada Lovelace';
 type Ref = Awaited<ReturnType<typeof registerCall>>;
 
-/** A call that is over, with all that there can be of one, each part with a canary. */
+/** Makes a call that is over, with all that there can be of one, each part with a canary. */
 async function talked(change: Parameters<typeof registerCall>[2] & { readonly daysAgo?: number } = {}): Promise<Ref> {
   const { daysAgo = 0, ...call } = change;
   const { store } = facade;
@@ -75,7 +75,7 @@ async function talked(change: Parameters<typeof registerCall>[2] & { readonly da
   const admin = await session(facade.database.url);
   await admin.query('INSERT INTO parley.call_analyses (org, call_id) VALUES ($1, $2)', [org.name, ref.id]);
   await analysed(ref);
-  // How a call ended is final, for the owner of the tables as well; only as a replica does the server let it be aged.
+  // The end of a call is final, for the owner of the tables as well; only as a replica does the server let it be aged.
   await admin.query('SET session_replication_role = replica');
   const ages = ['created_at', 'started_at', 'ended_at'].map((time) => `${time} = ${time} - make_interval(days => $2)`).join(', ');
   await admin.query(`UPDATE parley.calls SET ${ages} WHERE id = $1`, [ref.id, daysAgo]);
@@ -91,7 +91,7 @@ async function analysed(ref: Ref): Promise<boolean> {
 
 const remove = (id: string, key = org.key) => facade.call('DELETE', `/v1/calls/${id}`, { key });
 
-/** All rows that hold the text, in any table. */
+/** Finds all rows that hold the text, in any table. */
 async function rowsWith(admin: Client, text: string): Promise<readonly string[]> {
   const { rows: tables } = await admin.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'parley'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,

@@ -34,7 +34,7 @@ interface EventBody {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that is in the outbox about an organisation, in order. */
+/** Returns the organisation's events in the outbox, in order. */
 async function eventsOf(org: string): Promise<readonly (EventBody & { readonly agent: string; readonly workspace: string | null })[]> {
   const { rows } = await (
     await session(url)
@@ -133,7 +133,7 @@ describe('what happens to a call', () => {
         prepared: undefined,
         transfers: {} as Transfers,
         closing: { roomClosed: Promise.resolve() },
-        // Not written before something waits for it.
+        // The event is not written before something waits for it.
         get starting() {
           return lifecycle.start({ ...ref, jobId: 'j' }).then(() => undefined);
         },

@@ -1,4 +1,4 @@
-/** What the roles may do with Secrets beyond what RBAC can say, at a real API server. */
+/** Tests what the roles may do with Secrets beyond what RBAC can say, at a real API server. */
 import { randomBytes } from 'node:crypto';
 
 import { expect, it } from 'vitest';

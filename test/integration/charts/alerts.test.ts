@@ -1,4 +1,4 @@
-/** Alerts and dashboards as the chart renders them. */
+/** Tests alerts and dashboards as the chart renders them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** A control plane of the chart's own: releases make what belongs to the cluster, which no other suite should meet. */
+/** Runs a control plane of the chart's own: releases make objects that belong to the cluster, which no other suite should meet. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,10 +20,10 @@ export interface ChartCluster {
   readonly transport: Transport;
   kubectl(args: readonly string[], input?: string): Promise<string>;
   helm(args: readonly string[], values?: object): Promise<string>;
-  /** A kubeconfig of a ServiceAccount, with a token that the API server made. */
+  /** Writes a kubeconfig of a ServiceAccount, with a token that the API server made. */
   kubeconfigOf(namespace: string, serviceAccount: string): Promise<string>;
   namespace(name: string, labels?: Readonly<Record<string, string>>): Promise<void>;
-  /** What the server says to the object; nothing is kept. */
+  /** Returns the server's complaint about the object; nothing is kept. */
   dryRun(object: object): Promise<string | undefined>;
   stop(): Promise<void>;
 }

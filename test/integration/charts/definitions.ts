@@ -1,4 +1,4 @@
-/** The definitions of other people's kinds that the chart makes objects of, cut down to what it uses: an unknown field is refused. */
+/** Defines other people's kinds that the chart makes objects of, cut down to what it uses: an unknown field is refused. */
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-/** What Argo CD, Flux and Kustomize make of Parley's resources and of the files in examples/. */
+/** Argo CD, Flux and Kustomize handle Parley's resources and the files in examples/. */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ describe('two managers, again and again', () => {
           expect(await versions(objects, own), `${manager} in round ${round}`).toEqual(before);
         }
       }
-      // A difference would be printed, and the exit code 1.
+      // kubectl would print a difference, and exit with 1.
       for (const manager of managers) {
         const difference = own.kubectl([
           'diff',
@@ -116,7 +116,7 @@ describe('two managers, again and again', () => {
   });
 });
 
-/** The overlay, without the namespace that it names: the test has one of its own. */
+/** Builds the overlay, without the namespace that it names: the test has one of its own. */
 async function build(environment: string): Promise<readonly Rendered[]> {
   const objects = parseManifests(await cluster.kubectl(['kustomize', overlay(environment)]));
   return objects.map((object) => {
@@ -126,7 +126,7 @@ async function build(environment: string): Promise<readonly Rendered[]> {
   });
 }
 
-/** kubectl reads them from a file. */
+/** Writes the objects to a file for kubectl to read. */
 async function file(objects: readonly Rendered[]): Promise<string> {
   const path = join(folder, 'objects.json');
   await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
@@ -139,7 +139,7 @@ async function apply(
   more: readonly string[] = [],
   where: SchemaCluster = cluster,
 ): Promise<void> {
-  // As Argo CD and Flux do: both take what is theirs by the repository.
+  // Argo CD and Flux do the same: both take what is theirs by the repository.
   await where.kubectl([
     'apply',
     '--server-side',
@@ -150,7 +150,7 @@ async function apply(
   ]);
 }
 
-/** Where each object is in its history: any write moves it on. */
+/** Returns the version of each object: any write moves it on. */
 async function versions(objects: readonly Rendered[], where: SchemaCluster): Promise<readonly string[]> {
   const text = await where.kubectl([
     'get',
@@ -161,8 +161,8 @@ async function versions(objects: readonly Rendered[], where: SchemaCluster): Pro
 }
 
 /**
- * The API server never keeps `stringData`: each apply of it changes the Secret's owners, whatever is in it. Flux and Argo CD
- * therefore send `data` in its place, and so does this.
+ * Sends `data` in place of `stringData`, as Flux and Argo CD do: the API server never keeps `stringData`, so that each apply of it changes
+ * the Secret's owners, whatever is in it.
  */
 function asTheyApply(object: Rendered): Rendered {
   const { stringData, ...rest } = object;

@@ -1,4 +1,4 @@
-/** Argo CD's health check, run by a Lua interpreter. */
+/** Runs Argo CD's health check with a Lua interpreter. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ interface Health {
   readonly message: string;
 }
 
-/** Compiles Lua once for all. */
+/** The factory compiles Lua once for all. */
 const factory = new LuaFactory();
 
 /** Runs the script as Argo CD does: the object is the global `obj`. */
@@ -27,7 +27,7 @@ async function healthOf(object: object): Promise<Health> {
   }
 }
 
-/** A value as Lua writes it. */
+/** Writes a value in Lua's syntax. */
 function toLua(value: unknown): string {
   if (value === null || value === undefined) return 'nil';
   if (Array.isArray(value)) return `{${value.map(toLua).join(', ')}}`;
@@ -64,7 +64,7 @@ describe("Argo CD's health", () => {
     await expect(healthOf(object(kind, busy))).resolves.toEqual({ status: 'Progressing', message: 'Postgres does not answer' });
     await expect(healthOf(object(kind, undefined))).resolves.toMatchObject({ status: 'Progressing' });
     await expect(healthOf(object(kind, {}))).resolves.toMatchObject({ status: 'Progressing' });
-    // What was said of the spec before says nothing of this one.
+    // A condition about the spec before says nothing of this one.
     await expect(healthOf(object(kind, { ...ready, observedGeneration: 2 }))).resolves.toMatchObject({ status: 'Progressing' });
     await expect(healthOf(object(kind, { ...stalled, observedGeneration: 2 }))).resolves.toMatchObject({ status: 'Progressing' });
     await expect(healthOf(object(kind, ready, { spec: { suspend: true } }))).resolves.toMatchObject({ status: 'Suspended' });
@@ -80,7 +80,7 @@ describe("Argo CD's health", () => {
       status: 'Degraded',
       message: 'Being deleted: two agents use it',
     });
-    // What was wrong before it says nothing of the deletion.
+    // A problem from before says nothing of the deletion.
     await expect(healthOf(object('Tool', { ...stalled, observedGeneration: 3 }, deleted))).resolves.toEqual({
       status: 'Progressing',
       message: 'Being deleted',

@@ -47,12 +47,12 @@ export interface Rendered {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: KubeObject['metadata'];
-  // What a kind has is looked into freely by the tests.
+  // Tests look freely into the fields of a kind.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly [field: string]: any;
 }
 
-/** The fewest values with which the chart installs. */
+/** The chart installs with no fewer values. */
 export const needed = {
   crds: { enabled: false },
   secrets: {
@@ -77,7 +77,7 @@ export async function helm(
     const file = join(folder, 'values.yaml');
     // Helm reads YAML 1.1, where `yes` is no text.
     await writeFile(file, stringify(options.values ?? {}, { version: '1.1' }));
-    // Nothing of the person who runs the tests: no repositories, plugins or kubeconfig.
+    // The environment has nothing of the person who runs the tests: no repositories, plugins or kubeconfig.
     const env = {
       PATH: process.env['PATH'],
       HOME: folder,
@@ -99,13 +99,13 @@ export async function helm(
   }
 }
 
-/** What an installation with these values would consist of, hooks included. */
+/** Renders all objects of an installation with these values, hooks included. */
 export async function render(
   values: object,
   options: {
     readonly release?: string;
     readonly namespace?: string;
-    /** What the cluster has beyond Kubernetes' own. */
+    /** API versions of the cluster beyond Kubernetes' own. */
     readonly apiVersions?: readonly string[];
   } = {},
 ): Promise<readonly Rendered[]> {
@@ -115,7 +115,7 @@ export async function render(
   return parseManifests(text);
 }
 
-/** Most objects are the same whatever the values are. */
+/** Rendered objects by their text, because most are the same whatever the values are. */
 const parsed = new Map<string, Rendered | null>();
 
 export function parseManifests(text: string): readonly Rendered[] {
@@ -125,7 +125,7 @@ export function parseManifests(text: string): readonly Rendered[] {
   });
 }
 
-/** The default of the chart's tests, with something laid over it, map by map. */
+/** Lays values over the default of the chart's tests, map by map. */
 export function withValues(...layers: readonly object[]): Record<string, unknown> {
   return layers.reduce<Record<string, unknown>>(
     (all, layer) => lay(all, layer as Record<string, unknown>),
@@ -133,7 +133,7 @@ export function withValues(...layers: readonly object[]): Record<string, unknown
   );
 }
 
-/** One map over another, deep; lists are replaced. */
+/** Lays one map over another, deep; lists are replaced. */
 export function lay(under: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
   const result = { ...under };
   for (const [key, value] of Object.entries(over)) {
@@ -165,7 +165,7 @@ export const ofKind = (manifests: readonly Rendered[], kind: string): readonly R
 
 export const roles = ['operator', 'api', 'worker', 'dispatcher', 'voice'] as const;
 
-/** The pods that these manifests make: of Deployments, of Jobs, and the pod of `helm test`. */
+/** Finds the pods that these manifests make: of Deployments, of Jobs, and the pod of `helm test`. */
 export function podsOf(manifests: readonly Rendered[]): readonly { readonly name: string; readonly template: PodTemplate }[] {
   return manifests.flatMap((manifest): { readonly name: string; readonly template: PodTemplate }[] => {
     const name = `${manifest.kind}/${manifest.metadata.name}`;

@@ -1,4 +1,4 @@
-/** What Helm makes before it makes the rest: hooks that need something of the rest would wait for it for ever. */
+/** Helm makes hooks before the rest: a hook that needs something of the rest would wait for it for ever. */
 import { describe, expect, it } from 'vitest';
 
 import { ofKind, podsOf, render, type Rendered, withValues } from './helm.ts';
@@ -12,7 +12,7 @@ interface Volume {
   readonly secret?: { readonly secretName: string };
 }
 
-/** Names of objects that a pod can't be made without. */
+/** Names the objects that a pod can't be made without. */
 function references(manifest: Rendered): readonly string[] {
   return podsOf([manifest]).flatMap(({ template: { spec } }) => {
     const names = [`PriorityClass ${String(spec['priorityClassName'])}`, `ServiceAccount ${spec.serviceAccountName}`];

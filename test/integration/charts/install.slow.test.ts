@@ -1,4 +1,7 @@
-/** The chart on a real API server. Pods don't run there; everything else is real: objects, admission, permissions, and the roles that use them. */
+/**
+ * Installs the chart on a real API server. Only pods don't run there; objects, admission, permissions and the roles that use them are
+ * real.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -43,14 +46,14 @@ const values = withValues({ organizations: ['acme', { name: 'globex' }] });
 beforeAll(async () => {
   [cluster, db] = await Promise.all([startCluster(), migratedDatabase()]);
   store = openPatientStore(db.url);
-  // What a careful cluster asks of every namespace with programs in it.
+  // A careful cluster asks this of every namespace with programs in it.
   await cluster.namespace(NAMESPACE, {
     'pod-security.kubernetes.io/enforce': 'restricted',
     'pod-security.kubernetes.io/warn': 'restricted',
   });
   await cluster.helm(['install', 'definitions', join(chart, 'charts/crds'), '--namespace', NAMESPACE]);
   await cluster.helm(['install', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'], values);
-  // An organisation without a grant, and a namespace that is none.
+  // One namespace is an organisation without a grant, the other no organisation.
   await cluster.namespace('stranger', { 'parley.dev/organization': 'true' });
   await cluster.namespace('elsewhere');
 });
@@ -122,7 +125,7 @@ describe('every manifest', () => {
   });
 
   it('is accepted by the API server, whatever is switched', async () => {
-    // Where nothing is installed: fields of an object that is there would be laid under those of the candidate.
+    // The dry runs happen where nothing is installed: fields of an object that is there would be laid under those of the candidate.
     for (const name of ['matrix', 'initech']) await cluster.namespace(name);
     const seen = new Map<string, { readonly object: Rendered; readonly name: string }>();
     for (const { name, manifests } of await rendered()) for (const object of manifests) seen.set(JSON.stringify(object), { object, name });
@@ -220,7 +223,7 @@ describe('permissions', () => {
         }),
       );
     }
-    // It finds the organisations by itself where the role may list them, and says so where it may not.
+    // doctor finds the organisations by itself where the role may list them, and says so where it may not.
     const found = await findingsAs('operator', { leaseNamespace: 'elsewhere' });
     expect(found).toContainEqual(
       expect.objectContaining({ outcome: 'fail', detail: expect.stringMatching(/in stranger: .*in elsewhere: create leases/) as string }),
@@ -269,7 +272,7 @@ describe('permissions', () => {
     ];
     try {
       await facadeAndOperatorWork(`http://127.0.0.1:${port}`, 'acme');
-      // Its Secrets can't be looked at: the status says so, and says it of this one alone.
+      // The operator can't look at this organisation's Secrets: the status says so, and says it of this one alone.
       await apply({ ...anAgent('lonely', 'stranger', withKey), metadata: { name: 'lonely', namespace: 'stranger' } });
       await eventually(async () => expect(JSON.stringify(await conditions('stranger', 'lonely'))).toContain('ReferenceForbidden'));
       await facadeAndOperatorWork(`http://127.0.0.1:${port}`, 'globex');
@@ -364,9 +367,9 @@ describe('who installs', () => {
     const install = ['install', 'second', chart, '--namespace', 'second', '--no-hooks'];
     const own = lay(values, { organizations: [] });
     await expect(cluster.helm(install, own)).rejects.toThrow(`release ${RELEASE} in namespace ${NAMESPACE}`);
-    // The one that there is may be looked at.
+    // `helm template` may look at the release that there is.
     await cluster.helm(['template', RELEASE, chart, '--namespace', NAMESPACE, '--dry-run=server', '--kube-version', '1.34.4'], values);
-    // One that leaves the operator to the other is part of it, and one in a namespace is apart.
+    // A release that leaves the operator to the other is part of it, and one in a namespace is apart.
     await cluster.helm([...install, '--dry-run=server'], lay(own, { operator: { enabled: false } }));
     await cluster.helm([...install, '--dry-run=server'], lay(own, { namespaced: true }));
   });
@@ -445,7 +448,7 @@ describe('the life of a release', () => {
       '--selector=app.kubernetes.io/instance=parley',
     ]);
     expect(left).toBe('');
-    // Again, over what was left.
+    // The chart is installed again, over what was left.
     await cluster.helm(['install', 'definitions', join(chart, 'charts/crds'), '--namespace', NAMESPACE]);
     await cluster.helm(['install', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'], values);
   });
@@ -478,7 +481,7 @@ interface Row {
   readonly verbs: readonly string[];
 }
 
-/** The rows under a heading of the page. A name next to a resource is the only object that is meant. */
+/** Reads the rows under a heading of the page. A name next to a resource is the only object that is meant. */
 function tableOf(page: string, heading: string): readonly Row[] {
   const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return section
@@ -501,7 +504,7 @@ function union(rows: readonly Row[]): Record<string, readonly string[]> {
   return found;
 }
 
-/** `kubectl auth can-i --list`, less what every service account may, which differs between versions of Kubernetes. */
+/** Returns `kubectl auth can-i --list` without what every service account may, which differs between versions of Kubernetes. */
 async function canI(serviceAccount: string, namespace: string, home = NAMESPACE): Promise<Record<string, readonly string[]>> {
   const rowsOf = async (account: string): Promise<readonly Row[]> => {
     const user = `--as=system:serviceaccount:${account}`;
@@ -517,7 +520,7 @@ async function canI(serviceAccount: string, namespace: string, home = NAMESPACE)
   return union(own.filter((row) => !anybodys.some((other) => isDeepStrictEqual(row, other))));
 }
 
-/** What `parley doctor` says of the cluster, as a role of the release. */
+/** Returns the findings of `parley doctor` about the cluster, as a role of the release. */
 async function findingsAs(
   role: RoleName,
   places: { readonly namespace?: string; readonly organizations?: readonly string[]; readonly leaseNamespace: string },
@@ -572,7 +575,7 @@ async function conditions(namespace: string, agent: string): Promise<readonly { 
   return object.status?.conditions ?? [];
 }
 
-/** An agent whose key is in a Secret, by kubectl and by REST; a webhook whose signing Secret the operator makes. */
+/** Makes an agent whose key is in a Secret, by kubectl and by REST, and a webhook whose signing Secret the operator makes. */
 async function facadeAndOperatorWork(url: string, org: string): Promise<void> {
   await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'models', namespace: org }, stringData: { openai: 'sk-test' } });
   await apply(anAgent('from-git', org, withKey));
@@ -596,7 +599,7 @@ async function facadeAndOperatorWork(url: string, org: string): Promise<void> {
   const number = `+1555010${['acme', 'globex', 'solo'].indexOf(org)}`;
   const made = await call('POST', '/v1/phone-numbers', { phone_number: number, sip_termination_uri: 'sip:trunk.example.com' });
   expect(made.status, await made.text()).toBe(201);
-  // Its header goes into a Secret.
+  // The tool's header goes into a Secret.
   const tool = await call('POST', '/v2/ai-agents/from-git/custom-tools/', {
     function_tool: { name: 'find_booking', description: 'Finds a booking.' },
     additional_tool_info: { api: { endpoint: 'https://api.example.com/bookings', headers: { Authorization: 'Bearer example' } } },

@@ -1,4 +1,4 @@
-/** Sets of values that together turn every switch of the chart: made from its schema, with the pairs that matter in addition. */
+/** Makes sets of values that together turn every switch of the chart: from its schema, with the pairs that matter in addition. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -23,7 +23,7 @@ interface Case {
 
 export const readSchema = async (): Promise<Schema> => JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')) as Schema;
 
-/** Another value than the default one, by path, or by the path below a role or `defaults`. What a value has to look like that the schema can't say stands here. */
+/** Values other than the default, by path, or by the path below a role or `defaults`, where the schema can't say what they look like. */
 const samples: Readonly<Record<string, unknown>> = {
   'image.registry': 'registry.example.com',
   'image.digest': `sha256:${'ab'.repeat(32)}`,
@@ -76,10 +76,10 @@ const samples: Readonly<Record<string, unknown>> = {
   'metrics.prometheusRule.namespace': 'default',
 };
 
-/** Fields of Services that the API server takes only in some combinations; platform-values.test.ts has them. */
+/** The API server takes these fields of Services only in some combinations; platform-values.test.ts has them. */
 const ofServices = /\.service\.(type|nodePort|clusterIP|ipFamil\w+|loadBalancer\w+|\w+TrafficPolicy)$/;
 
-/** By the last part of the path, for what every role has. */
+/** Values by the last part of the path, for fields that every role has. */
 const sampleByName: Readonly<Record<string, unknown>> = {
   tolerations: [{ key: 'dedicated', operator: 'Exists' }],
   affinity: {
@@ -130,7 +130,7 @@ const sampleByName: Readonly<Record<string, unknown>> = {
   exceptIPv6: ['fc00::/7'],
 };
 
-/** What has to be switched on for a value to matter. */
+/** A value below one of these prefixes matters only with these values. */
 const context: readonly (readonly [prefix: string, values: object])[] = [
   [
     'storage.persistentVolumeClaim',
@@ -150,13 +150,13 @@ const context: readonly (readonly [prefix: string, values: object])[] = [
   ['crds', { crds: { enabled: true } }],
 ];
 
-/** One case for each value that is not a variable: a switch turned, a choice made otherwise, something where nothing was. */
+/** Returns one case for each value that is not a variable: a switch turned, a choice made otherwise, something where nothing was. */
 export async function toggles(): Promise<readonly Case[]> {
   const cases: Case[] = [];
   const all = await readSchema();
   const walk = (given: Schema, path: readonly string[]): void => {
     const name = path.join('.');
-    // What a role may set in place of a default.
+    // A role may set this in place of a default.
     const [, inherited] = /^#\/properties\/defaults\/properties\/(\w+)$/.exec(given.$ref ?? '') ?? [];
     const schema = inherited === undefined ? given : all.properties?.['defaults']?.properties?.[inherited];
     if (schema === undefined) throw new Error(`${name}: its schema is missing`);
@@ -176,7 +176,7 @@ export async function toggles(): Promise<readonly Case[]> {
   return cases;
 }
 
-/** What has to be said with it, or the chart refuses. */
+/** Returns the values without which the chart refuses this one. */
 function companions(name: string, value: unknown): readonly object[] {
   if (name.endsWith('serviceAccount.create')) return [{ [name.split('.')[0] ?? '']: { serviceAccount: { name: 'there-already' } } }];
   if (name.endsWith('autoscaling.mode') && value !== 'none')
@@ -196,7 +196,7 @@ function others(schema: Schema, name: string): readonly unknown[] {
   const types = new Set([schema.type ?? []].flat());
   if (types.has('boolean')) return [schema.default !== true];
   if (types.has('integer')) return [((schema.default as number | null) ?? 41) + 1];
-  // Names of ServiceAccounts can't be shared.
+  // ServiceAccounts can't share a name.
   if (name.endsWith('serviceAccount.name')) return [`other-${name.split('.')[0]}`];
   if (types.has('string')) return ['other'];
   if (types.has('object')) return [{ 'example.com/key': 'value' }];
@@ -206,7 +206,7 @@ function others(schema: Schema, name: string): readonly unknown[] {
 
 const off = (role: string): object => ({ [role]: { enabled: false } });
 
-/** Combinations in which one switch changes what another one means. */
+/** Cases in which one switch changes what another one means. */
 export const pairs: readonly Case[] = [
   { name: 'the least that installs', values: withValues() },
   { name: 'without calls', values: withValues(off('voice')) },
@@ -256,11 +256,11 @@ export const pairs: readonly Case[] = [
 
 const overlaps = (one: string, other: string): boolean => one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 
-/** Values that rule each other out, or take away what others would show in. */
+/** These values rule each other out, or take away what others would show in. */
 const alone =
   /(^|\.)(enabled|create|mode|minAvailable|existingClaim|namespaced|digest|tests|nameOverride|fullnameOverride)(=|$)|^organizations=|^rbac|^crds/;
 
-/** The same in fewer renderings: what doesn't touch each other is turned together. */
+/** Makes the same cases in fewer renderings: values that don't touch each other are turned together. */
 export async function batches(): Promise<readonly Case[]> {
   const single: Case[] = [];
   const groups: { readonly names: string[]; values: Record<string, unknown> }[] = [];
@@ -283,7 +283,10 @@ export async function batches(): Promise<readonly Case[]> {
   return [...pairs, ...single, ...groups.map(({ names, values }) => ({ name: names.join(' '), values }))];
 }
 
-/** ServiceMonitors and PodMonitors are one or the other; and what a role sets covers the default, or has the same volume twice with it. */
+/**
+ * Tells whether values may be turned together: ServiceMonitors and PodMonitors are one or the other; and a role's value covers the
+ * default, or has the same volume twice with it.
+ */
 const compatible = (names: readonly string[], name: string): boolean => {
   const sides = [['metrics.serviceMonitor.'], ['metrics.podMonitor.'], ['defaults.'], roles.map((role) => `${role}.`)];
   const sideOf = (path: string): number => sides.findIndex((prefixes) => prefixes.some((prefix) => path.startsWith(prefix)));

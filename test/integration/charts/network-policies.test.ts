@@ -1,4 +1,4 @@
-/** Who reaches what: the policies of the chart against the page that describes them. */
+/** Compares the chart's network policies with the page that says who reaches what. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ describe('network policies', () => {
     readonly ports: readonly { readonly port: number | string; readonly endPort?: number; readonly protocol: string }[];
     readonly to?: readonly { readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] } }[];
   }
-  /** Ports that identify the destinations. */
+  /** These ports identify the destinations. */
   const telling: Readonly<Record<(typeof columns)[number], (rule: Rule) => boolean>> = {
     DNS: ({ ports }) => ports.some(({ port }) => port === 53),
     'API server': ({ ports }) => ports.some(({ port }) => port === 6443),
@@ -137,7 +137,7 @@ describe('network policies', () => {
     ).toContain(7890);
     expect(portsOf(await rulesOf('voice', { ...livekit, defaults: { extraEnv: [hidden('LIVEKIT_URL')] } }))).toContain(7880);
     expect(portsOf(await rulesOf('voice', { ...livekit, secrets: { LIVEKIT_URL: { name: 'all', key: 'url' } } }))).toContain(7880);
-    // What extraEnvFrom brings shows nowhere: its ports have to be said.
+    // The variables of extraEnvFrom show nowhere: their ports have to be said.
     expect(
       portsOf(
         await rulesOf('voice', {

@@ -1,4 +1,4 @@
-/** What Helm says at the end of an installation: commands that can be run as they stand. */
+/** Helm prints commands at the end of an installation that can be run as they stand. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { chart, find, render, withValues } from './helm.ts';
 
-/** `helm template` leaves the notes out; an object whose text they are brings them along. */
+/** Returns the notes, which `helm template` leaves out; an object whose text they are brings them along. */
 async function notes(values: object = {}): Promise<string> {
   const template = await readFile(join(chart, 'templates/NOTES.txt'), 'utf8');
   const object = `{{- define "notes" }}${template}{{ end }}

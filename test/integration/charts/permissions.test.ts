@@ -1,4 +1,4 @@
-/** What doctor looks for is what the chart grants: no more, which it would call missing, and no less, which it would miss. */
+/** doctor looks for just what the chart grants: it would call more missing, and would miss what it doesn't look for. */
 import { expect, it } from 'vitest';
 
 import { accessOf, type AccessScope } from '../../../cli/doctor/permissions.ts';
@@ -19,7 +19,7 @@ it.each(ROLE_NAMES)('of the %s', async (role) => {
   expect(wanted.toSorted()).toEqual(granted.toSorted());
 });
 
-/** Every permission that bindings of this kind give to the role. */
+/** Returns every permission that bindings of this kind give to the role. */
 function bound(manifests: readonly Rendered[], kind: string, role: RoleName): readonly string[] {
   return ofKind(manifests, kind)
     .filter(({ subjects }) => (subjects as readonly { readonly name: string }[]).some(({ name }) => name === `parley-${role}`))

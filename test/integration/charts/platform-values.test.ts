@@ -1,4 +1,4 @@
-/** The values that platform engineers know from other charts, and what linters of manifests ask for. */
+/** Tests the values that platform engineers know from other charts, and those that linters of manifests ask for. */
 import { describe, expect, it } from 'vitest';
 
 import { find, NAMESPACE, ofKind, podsOf, RELEASE, render, roles, withValues, type Container, type Rendered } from './helm.ts';

@@ -1,11 +1,11 @@
-/** What of the REST API's port an Ingress or an HTTPRoute lets in. */
+/** Tests what of the REST API's port an Ingress or an HTTPRoute lets in. */
 import { describe, expect, it } from 'vitest';
 
 import { MEDIA_EVENTS_PATH } from '../../../api/media-events/routes.ts';
 import { unstartedApi } from '../../../api/openapi/described-routes.ts';
 import { find, render, withValues } from './helm.ts';
 
-/** Show internals, and need no key. */
+/** These paths show internals, and need no key. */
 const inside = ['/metrics', '/readyz'];
 
 interface HttpRouteRule {
@@ -19,7 +19,7 @@ async function published(): Promise<readonly (readonly string[])[]> {
     rules: { http: { paths: { path: string; pathType: string }[] } }[];
   };
   const route = find(manifests, 'HTTPRoute', 'parley-api')['spec'] as { rules: readonly HttpRouteRule[] };
-  // A rule had no more matches than that in the first versions of the Gateway API.
+  // The first versions of the Gateway API allowed a rule no more matches.
   for (const { matches } of route.rules) expect(matches.length).toBeLessThanOrEqual(8);
   return [
     rules.flatMap(({ http }) => http.paths.filter(({ pathType }) => pathType === 'Prefix').map(({ path }) => path)),

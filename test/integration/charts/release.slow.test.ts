@@ -1,4 +1,4 @@
-/** What `make release` builds, without the image, which has suites of its own. */
+/** Tests what `make release` builds, without the image, which has suites of its own. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

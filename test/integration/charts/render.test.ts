@@ -1,4 +1,4 @@
-/** What the chart makes of its values. */
+/** Tests what the chart makes of its values. */
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -366,7 +366,7 @@ describe('organisations', () => {
           (name) => `CustomResourceDefinition ${name}.parley.dev Prune=false,Delete=false,ServerSideApply=true`,
         ),
         'Namespace acme Prune=false,Delete=false,Replace=false',
-        // Who says it otherwise knows why.
+        // Somebody who annotates otherwise knows why.
         'Namespace globex Delete=false,Prune=confirm',
         'PersistentVolumeClaim parley-files Prune=false,Delete=false,Replace=false',
       ]),
@@ -409,7 +409,7 @@ describe('the definitions', () => {
   });
 });
 
-/** A value that the variable may have and that isn't its default. */
+/** Returns a value that the variable may have and that isn't its default. */
 function sample(name: string, schema: unknown): unknown {
   const {
     type,
@@ -443,7 +443,7 @@ function sample(name: string, schema: unknown): unknown {
     TEMPORAL_TASK_QUEUE: 'other',
     // Two of them may not both lead.
     PARLEY_LEADER_ELECTION: true,
-    // In the Secrets of the test.
+    // The Secrets of the test hold this one.
     LIVEKIT_API_KEY: '',
   };
   if (name in special) return special[name];
@@ -451,6 +451,6 @@ function sample(name: string, schema: unknown): unknown {
   if (type === 'integer') return ((fallback as number | undefined) ?? minimum ?? 0) + 1;
   if (pattern?.includes('wss?') === true) return 'wss://media.example.com';
   if (format === 'uri') return 'https://api.example.com';
-  // What else it may be, only the program knows.
+  // Only the program knows which other values it may have.
   return fallback ?? '';
 }

@@ -1,4 +1,4 @@
-/** A browser without a window, steered by the protocol of its developer tools. */
+/** Steers a browser without a window by the protocol of its developer tools. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,20 +8,20 @@ import { testBinary } from '../../support/programs.ts';
 const KEY_CODES = { Tab: 9, Enter: 13, ArrowRight: 39 } as const;
 
 export interface Page {
-  /** Evaluates an expression, awaits what it gives, and answers it. @throws Error with what the page threw */
+  /** Evaluates an expression, awaits it, and returns the result. @throws Error with the page's own error */
   run<T>(expression: string): Promise<T>;
   goTo(url: string): Promise<void>;
-  /** What the console said and what was refused, the policy of the page included. */
+  /** Messages of the console and refused requests, those by the page's policy included. */
   readonly complaints: readonly string[];
-  /** Addresses that were asked for. */
+  /** Addresses that the page has asked for. */
   readonly requested: readonly string[];
   resize(size: { readonly width: number; readonly height: number }): Promise<void>;
-  /** Before any script of the pages that are opened from now on. */
+  /** Runs a script before any script of the pages that are opened from now on. */
   runFirst(script: string): Promise<void>;
   useScheme(scheme: 'light' | 'dark'): Promise<void>;
-  /** Of a key, as a person presses it: it moves the focus, or activates what has it. */
+  /** Presses a key, as a person does: it moves the focus, or activates the element that has it. */
   press(key: keyof typeof KEY_CODES): Promise<void>;
-  /** Of the window, as WebP. */
+  /** Takes a picture of the window, as WebP. */
   screenshot(): Promise<Buffer>;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ interface Evaluated {
   readonly exceptionDetails?: { readonly text: string; readonly exception?: { readonly description?: string } };
 }
 
-/** @param folder for its profile */
+/** @param folder the folder for the browser's profile */
 export async function openPage({ folder }: { readonly folder: string }): Promise<Page> {
   const child = spawn(
     await testBinary('chromium'),

@@ -1,4 +1,4 @@
-/** The page at `/call` in a real browser with a pretended microphone. */
+/** Opens the page at `/call` in a real browser with a pretended microphone. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
@@ -62,7 +62,7 @@ describe('the page in a browser', () => {
     const curious = anAgent('curious', org.name, { llm: { provider: 'openai', model: 'm', requiredDynamicData: ['who'] } });
     await kubectl(['apply', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: [receptionist, curious] });
     await eventually(async () => expect((await org.call('GET', '/v2/ai-agents')).body.data).toHaveLength(2));
-    // What `parley dev` gives to the page: the calls that it makes, and nothing else.
+    // The page's key is as `parley dev` gives it: it sees the calls that it makes, and nothing else.
     callKey = await org.keyWith('calls:create');
     page = await openPage({ folder });
     await pretendMicrophone(page, speechWav({ sampleRate: 48_000 }));
@@ -123,7 +123,7 @@ describe('the page in a browser', () => {
   it('shows what is said and done, who speaks, and how long it took', async () => {
     const { provider } = platform;
     provider.hear('What are your opening hours?', 'Thanks. Is my order 417 ready?');
-    // Long enough to be interrupted.
+    // The answer is long enough to be interrupted.
     provider.speech(({ input }) => ({ msPerCharacter: HOURS.includes(input) ? 200 : 40 }));
     provider.chat(({ lastUser, toolResults }) => {
       const asksForOrder = lastUser.includes('417');
@@ -155,7 +155,7 @@ describe('the page in a browser', () => {
     // The answer grows while it is spoken.
     await eventually(async () => expect((await entries())[3]).toEqual(['agent interim', expect.stringMatching(/^We are open Monday/)]));
     await checkLooks(page);
-    // A page that is longer than the window.
+    // The page is longer than the window.
     await page.resize({ ...SIZES.phone, height: 420 });
     await page.run('scrollTo(0, document.body.scrollHeight)');
     expect(
@@ -168,7 +168,7 @@ describe('the page in a browser', () => {
     await sees(5, 'user', 'Thanks. Is my order 417 ready?');
     await sees(6, 'tool', 'find_order(number: "417")');
     await sees(7, 'agent', 'Yes, order 417 is ready. You can collect it today.');
-    // What was cut off stands before the words that cut it off, and is no longer than what was heard of it.
+    // The answer that was cut off stands before the words that cut it off, and is no longer than what was heard of it.
     await eventually(async () => expect(await page.run(`document.querySelectorAll('#timeline .latency').length`)).toBe(2));
     const cutOff = `document.querySelectorAll('#timeline > li')[3]`;
     const [, heard = ''] = /^(.*) — interrupted$/.exec((await entries())[3]?.[1] ?? '') ?? [];
@@ -291,7 +291,7 @@ describe('the page in a browser', () => {
     const hosts = new Set(page.requested.filter((url) => !/^(about|data|blob):/.test(url)).map((url) => new URL(url).host));
     expect([...hosts].toSorted()).toEqual([new URL(platform.facade.url).host, new URL(platform.mediaServer.url).host].toSorted());
     expect(page.complaints.filter((line) => /Content Security Policy|exception|Uncaught/i.test(line))).toEqual([]);
-    // What LiveKit's client logs by default.
+    // LiveKit's client logs these by default.
     expect(page.complaints.filter((line) => /signal connect|join_request/.test(line))).toEqual([]);
   });
 

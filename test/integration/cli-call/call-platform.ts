@@ -1,4 +1,4 @@
-/** Everything that a call needs: the facade, a media server and a voice role of the suite's own, and scripted providers. */
+/** Runs everything that a call needs: the facade, a media server and a voice role of the suite's own, and scripted providers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import { organization, startFacade, type Facade, type TestOrganization } from '.
 import { startRole } from '../voice/stage.ts';
 
 export interface CallPlatform {
-  /** For what the suite leaves behind. */
+  /** Folder for files that the suite leaves behind. */
   readonly folder: string;
   readonly facade: Facade;
-  /** Has the agents `receptionist`, who says good morning, and `curious`, who requires `who` and waits. */
+  /** Organisation with the agents `receptionist`, who says good morning, and `curious`, who requires `who` and waits. */
   readonly org: TestOrganization;
   readonly mediaServer: MediaServer;
   readonly provider: ProviderServer;
@@ -70,7 +70,7 @@ export async function startCallPlatform({ page = false }: { readonly page?: bool
 }
 
 /**
- * A sentence that a detector of voices takes for one, as a WAV file.
+ * Makes a WAV file with a sentence that a detector of voices takes for one.
  * @param silenceMs before it, and after it
  */
 export function speechWav({

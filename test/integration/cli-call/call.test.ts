@@ -1,4 +1,4 @@
-/** `parley call` as a person uses it: the real command, a real media server, the voice role, and scripted providers. */
+/** Runs `parley call` as a person does: the real command, a real media server, the voice role, and scripted providers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -44,7 +44,7 @@ function call(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
   return { process: child, out: () => out, err: () => err, ended };
 }
 
-/** @returns its address, and what it was asked to say */
+/** @returns the server's address, and the texts that it was asked to say */
 async function speechServer(): Promise<{ readonly url: string; readonly said: string[] }> {
   const said: string[] = [];
   const servers = new Servers();
@@ -129,7 +129,7 @@ it('only listens where there is no microphone, and hangs up properly at Ctrl-C',
   run.process.kill('SIGINT');
   expect(await run.ended).toBe(0);
   expect(run.out()).toMatch(/ended: user_ended_call/);
-  // Nothing raw from a library, and no file that nobody asked for.
+  // The command shows nothing raw from a library, and leaves no file that nobody asked for.
   expect(run.out() + run.err()).not.toContain('"level"');
   expect(run.out()).not.toContain('recording:');
   expect((await readdir(platform.folder)).filter((name) => name.startsWith('call_') && name.endsWith('.ogg'))).toEqual(kept);
@@ -147,7 +147,7 @@ it('talks with the microphone, and plays what it hears', async () => {
     await writeFile(join(programs, name), text);
     await chmod(join(programs, name), 0o755);
   };
-  // In time, as a microphone is.
+  // The file is read in real time, like a microphone.
   await program(
     'arecord',
     `#!${process.execPath}
@@ -161,7 +161,7 @@ setInterval(() => process.stdout.write(sound.subarray(at, (at += 1920))), 20);`,
   expect(run.err()).toMatch(/the microphone is on .*Ctrl-C hangs up/);
   run.process.kill('SIGINT');
   expect(await run.ended).toBe(0);
-  // Both sentences, at 96 kB a second.
+  // The file has both sentences, at 96 kB a second.
   expect((await stat(played)).size).toBeGreaterThan(96_000);
 });
 

@@ -1,4 +1,4 @@
-/** A call as `parley call` joins it, with a real media server, and the test as the agent. */
+/** Joins a call as `parley call` does, with a real media server, and the test as the agent. */
 import { dispose } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';

@@ -1,4 +1,6 @@
-/** A microphone of the browser that is silent until the test speaks: however slow the machine is, a caller speaks when it is their turn. */
+/**
+ * Gives the browser a microphone that is silent until the test speaks: a caller speaks when it is their turn, however slow the machine is.
+ */
 import type { Page } from './browser.ts';
 
 const speakOnRequest = (wav: string): string => `
@@ -16,7 +18,7 @@ const speakOnRequest = (wav: string): string => `
     return microphone.stream;
   };`;
 
-/** On all pages that are opened from now on. @param speech WAV */
+/** Replaces the microphone on all pages that are opened from now on. @param speech a WAV file */
 export async function pretendMicrophone(page: Page, speech: Buffer): Promise<void> {
   await page.runFirst(speakOnRequest(speech.toString('base64')));
 }

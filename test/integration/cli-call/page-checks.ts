@@ -1,4 +1,4 @@
-/** What every state of a page must hold, at the width of a desk and of a phone. */
+/** Checks what every state of a page must hold, at the width of a desk and of a phone. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import type { Page } from './browser.ts';
 
 export const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
 
-/** As narrow as a window of 1280 pixels at 400 %. */
+/** A window of 1280 pixels is as narrow at 400 %. */
 const NARROWEST = { width: 320, height: 640 };
 
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -36,7 +36,7 @@ export async function checkLooks(page: Page): Promise<void> {
   await page.resize(SIZES.desk);
 }
 
-/** Elements that reach beyond the window, or whose content reaches beyond them where it can't be scrolled to and no ellipsis says so. */
+/** Finds elements that reach beyond the window, or whose content reaches beyond them without a way to scroll to it or an ellipsis. */
 function overflowing(page: Page): Promise<string[]> {
   return page.run(`[...document.querySelectorAll('body, body *')].filter((element) => {
     if (element.closest('.unseen') !== null) return false;
@@ -56,7 +56,7 @@ async function seriousFindings(page: Page): Promise<readonly string[]> {
   return findings.filter(({ impact }) => impact === 'serious' || impact === 'critical').map((finding) => JSON.stringify(finding));
 }
 
-/** Ids, or texts, of what has the focus, from where it is on: one for each press of Tab. */
+/** Returns the id, or text, of each element that gets the focus, from where it is on: one for each press of Tab. */
 export async function tabOrder(page: Page, presses: number): Promise<readonly string[]> {
   const order: string[] = [];
   for (let press = 0; press < presses; press += 1) {
@@ -70,7 +70,7 @@ export function focused(page: Page): Promise<string> {
   return page.run('document.activeElement?.id || document.activeElement?.textContent || document.activeElement?.tagName || ""');
 }
 
-/** Into `docs/images/` where `PARLEY_SCREENSHOTS=true`: the pictures of the documentation are those of the tests. */
+/** Saves a picture in `docs/images/` where `PARLEY_SCREENSHOTS=true`: the pictures of the documentation are those of the tests. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   if (process.env['PARLEY_SCREENSHOTS'] !== 'true') return;
   const file = fileURLToPath(new URL(`../../../docs/images/${name}.webp`, import.meta.url));

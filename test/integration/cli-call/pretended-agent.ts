@@ -1,4 +1,4 @@
-/** An agent's part in a room, played by the test: it decides when the agent can be heard. */
+/** Plays an agent's part in a room for the test, which decides when the agent can be heard. */
 import {
   AudioSource,
   LocalAudioTrack,
@@ -15,15 +15,15 @@ import type { MediaServer } from '../../../calls/media-server.ts';
 
 export interface PretendedAgent {
   readonly room: Room;
-  /** The only other participant. */
+  /** Returns the only other participant. */
   readonly user: () => RemoteParticipant | undefined;
-  /** Of the user, once it is published. */
+  /** Returns the user's microphone, once it is published. */
   readonly microphone: () => RemoteTrackPublication | undefined;
-  /** From now on the user can hear the agent. */
+  /** Lets the user hear the agent from now on. */
   readonly publishVoice: () => Promise<void>;
 }
 
-/** Leaves at the end of the test. */
+/** Joins the room; the agent leaves at the end of the test. */
 export async function joinAsAgent({ url, apiKey, apiSecret }: MediaServer, roomName: string): Promise<PretendedAgent> {
   const token = new AccessToken(apiKey, apiSecret, { identity: 'agent' });
   token.addGrant({ room: roomName, roomJoin: true });

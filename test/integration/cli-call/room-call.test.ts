@@ -1,4 +1,4 @@
-/** When `parley call` publishes its microphone. */
+/** Tests when `parley call` publishes its microphone. */
 import { expect, it } from 'vitest';
 
 import { AGENT_HEARD_WITHIN_MS } from '../../../calls/microphone.ts';

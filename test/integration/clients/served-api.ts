@@ -1,4 +1,4 @@
-/** A live API for the clients of all languages: with an agent in service, deliveries of webhooks, and a proxy in front that counts and loses. */
+/** Serves a live API to the clients of all languages: with an agent in service, and a proxy in front that counts and loses. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -11,9 +11,9 @@ export interface ServedApi {
   readonly facade: Facade;
   readonly org: TestOrganization;
   readonly proxy: LosingProxy;
-  /** For programs: where the API is, and a key that may do everything. */
+  /** Environment of programs: the API's address, and a key that may do everything. */
   readonly env: Readonly<Record<'PARLEY_URL' | 'PARLEY_API_KEY', string>>;
-  /** The operations of the OpenAPI document that were asked for through the proxy. */
+  /** Returns the operations of the OpenAPI document that were asked for through the proxy. */
   operations(): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** `@parley/client` against a live API: what compiles here compiles for users, and their README runs. */
+/** Runs `@parley/client` against a live API: what compiles here compiles for users, and their README runs. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ const sink = suiteFixture(startWebhookSink);
 suiteFixture(() => startDispatcher(api.facade));
 const parley = suiteFixture(() => connect(api.org.key));
 
-// What was lost may be asked for again at once.
+// A request that was lost may be made again at once.
 const connect = (apiKey: string): Parley => new Parley({ url: api.proxy.url, apiKey }, { ...realEffects, wait: async () => undefined });
 const failure = (asked: Promise<unknown>): Promise<ParleyError> =>
   asked.then(
@@ -28,7 +28,7 @@ const failure = (asked: Promise<unknown>): Promise<ParleyError> =>
     (error: unknown) => (error instanceof ParleyError ? error : Promise.reject(error)),
   );
 
-/** After the code of the README, whose receiver listens by then. */
+/** Runs after the code of the README, whose receiver listens by then. */
 const DELIVERY = `
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -125,7 +125,7 @@ describe('the TypeScript client', () => {
     const page = await readFile(join(repository, 'docs/reference/rest.md'), 'utf8');
     const written = '{"phone_number": "+4930555012345", "sip_termination_uri": "sip:trunk.example.com", "sip_trunk_password": "secret"}';
     expect(page).toContain(written);
-    // The same as a literal, which has to compile without `provider`.
+    // The same body is a literal here, which has to compile without `provider`.
     const body: components['schemas']['PhoneNumberCreate'] = {
       phone_number: '+4930555012345',
       sip_termination_uri: 'sip:trunk.example.com',

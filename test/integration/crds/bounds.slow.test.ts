@@ -1,4 +1,4 @@
-/** Objects far too large, by both kinds of `kubectl apply`: refused, with the field and the limit. */
+/** Objects that are far too large are refused by both kinds of `kubectl apply`, with the field and the limit. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -115,7 +115,7 @@ describe('objects far too large', () => {
   const cluster = suiteFixture(() => openCluster('bounds'));
   const folder = suiteFolder();
 
-  /** What kubectl says when it applies the object; throws when it is taken. */
+  /** Returns kubectl's complaint when it applies the object; throws when the object is taken. */
   async function complaint(kind: string, name: string, spec: ManifestFields, options: readonly string[]): Promise<string> {
     const file = join(folder, 'object.json');
     await writeFile(file, JSON.stringify(manifestOf(kind, name, spec)));

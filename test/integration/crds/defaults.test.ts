@@ -123,7 +123,7 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
   ],
 ];
 
-/** Applied first, then the second: what was taken out is gone, or has its default back. */
+/** The first spec is applied, then the second: a field that was taken out is gone, or has its default back. */
 const emptied: readonly (readonly [string, string, ManifestFields, ManifestFields, ManifestFields])[] = [
   [
     'messages of a tool',

@@ -27,7 +27,7 @@ describe('the examples under a running operator', () => {
   beforeAll(async () => {
     examples = await readExamples();
     await cluster.operator();
-    // The worker's part of it: to ask the MCP server for its tools.
+    // This is the worker's part: to ask the MCP server for its tools.
     const mcp = createExampleMcp();
     const { port } = await servers.http((request, response) => void mcp(request, response));
     const lists = new ToolListRefresher({

@@ -85,7 +85,7 @@ const keysOf = (object: TestManifest & { readonly data?: object }): readonly str
   ...Object.keys({ ...object.stringData, ...object.data }).map((key) => `#${key}`),
 ];
 
-/** `Secret/name#key` and `Agent/name`, found by the names of the fields that refer. */
+/** Returns `Secret/name#key` and `Agent/name`, found by the names of the fields that refer. */
 function references(node: unknown, field = ''): readonly string[] {
   if (Array.isArray(node)) return node.flatMap((item) => references(item, field));
   if (typeof node !== 'object' || node === null) return [];

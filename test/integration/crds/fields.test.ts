@@ -4,13 +4,13 @@ import { samples } from './samples.ts';
 import { openCluster, schemaNodes, type StoredManifest } from './support.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
-/** Fields without fields of their own; what is kept as it is (`x-kubernetes-preserve-unknown-fields`) counts as one. */
+/** Fields without fields of their own; one that is kept as it is (`x-kubernetes-preserve-unknown-fields`) counts as one. */
 const leaves = schemaNodes().filter(
   ({ schema }) =>
     schema.items === undefined && schema.additionalProperties === undefined && Object.keys(schema.properties ?? {}).length === 0,
 );
 
-/** All values of an object at a path like `Agent.spec.dynamicData[].url`. */
+/** Returns all values of an object at a path like `Agent.spec.dynamicData[].url`. */
 function valuesAt(manifest: StoredManifest, path: string): readonly unknown[] {
   const [kind, ...segments] = path.split(/(?=\[\]|\{\})|\./);
   if (manifest.kind !== kind) return [];

@@ -1,4 +1,4 @@
-/** Each CEL rule of the schemas: an object that breaks it, and exactly what the API server says. */
+/** An object breaks each CEL rule of the schemas, and the API server says exactly what is expected. */
 import { describe, expect, it } from 'vitest';
 
 import { checkSpec, testedKinds } from '../../../cli/agent-files/check-object.ts';
@@ -9,9 +9,9 @@ interface Row {
   /** Node that has the rule. */
   readonly rule: string;
   readonly spec: ManifestFields;
-  /** Applied first: for rules that compare with what is stored. */
+  /** Spec that is applied first: for rules that compare with what is stored. */
   readonly before?: ManifestFields;
-  /** What the server answers, `field: message`. */
+  /** The server's answer, `field: message`. */
   readonly answer: string;
 }
 

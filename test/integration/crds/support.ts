@@ -1,4 +1,4 @@
-/** A namespace of its own on the shared API server, and the few requests that tests of the schemas need. */
+/** Gives a test a namespace of its own on the shared API server, and the few requests that tests of the schemas need. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -26,7 +26,7 @@ export const manifestOf = (kind: string, name: string, spec: ManifestFields): St
   spec,
 });
 
-/** The smallest specs, with some fields more. */
+/** Returns the smallest spec, with some fields more. */
 export const agent = (fields: ManifestFields = {}): ManifestFields => ({
   llm: { model: 'm' },
   speechToText: { provider: 'deepgram' },
@@ -38,7 +38,7 @@ export const custom = (http: ManifestFields = {}): ManifestFields => ({
 });
 export const webhook = (fields: ManifestFields = {}): ManifestFields => ({ url: 'https://example.com', ...fields });
 
-/** A refusal, as the server gives its causes: `field: message`, sorted. */
+/** Causes of a refusal, as the server gives them: `field: message`, sorted. */
 type Refusal = readonly string[];
 
 export interface SchemaCluster {
@@ -109,12 +109,12 @@ export function pluralOf(kind: string): string {
 }
 
 export interface SchemaNode {
-  /** `Agent.spec.dynamicData[].url`: `[]` an item of a list, `{}` a value of a map. */
+  /** Path such as `Agent.spec.dynamicData[].url`: `[]` is an item of a list, `{}` a value of a map. */
   readonly path: string;
   readonly schema: StructuralSchema;
 }
 
-/** Every node of spec and status of every kind. */
+/** Returns every node of spec and status of every kind. */
 export function schemaNodes(): readonly SchemaNode[] {
   return customResourceDefinitions().flatMap((crd) => {
     const { properties } = crd.spec.versions[0]?.schema.openAPIV3Schema ?? {};

@@ -1,4 +1,4 @@
-/** What counts as nothing: a refusal, or the word that somebody is there. */
+/** Decides which answers give nothing away: a refusal, or the word that somebody is there. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +8,16 @@ import { promisify } from 'node:util';
 
 interface Finding {
   readonly how: string;
-  /** Of HTTP. */
+  /** Status of an HTTP answer. */
   readonly status?: number;
   readonly body?: string;
-  /** Of gRPC. */
+  /** Status of a gRPC answer. */
   readonly grpc?: string;
-  /** Of protocols that are no HTTP. */
+  /** Text of an answer that is no HTTP. */
   readonly text?: string;
 }
 
-/** Asks as an account without rights where this one may become it. */
+/** Asks the ports from an account without rights where this one may become it. */
 export async function askAsStranger(ports: readonly number[]): Promise<{ readonly uid: number; readonly answers: readonly string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-stranger-'));
   try {
@@ -50,7 +50,7 @@ const healthy = /^(ok|OK|\{"status":"ok"\})?\n?$/;
 function saysSomething({ how, status, body = '', grpc, text }: Finding): boolean {
   if (grpc !== undefined) return grpc === '0';
   if (status !== undefined) return status < 300 ? !healthy.test(body) : status < 400;
-  // Other than these two, every server says what it thinks of a protocol that is not its own.
+  // Every server but these two says what it thinks of a protocol that is not its own.
   if (how.startsWith('redis')) return /^(\+|\$|\*|:)/.test(text ?? '');
   return (text ?? '').startsWith('R\0\0\0\b\0\0\0\0');
 }

@@ -1,4 +1,4 @@
-/** dev-speech as a process of its own, and what it is asked. */
+/** Runs dev-speech as a process of its own, and asks it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -14,7 +14,7 @@ export interface DevSpeech {
   readonly log: () => string;
 }
 
-/** @returns starts one, ended with the suite */
+/** @returns a function that starts one, ended with the suite */
 export function devSpeechProcesses(): (env: NodeJS.ProcessEnv) => Promise<DevSpeech> {
   const running: DevSpeech[] = [];
 

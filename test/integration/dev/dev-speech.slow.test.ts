@@ -1,4 +1,4 @@
-/** dev-speech as `parley dev` runs it: a process that speaks, understands what it has spoken, and answers. */
+/** Runs dev-speech as `parley dev` does: a process that speaks, understands what it has spoken, and answers. */
 import { once } from 'node:events';
 
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const start = devSpeechProcesses();
 
 describe('with its voice and its ear', () => {
   let speech: DevSpeech;
-  /** One that has spoken nothing. */
+  /** This server has spoken nothing. */
   let listener: DevSpeech;
   beforeAll(async () => {
     [speech, listener] = await Promise.all([start(process.env), start(process.env)]);
@@ -49,7 +49,7 @@ describe('with its voice and its ear', () => {
     expect(events.map(({ error }) => error?.code)).toContain('input_audio_buffer_commit_empty');
     const append = (piece: Int16Array): void => send({ type: 'input_audio_buffer.append', audio: bytesOf(piece).toString('base64') });
     for (let at = 0; at < samples.length; at += 2_400) append(samples.slice(at, at + 2_400));
-    // It looks again once more has come, and a word is said when two looks agree: a microphone goes on, too.
+    // The server looks again once more has come, and a word is said when two looks agree: a microphone goes on, too.
     await eventually(() => {
       append(new Int16Array(12_000));
       expect(deltas()).toMatch(/^i would like to rent a tandem/);

@@ -1,4 +1,4 @@
-/** dev-speech as `parley dev` runs it, without a voice and an ear: what it answers, and what it plays in their place. */
+/** Runs dev-speech as `parley dev` does, without a voice and a recogniser: it still answers, and plays tones in their place. */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 
@@ -35,7 +35,7 @@ describe('without anything', () => {
     expect(readWav(file).samples.length).toBeGreaterThan(12_000);
     await eventually(() => expect(speech.log()).toContain('tones are played in place of words'));
     expect(speech.log()).toContain('no recogniser');
-    // By its length it knows its own tones again.
+    // The server knows its own tones again by their length.
     expect(await hear(speech, file)).toEqual({ text: 'Where is my order?', doubtful: true });
     const stranger = readWav(file);
     const half = file.subarray(0, 44 + Math.floor(stranger.samples.length / 2) * 2);

@@ -1,4 +1,4 @@
-/** Every listening socket of a process tree, and what each of them gives to somebody without credentials. Linux. */
+/** Lists every listening socket of a process tree, and tries what each gives to somebody without credentials. Linux only. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export interface ListeningSocket {
@@ -8,7 +8,7 @@ export interface ListeningSocket {
   readonly pid: number;
 }
 
-/** Those of the process and its descendants, in this network: ports of another one cannot be reached here. */
+/** Lists the sockets of the process and its descendants, in this network: ports of another one cannot be reached here. */
 export function listeningSockets(root: number): readonly ListeningSocket[] {
   const owners = new Map(descendants(root).flatMap((pid) => socketsOf(pid).map((inode) => [inode, pid] as const)));
   return (['tcp', 'tcp6', 'udp', 'udp6'] as const).flatMap((table) =>
@@ -18,7 +18,7 @@ export function listeningSockets(root: number): readonly ListeningSocket[] {
       .flatMap((line) => {
         const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
         const pid = owners.get(inode);
-        // 0A: LISTEN.
+        // 0A is the state LISTEN.
         if (pid === undefined || (table.startsWith('tcp') && state !== '0A')) return [];
         const [address = '', port = ''] = local.split(':');
         return [{ protocol: table.slice(0, 3) as 'tcp' | 'udp', address: readable(address), port: Number.parseInt(port, 16), pid }];
@@ -43,7 +43,7 @@ function descendants(root: number): readonly number[] {
       );
       children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const found = [root];

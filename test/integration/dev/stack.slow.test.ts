@@ -1,4 +1,4 @@
-/** `parley dev` as its user has it: two stacks in two folders, killed, stopped and started again. */
+/** Runs `parley dev` as its user does: two stacks in two folders, killed, stopped and started again. */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
@@ -33,7 +33,7 @@ const allParts = [
 ];
 /** The runner's own variables must not decide where these stacks get their database and ports from. */
 const env = { DATABASE_URL: undefined, PARLEY_API_PORT: undefined, KUBECONFIG: undefined };
-/** Programs may have to be fetched or built first. */
+/** The start may have to fetch or build programs first. */
 const startLimitMs = 580_000;
 
 const folders = { left: '', right: '' };
@@ -45,7 +45,7 @@ const pidsOf = (folder: string): Map<string, number> => {
 };
 
 async function started(folder: string, ...args: readonly string[]): Promise<TestStackEnv> {
-  // The call is the end-to-end suite's.
+  // The end-to-end suite makes the call.
   const finished = await dev(folder, '--detach', '--no-call', ...args);
   expect(finished.code, `${finished.stdout}\n${finished.stderr}`).toBe(0);
   return readStackEnv(folder);
@@ -67,7 +67,7 @@ beforeAll(() => {
 afterAll(async () => {
   for (const folder of Object.values(folders)) {
     await dev(folder, 'stop');
-    // For root they may lie outside the folder.
+    // The data of root may lie outside the folder.
     removePostgresData(join(folder, '.parley/data'));
     rmSync(folder, { recursive: true, force: true });
   }
@@ -120,7 +120,8 @@ describe('two stacks side by side', () => {
   it.runIf(process.platform === 'linux')('require credentials, and answer this machine only', async () => {
     const root = Number(readFileSync(join(folders.left, '.parley/supervisor.pid'), 'utf8'));
     const sockets = listeningSockets(root);
-    // Each component has one at least, so that the list is the whole of them; Temporal's are in a network of their own where the system allows it.
+    // Each component has one at least, so that the list is complete; Temporal's may be in a network of their own, where the system allows
+    // it.
     expect(new Set(sockets.map(({ pid }) => pid)).size).toBeGreaterThanOrEqual(allParts.length - 1);
     expect(sockets.filter(({ address }) => !address.startsWith('127.'))).toEqual([]);
     const ports = sockets.filter(({ protocol }) => protocol === 'tcp').map(({ port }) => port);
@@ -149,7 +150,7 @@ describe('two stacks side by side', () => {
     ];
     const status = async (url: string): Promise<number> =>
       (await client.rest('POST', '/v1/public/webhook/subscription?dry_run=true', { name: 'x', url, enable_signed_webhooks: true })).status;
-    // Others of this machine may be: one tries one's own tools here.
+    // Other ports of this machine may be called: people try their own tools here.
     for (const port of [receiver, speech, 3000]) expect(await status(`http://127.0.0.1:${port}/`)).toBeLessThan(300);
     for (const port of Object.values(servers))
       for (const host of hosts) expect([host, port, await status(`http://${host}:${port}/`)]).toEqual([host, port, 400]);

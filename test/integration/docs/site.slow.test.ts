@@ -1,4 +1,4 @@
-/** The documentation as a site, as `make site` builds it. */
+/** Tests the documentation as a site, as `make site` builds it. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe('the site of the documentation', () => {
     await promisify(execFile)('vitepress', ['build', 'docs', '--outDir', out], { cwd: repositoryRoot() });
   });
 
-  /** The file of the site that is answered for a path. */
+  /** Returns the file of the site that answers a path. */
   const fileOf = (path: string): string => `${path.slice(1)}${path.endsWith('/') ? 'index.html' : ''}`;
 
   it('leads only to what it has, headings included', () => {

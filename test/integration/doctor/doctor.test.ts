@@ -1,4 +1,4 @@
-/** What doctor says of servers that work, and of each that does not. */
+/** Tests what doctor says of servers that work, and of each that does not. */
 import { pathToFileURL } from 'node:url';
 
 import { beforeAll, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Whether everything that is kept of a knowledge base's documents is there, and there once. */
+/** Checks that everything that is kept of a knowledge base's documents is there, and there once. */
 import { expect } from 'vitest';
 
 import type { KnowledgeHarness } from './harness.ts';

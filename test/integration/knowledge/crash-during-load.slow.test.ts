@@ -40,7 +40,7 @@ it(
         // Postgres may have been the last.
         const before = await eventually(() => completed(kb));
         const adding = addFiles(kb, ids.length);
-        // Each time at another point: while the first files are taken on, and when more and more of them have been read.
+        // Each kill comes at another point: while the first files are taken on, and when more and more of them have been read.
         await eventually(async () => expect(await completed(kb)).toBeGreaterThanOrEqual(before + 4 * round), 10);
         await kill();
         ids.push(...(await adding));
@@ -57,7 +57,7 @@ async function completed(kb: KnowledgeHarness): Promise<number> {
   return row!.count;
 }
 
-/** As a client does that gets no answer: the same file again, until it is taken on. Whatever the lost answer was, it has another id then. */
+/** Adds files like a client that gets no answer: each again until it is taken on, with another id than the lost answer had. */
 async function addFiles(kb: KnowledgeHarness, from: number): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let index = from; index < from + filesForEachKill; index += 1)

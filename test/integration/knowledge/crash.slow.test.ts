@@ -1,4 +1,4 @@
-/** Whatever dies or goes away in the middle: a document is completed once, with all of its chunks, or failed with a reason. */
+/** Whatever dies or goes away in the middle, a document is completed once, with all of its chunks, or failed with a reason. */
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 
@@ -12,7 +12,7 @@ import { knowledgeHarness, startWorker, type KnowledgeHarness } from './harness.
 
 const spawnWorker = (env: Readonly<Record<string, string>>) => spawnRole('worker', { ...process.env, PARLEY_LOG_LEVEL: 'error', ...env });
 
-/** Some thousand paragraphs, each with a number that no other has. */
+/** Number of paragraphs; each has a number that no other has. */
 const paragraphs = 3_000;
 const bigText = Array.from(
   { length: paragraphs },
@@ -41,7 +41,7 @@ async function stopAt(kb: KnowledgeHarness, stage: DocumentStage): Promise<(mean
   };
 }
 
-/** All chunks are there once: in Postgres, in the vector store, and in what ranking counts with. */
+/** Checks that all chunks are there once: in Postgres, in the vector store, and in what ranking counts with. */
 async function expectWhole(kb: KnowledgeHarness, id: string, chunkCount: number): Promise<void> {
   const { id: collectionId } = kb.collection;
   expect(await kb.knowledge.vectors.count({ org: 'acme', collectionId, space: { model: 'bm25', dimension: 0 } }, id)).toBe(chunkCount);
@@ -64,8 +64,9 @@ async function expectFound(kb: KnowledgeHarness, id: string): Promise<void> {
 }
 
 /**
- * Side by side, for most of each is waiting until Temporal gives a dead worker up; in one test, for what they start goes with it.
- * @returns what went wrong
+ * Runs the scenarios side by side, for most of each is waiting until Temporal gives a dead worker up; in one test, for what they start
+ * goes with it.
+ * @returns the failures
  */
 async function together(scenarios: Readonly<Record<string, () => Promise<void>>>): Promise<readonly string[]> {
   const results = await Promise.allSettled(Object.values(scenarios).map((run) => run()));
@@ -114,7 +115,7 @@ async function killedWhileFetching(): Promise<void> {
   expect(await kb.files(id)).toHaveLength(2);
 }
 
-/** Who lost its connections has asked for others, several times. */
+/** Waits until a client that lost its connections has asked for others, several times. */
 async function askedInVain(proxy: TcpProxy): Promise<void> {
   const before = proxy.refused;
   await eventually(() => expect(proxy.refused).toBeGreaterThan(before + 5));

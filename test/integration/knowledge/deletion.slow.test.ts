@@ -1,11 +1,11 @@
-/** What a search may answer while documents come, go and take each other's place. */
+/** Tests what a search may answer while documents come, go and take each other's place. */
 import { expect, it } from 'vitest';
 
 import type { DocumentRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { knowledgeHarness, startWorker, type KnowledgeHarness } from './harness.ts';
 
-/** Chunks of their own, each with the same rare word. */
+/** Makes chunks that all have the same rare word. */
 const chapters = (word: string, count: number): string =>
   Array.from({ length: count }, (_, index) => `# Chapter ${index}\n\nThe ${word} is described here, with ${index} other things.`).join(
     '\n\n',
@@ -14,7 +14,9 @@ const chapters = (word: string, count: number): string =>
 const inStore = (kb: KnowledgeHarness, documentId: string): Promise<number> =>
   kb.knowledge.vectors.count({ org: 'acme', collectionId: kb.collection.id, space: { model: 'bm25', dimension: 0 } }, documentId);
 
-/** 1,000 searches and more, many at a time; the document is deleted in the middle. Each records whether it began after that, as the last 200 do. */
+/**
+ * Searches 1,000 times and more, and deletes the document in the middle. Each search records whether it began after that; the last 200 do.
+ */
 async function searchWhileRemoving(kb: KnowledgeHarness, gone: string, remove: () => Promise<unknown>) {
   const seen: { readonly after: boolean; readonly hits: number; readonly ofGone: number }[] = [];
   let removed = false;
@@ -41,7 +43,7 @@ it.each([
 ])('a deleted document is in none of a thousand searches, %s', async (_when, cleared) => {
   const kb = await knowledgeHarness({ worker: false });
   const worker = await startWorker(kb.env);
-  // Before the others while it is there; they are enough for every search to answer.
+  // The document stands before the others while it is there; they are enough for every search to answer.
   const gone = await kb.add('gone.md', chapters('zeppelin zeppelin', 60));
   const others = await Promise.all(['one.md', 'two.md'].map((name) => kb.add(name, chapters('zeppelin', 20))));
   for (const id of [gone, ...others]) expect(await kb.ended(id)).toMatchObject({ status: 'completed' });
@@ -54,7 +56,7 @@ it.each([
   expect(seen.some(({ after, ofGone }) => !after && ofGone > 0)).toBe(true);
   const after = seen.filter((search) => search.after);
   expect(after.filter(({ ofGone }) => ofGone > 0)).toEqual([]);
-  // What stood behind it moves up, and nothing is missing for its sake.
+  // The chunks behind it move up, and nothing is missing for its sake.
   expect(seen.filter(({ hits }) => hits < 5)).toEqual([]);
   if (cleared) await eventually(async () => expect(await inStore(kb, gone)).toBe(0));
   else expect(await inStore(kb, gone)).toBe(60);
@@ -125,7 +127,7 @@ it('the replacement of a source leaves no moment without an answer, and no way b
     expect(own).toEqual(own.toSorted((a, b) => a - b));
   }
   expect(Math.max(...answers.flat())).toBeGreaterThanOrEqual(4);
-  // Five times replaced, five times cleared away.
+  // The document was replaced and cleared away five times.
   await eventually(async () => {
     expect(await knowledge.documents.existing({ org: 'acme', ids })).toEqual(new Set(ids.slice(-1)));
     expect(await inStore(kb, ids.at(-1) ?? '')).toBe(10);

@@ -1,4 +1,4 @@
-/** Events of documents: one for each that came to its end, in the transaction that ended it. */
+/** Each document that came to its end has one event, written in the transaction that ended it. */
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { documentCompleted, documentFailed } from '../../../knowledge/ingestion/complete-document.ts';
@@ -54,7 +54,7 @@ const failed = (ended: EndedDocument): NewEvent => documentFailed(ended, failure
 
 const seen = new Set<string>();
 
-/** Those that were written since the last look. Their ids are of the time that the test says. */
+/** Returns the events that were written since the last look. Their ids are of the time that the test says. */
 async function news() {
   const events = await store.webhooks.events({ org, after, limit: 100 });
   const fresh = events.filter(({ id }) => !seen.has(id));

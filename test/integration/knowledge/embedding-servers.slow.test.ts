@@ -1,4 +1,4 @@
-/** Embedding servers as they are: whatever they answer, there is never a wrong vector, and never a silence that looks like an answer. */
+/** Whatever real embedding servers answer, there is never a wrong vector, and never a silence that looks like an answer. */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
@@ -19,7 +19,7 @@ import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 const dimension = 16;
 const sameMeaning: Readonly<Record<string, string>> = { automobile: 'car', vehicle: 'car', physician: 'doctor' };
 
-/** What the model of these tests makes of a text: a direction for each word, the same one for words that mean the same. */
+/** Embeds a text as the model of these tests does: a direction for each word, the same one for words that mean the same. */
 function vectorFor(text: string): readonly number[] {
   const sum = Array.from({ length: dimension }, () => 0.01);
   for (const word of text.toLowerCase().match(/[a-z0-9-]+/g) ?? []) {
@@ -84,7 +84,7 @@ const answers = {
 
 type Way = keyof typeof answers;
 
-/** A server with a path for each model: it answers in one way `times` times, then in another. */
+/** Starts a server with a path for each model: it answers in one way `times` times, then in another. */
 async function embeddingServer() {
   const counts = new Map<string, number>();
   const servers = new Servers();
@@ -121,19 +121,19 @@ const profilesOf = (profiles: readonly Profile[]): Readonly<Record<string, strin
   PARLEY_EMBEDDING_PROFILES: JSON.stringify([{ name: 'default', provider: 'lexical', model: 'bm25' }, ...profiles]),
 });
 
-/** A knowledge base of its own for a profile. */
+/** Makes a knowledge base for a profile. */
 function baseOf(kb: KnowledgeHarness, { name, model }: Profile): Promise<Collection> {
   const chunks = { maxTokens: 400, overlapTokens: 50, language: 'en' };
   return kb.store.knowledge.collections.ensure({ org: 'acme', name, uid: `uid-${name}`, ...chunks, profile: name, model, dimension });
 }
 
-/** Sections, and with them chunks; more than fit into one request. */
+/** Number of sections, and with them chunks: they don't fit into one request. */
 const sections = 150;
 const manual = Array.from({ length: sections }, (_, index) => `# Part ${index}\n\nThe bolt B-${index} holds plate P-${index * 7}.`).join(
   '\n\n',
 );
 
-/** What a collection has in its table of vectors, in addition to their texts. */
+/** Reads what a collection has in its table of vectors, in addition to their texts. */
 async function storedVectors(kb: KnowledgeHarness, collectionId: string) {
   const rows = await kb.sql<{ embedding: string; text: string }>(
     `SELECT v.embedding::text, c.indexed_text AS text FROM parley.vector_dense_${dimension} v
@@ -227,7 +227,7 @@ describe('a hybrid search', () => {
     expect((await kb.search('automobile', { in: collection, topK: 100 })).map(({ documentId }) => documentId)).not.toContain(ids[0]);
     expect(await kb.search('automobile', { in: collection, filter: { absent: 'has it' } })).toEqual([]);
 
-    // Not a list of what the words alone have found: that would be another answer to the same question.
+    // The search doesn't answer with what the words alone have found: that would be another answer to the same question.
     await server.stop();
     await expect(kb.search('garden and kitchen', { in: collection })).rejects.toThrow(SearchUnavailableError);
   });

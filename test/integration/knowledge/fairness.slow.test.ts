@@ -1,4 +1,4 @@
-/** Organisations take turns, and the knowledge bases of one. On a Temporal of its own: another one may not know fairness. */
+/** Organisations take turns, and the knowledge bases of one. The suite has a Temporal of its own: another one may not know fairness. */
 import { expect, it } from 'vitest';
 
 import { ownTemporal } from '../../support/own-temporal.ts';

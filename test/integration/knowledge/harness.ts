@@ -1,4 +1,4 @@
-/** A knowledge base with everything behind it but HTTP: real Postgres, Temporal and files, and a worker of its own. */
+/** Runs a knowledge base with everything behind it but HTTP: real Postgres, Temporal and files, and a worker of its own. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface KnowledgeHarness {
   readonly store: Store;
   readonly knowledge: Knowledge;
   readonly collection: Collection;
-  /** Another knowledge base, of `org` (the first one's by default). */
+  /** Makes another knowledge base, of `org` (the first one's by default). */
   another(more: { readonly org?: string; readonly name?: string }): Promise<Collection>;
   /** Takes a file on as an upload does. @returns its document's id */
   add(
@@ -35,7 +35,7 @@ export interface KnowledgeHarness {
     more?: {
       readonly metadata?: Readonly<Record<string, string>>;
       readonly to?: Collection;
-      /** Whether it takes its turn among the small files: follows from its size. */
+      /** Set if the document takes its turn among the small files; by default its size decides. */
       readonly small?: boolean;
     },
   ): Promise<string>;
@@ -46,9 +46,9 @@ export interface KnowledgeHarness {
     more?: { readonly topK?: number; readonly filter?: Readonly<Record<string, string>>; readonly in?: Collection },
   ): Promise<readonly SearchHit[]>;
   sql<R extends object>(text: string, values?: unknown[]): Promise<readonly R[]>;
-  /** As a deletion does. */
+  /** Removes a document as a deletion does. */
   remove(documentId: string): Promise<void>;
-  /** Files of a document that are in the storage. */
+  /** Lists the files of a document that are in the storage. */
   files(documentId: string): Promise<readonly string[]>;
 }
 
@@ -115,7 +115,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
           documentId: id,
           small: small ?? stored.bytes <= SMALL_FILE_BYTES,
         })
-        // The sweep starts it: what these tests are about.
+        // The sweep starts the workflow: that is what these tests are about.
         .catch(() => undefined);
       return id;
     },
@@ -141,7 +141,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
   };
 }
 
-/** A worker in this process, until the test is over or `stop` is called. */
+/** Starts a worker in this process, until the test is over or `stop` is called. */
 export async function startWorker(env: Readonly<Record<string, string>>): Promise<{ readonly stop: () => Promise<void> }> {
   const logger = createLogger({ role: 'worker', level: process.env['PARLEY_TEST_LOG'] ?? 'silent' });
   const { stop } = await startWorkerRole(env, logger);

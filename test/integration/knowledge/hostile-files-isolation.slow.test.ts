@@ -1,4 +1,4 @@
-/** A process that has read other files reads a file as a new process does: the whole corpus, honest and hostile, in random orders. */
+/** A process that has read other files, honest and hostile, in random orders, reads a file as a new process does. */
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -31,7 +31,7 @@ function shuffled(random: () => number, files: readonly HonestFile[]): readonly 
     .map(({ file }) => file);
 }
 
-/** How many processes have ended, and for what. */
+/** Counts the processes that have ended. */
 async function ended(): Promise<number> {
   const { values } = (await registry.getSingleMetric('parley_parser_processes_ended_total')?.get()) ?? { values: [] };
   return values.reduce((sum, { value }) => sum + value, 0);
@@ -47,7 +47,7 @@ describe(`files in used processes (PARLEY_TEST_SEED=${seed})`, () => {
     const endedBefore = await ended();
     for (let round = 0; round < 5; round += 1)
       for (const file of shuffled(random, HONEST_FILES)) expect(await outcomeOf(inUsed, file), file.name).toBe(expected.get(file));
-    // None is suspected of having left anything.
+    // No file is suspected of having left anything.
     expect(await ended()).toBeLessThanOrEqual(endedBefore + Math.ceil((5 * HONEST_FILES.length) / 50));
   });
 

@@ -1,4 +1,4 @@
-/** Hundreds of files, a quarter of them refused, cancelled or left: no process, descriptor, listener or temporary file stays. */
+/** No process, descriptor, listener or temporary file stays of hundreds of files, a quarter of them refused, cancelled or left. */
 import { getEventListeners } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 
@@ -16,7 +16,7 @@ const FILES = Number(process.env['PARLEY_TEST_FILES'] ?? 400);
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? Date.now() % 1e6);
 const hostile = QUICK_HOSTILE_FILES.filter(([what]) => what !== '20,000 nested quotes');
 
-/** What a process has open; sockets and pipes have no name that stays. */
+/** Lists what a process has open; sockets and pipes have no name that stays. */
 function openFiles(pid: number | 'self'): readonly string[] {
   const links = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
     try {
@@ -31,7 +31,7 @@ function openFiles(pid: number | 'self'): readonly string[] {
 it.runIf(process.platform === 'linux')(`leaves nothing behind after ${FILES} files (PARLEY_TEST_SEED=${seed})`, async () => {
   const random = mulberry(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // Both kinds once, so that what the parent itself opens with its first child is open.
+  // Both kinds of files are read once, so that what the parent itself opens with its first child is open.
   const first = parserPool({ size: 1 });
   for (const extension of ['txt', 'pdf'])
     await outcomeOf(first, HONEST_FILES.find((file) => file.extension === extension) ?? pick(HONEST_FILES));

@@ -1,4 +1,4 @@
-/** Files made to exhaust their reader. Each must end as a failure with its code, in time, and take no more memory than allowed. */
+/** Files made to exhaust their reader must each end as a failure with its code, in time, and take no more memory than allowed. */
 import { deflateSync } from 'node:zlib';
 
 import { afterAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { HONEST_FILES } from '../../support/documents/honest-files.ts';
 import { QUICK_HOSTILE_FILES } from '../../support/documents/hostile-files.ts';
 import { failureCode, outcomeOf, parserPool, read, texts } from '../../support/documents/read.ts';
 
-// What ends a file by its size or memory does so on a slow machine, too: the clock leaves it the time.
+// The clock leaves a slow machine the time to end a file by its size or memory.
 const pool = parserPool({ size: 1, limits: { baseMs: 900_000 } });
 afterAll(() => pool.close());
 
@@ -24,7 +24,7 @@ const onePage = [
   '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R >>',
 ];
 
-/** Zlib's two bytes before raw deflate data; the checksum behind it is not read. */
+/** Puts zlib's two bytes before raw deflate data; the checksum behind it is not read. */
 function zlibRepeated(part: Buffer, times: number): Buffer {
   return Buffer.concat([Buffer.from('789c', 'hex'), deflateRepeated({ part, times }), Buffer.alloc(4)]);
 }
@@ -146,7 +146,7 @@ describe('files made to exhaust their reader', () => {
   });
 });
 
-/** The most memory that any child of this process has held at once. Nothing is measured where there is no /proc. */
+/** Measures the most memory that any child of this process has held at once; nothing where there is no /proc. */
 function watchChildren(): { stop(): number } {
   let most = 0;
   const timer = setInterval(() => {

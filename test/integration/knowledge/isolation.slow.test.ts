@@ -1,4 +1,4 @@
-/** What organisations notice of each other: nothing. */
+/** Organisations notice nothing of each other. */
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
@@ -53,7 +53,7 @@ describe.each(['pgvector', 'milvus'])('in %s', (store) => {
   it('two organisations have documents of the same id, name and words, and see their own', async () => {
     const kb = await open();
     const mine = kb.collection;
-    // The very same name: a name is looked up within an organisation.
+    // Both have the very same name: a name is looked up within an organisation.
     const theirs = await kb.another({ org: 'globex', name: mine.name });
     const sibling = await kb.another({ name: 'other' });
     const text = 'The safe is behind the painting. The combination is written on the calendar.';
@@ -75,7 +75,7 @@ describe.each(['pgvector', 'milvus'])('in %s', (store) => {
     expect(await owners(sibling)).toEqual([]);
     expect(await owners(mine, { owner: 'globex' })).toEqual([]);
     expect(await owners(theirs, { owner: 'acme' })).toEqual([]);
-    // Neither by the other's name for it, nor by its id.
+    // The other's knowledge base is found neither by its name, nor by its id.
     for (const knowledgeBase of [theirs.id, mine.id, 'archive'])
       expect(await kb.knowledge.search.search({ org: 'acme', knowledgeBase, query: 'safe', topK: 5 })).toBeUndefined();
     expect(await kb.store.knowledge.documents.get({ org: 'initech', id })).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Milvus on a real server, which needs Python: for the complete run. */
+/** Runs Milvus as a real server, which needs Python: for the complete run. */
 import { onTestFinished } from 'vitest';
 
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
@@ -10,7 +10,7 @@ import { started, type StoreUnderTest } from './vector-stores-support.ts';
 export function milvus(): StoreUnderTest & { readonly process: () => MilvusLite } {
   let server: MilvusLite | undefined;
   let store: VectorStore | undefined;
-  // Never asked anything: all that this store needs is at its own address.
+  // This database is never asked anything: all that this store needs is at its own address.
   const noDatabase = new Database({ databaseUrl: 'postgres://absent@127.0.0.1:1/none' });
   const storeAt = ({ host, port }: { readonly host: string; readonly port: number }): VectorStore =>
     createVectorStore({ url: `milvus://${host}:${port}`, database: noDatabase });

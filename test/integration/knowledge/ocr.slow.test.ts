@@ -1,4 +1,4 @@
-/** Scanned pages with the Tesseract of this machine: what is on the paper is in the document. */
+/** Reads scanned pages with the Tesseract of this machine: the document has what is on the paper. */
 import { dirname, join } from 'node:path';
 import { existsSync } from 'node:fs';
 
@@ -18,7 +18,7 @@ import { testBinary } from '../../support/programs.ts';
 const pool = parserPool({ size: 1 });
 afterAll(() => pool.close());
 
-/** Where a package that was unpacked, not installed, has its language data. */
+/** Finds the language data of a package that was unpacked, not installed. */
 async function tesseractEnv(): Promise<Record<string, string>> {
   const program = await testBinary('tesseract');
   const data = join(dirname(program), 'root/usr/share/tesseract-ocr/5/tessdata');

@@ -1,4 +1,4 @@
-/** A scan through the whole pipeline, with a server that sees: its text is found, with its page and a warning. */
+/** Takes a scan through the whole pipeline, with a server that sees: its text is found, with its page and a warning. */
 import { afterAll, expect, it } from 'vitest';
 
 import { makePdf } from '../../support/documents/make-pdf.ts';

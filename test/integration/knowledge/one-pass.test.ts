@@ -45,7 +45,7 @@ it.each([1, 2])('leave nothing behind when they are deleted at any moment (%i)',
       const id = await kb.add(`file-${index}.txt`, `Zeppelin ${index} is described here.`);
       (after === undefined ? kept : gone).push(id);
       if (after === undefined) return;
-      // Once so many of those that stay have been read.
+      // The document is removed once so many of those that stay have been read.
       await eventually(async () => expect(await completed()).toBeGreaterThanOrEqual(after), 20);
       await kb.remove(id);
     }),

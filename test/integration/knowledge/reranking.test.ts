@@ -1,4 +1,4 @@
-/** Reranking over real connections: Cohere's own client and Parley ask one server the same, and whatever it answers a search has hits. */
+/** Reranks over real connections: Cohere's own client and Parley ask one server the same, and whatever it answers a search has hits. */
 import { CohereClientV2 } from 'cohere-ai';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -17,11 +17,11 @@ import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 
 const KEY = 'rerank-key-1';
 const servers = new Servers();
-/** What is to be counted. */
+/** Records the use that is to be counted. */
 const used: ModelUse[] = [];
 const onUse = (use: ModelUse): void => void used.push(use);
 const asked: { readonly path: string; readonly body: Record<string, unknown> }[] = [];
-/** How the server answers: as the API does, or not. */
+/** Says how the server answers: as the API does, or not. */
 type Behaviour = 'good' | 'slow' | 'broken' | 'incomplete' | 'html';
 let behaviour = 'good' as Behaviour;
 let url: string;
@@ -29,7 +29,7 @@ let egress: TestEgress;
 let store: Store;
 const logged: Record<string, unknown>[] = [];
 
-/** An API that refuses what Cohere's refuses: no key, fields that are missing or unknown, texts that are none. Long passages fit best. */
+/** The API refuses what Cohere's refuses: no key, fields that are missing or unknown, texts that are none. Long passages fit best. */
 beforeAll(async () => {
   const { port } = await servers.http(
     whole((request, response, raw) => {
@@ -93,7 +93,7 @@ const logger = Object.assign(createLogger({ role: 'test', level: 'silent' }), {
   warn: (fields: Record<string, unknown>) => void logged.push(fields),
 });
 
-/** A server that answers is waited for as long as it takes: longer than a profile may say. */
+/** Waits for a server that answers as long as it takes: longer than a profile may say. */
 function reranking(
   given: Readonly<Record<string, unknown>>,
   { registry, guard = egress, timeoutMs = 60_000 }: { registry?: Registry; guard?: TestEgress; timeoutMs?: number } = {},
@@ -185,7 +185,7 @@ it('gives hits in the order of the model, and all of them in the order of the se
   const reranked = await search('good');
   expect(reranked?.map(({ content }) => content.length)).toEqual([56, 23, 15]);
   expect(reranked?.map(({ score }) => score)).toEqual([0.056, 0.023, 0.015]);
-  // The best of all candidates, and not only of as many as are asked for.
+  // The hits are the best of all candidates, and not only of as many as are asked for.
   expect((await search('good', 1))?.map(({ content }) => content.length)).toEqual([56]);
   behaviour = 'broken';
   expect(await search('good')).toEqual(plain);

@@ -16,7 +16,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { StoreUnderTest } from './vector-stores-support.ts';
 import { completeDocument } from '../../support/complete-document.ts';
 
-/** Few words and short chunks, so that many chunks score alike. */
+/** The words are few and the chunks short, so that many chunks score alike. */
 const word = fc.constantFrom('gate', 'north', 'code', 'river', 'bridge', 'the', 'opens', 'lock');
 const chunkOf = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '));
 const documents = fc.uniqueArray(
@@ -25,14 +25,14 @@ const documents = fc.uniqueArray(
 );
 type Document = { readonly name: string; readonly chunks: readonly string[] };
 
-/** What becomes of a document on its way in. */
+/** Describes the way of a document into the knowledge base. */
 const journey = fc.record({
   order: fc.double({ noNaN: true }),
-  /** Added, found, removed and added again. */
+  /** The document is added, found, removed and added again. */
   twice: fc.boolean(),
-  /** Its indexing breaks off before this chunk, and begins again. */
+  /** The indexing breaks off before this chunk, and begins again. */
   breaksAt: fc.option(fc.nat(5)),
-  /** The whole step is done again after its end. */
+  /** The whole step runs again after its end. */
   repeated: fc.boolean(),
 });
 
@@ -127,7 +127,7 @@ export function itRanksTheSame(tested: StoreUnderTest): void {
     if (breaksAt !== null) {
       let reports = 0;
       const breaks = (): Promise<void> => (++reports > 1 ? Promise.reject(new Error('killed')) : Promise.resolve());
-      // From behind the first chunks, so that an order of its own is left behind; the second report comes after the write.
+      // This run begins behind the first chunks, to leave an order of its own behind; the second report comes after the write.
       await expect(run(Math.min(breaksAt, chunks.length - 1), breaks)).rejects.toThrow('killed');
     }
     await run(0);
@@ -147,7 +147,7 @@ export function itRanksTheSame(tested: StoreUnderTest): void {
     await clear();
   }
 
-  /** What a client sees, but for ids. */
+  /** Returns what a client sees, but for ids. */
   async function answers({ org, name }: Collection): Promise<readonly (readonly unknown[])[]> {
     const search = createSearch({ knowledge: store.knowledge, vectors: tested.store(), embedderOf: () => undefined });
     const asked: (readonly unknown[])[] = [];

@@ -1,4 +1,4 @@
-/** What a search could miss: a document that takes another's place in the middle of it, and one that stands behind what may not be shown. */
+/** A search misses neither a document that takes another's place in the middle of it, nor one that stands behind what may not be shown. */
 import { expect, it } from 'vitest';
 
 import { createSearch } from '../../../knowledge/search/create-search.ts';
@@ -10,7 +10,7 @@ import { completeDocument } from '../../support/complete-document.ts';
 const org = 'acme';
 const spec = { language: 'en', profile: 'default', model: 'bm25', dimension: 0, maxTokens: 400, overlapTokens: 50 };
 
-/** A document of one chunk, all but completed. */
+/** Adds a document of one chunk, all but completed. */
 async function arriving(
   store: Store,
   collectionId: string,
@@ -43,7 +43,7 @@ it.each([
 
   let searches = 0;
   const vectors: Pick<VectorStore, 'search'> = {
-    // Holds both documents, and ranks while the new one is completed.
+    // The collection holds both documents, and the search ranks while the new one is completed.
     async search(_collection, { exclude = [] }): Promise<readonly VectorHit[]> {
       searches += 1;
       if (searches === 1) expect(await completeDocument(store.knowledge, next)).toEqual([old.id]);

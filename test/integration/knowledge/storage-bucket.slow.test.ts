@@ -1,4 +1,4 @@
-/** A real S3 server, which is built from source where it is missing. */
+/** Uses a real S3 server, which is built from source where it is missing. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 

@@ -1,4 +1,4 @@
-/** What every storage of files has to do. */
+/** Declares the tests that every storage of files has to pass. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -15,7 +15,7 @@ function* slices(content: Buffer, size: number): Generator<Buffer> {
 export const key = (): string => `org-a/${randomUUID()}/file`;
 export const megabyte = 1024 * 1024;
 
-/** Content that says how much of it was taken, and ends on command only. */
+/** Makes content that says how much of it was taken, and ends on command only. */
 export function endless(): { readonly content: Readable; readonly taken: () => number } {
   let taken = 0;
   const content = new Readable({
@@ -29,7 +29,7 @@ export function endless(): { readonly content: Readable; readonly taken: () => n
 
 interface Subject {
   readonly storage: OpenedFileStorage;
-  /** Whatever is kept, also what is no file yet. */
+  /** Lists everything that is kept, also what is no file yet. */
   readonly leftovers: () => Promise<readonly string[]>;
 }
 
@@ -74,7 +74,7 @@ export function storageContract(subject: () => Subject): void {
     await expect(put(key(), stream(Buffer.alloc(1001)), 1000)).rejects.toMatchObject({ name: 'StorageError', kind: 'too_large' });
     const { content, taken } = endless();
     await expect(put(key(), content, 25 * megabyte)).rejects.toMatchObject({ kind: 'too_large' });
-    // Not much further than the limit: it streams, and stops.
+    // The storage takes not much more than the limit: it streams, and stops.
     expect(taken()).toBeLessThan(50 * megabyte);
     expect(content.destroyed).toBe(true);
     expect(await subject().leftovers()).toEqual(before);

@@ -9,7 +9,7 @@ import { testBinary } from '../../support/programs.ts';
 
 export const credentials = { accessKeyId: 'parley-test', secretAccessKey: 'parley-test-secret' };
 
-/** A real S3 server on a port of its own, with its buckets in a temporary folder. */
+/** Runs a real S3 server on a port of its own, with its buckets in a temporary folder. */
 export class S3Server {
   readonly port: number;
   readonly #program: string;
@@ -40,7 +40,7 @@ export class S3Server {
     await mkdir(join(this.#folder, 'buckets', name));
   }
 
-  /** Everything that the server holds for a bucket, also what is not an object (yet). */
+  /** Lists everything that the server holds for a bucket, also what is not an object (yet). */
   async filesOf(bucket: string): Promise<readonly string[]> {
     const entries = await readdir(join(this.#folder, 'buckets', bucket), { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -56,7 +56,7 @@ describe('files in a directory', () => {
     await utimes(join(incoming, 'old'), old, old);
     await writeFile(join(incoming, 'young'), 'half a file of somebody who is still at it');
     expect(await storage.list('', { limit: 1000 })).not.toContainEqual(expect.stringContaining('incoming'));
-    // As another process does when it first puts something.
+    // Another process does the same when it first puts something.
     await openFileStorage({ url: pathToFileURL(folder).href }).put('org-s/x', Readable.from(['x']), { maxBytes: 10 });
     expect(await readdir(incoming)).toEqual(['young']);
     await rm(join(incoming, 'young'));
@@ -81,7 +81,7 @@ describe('files in a directory', () => {
   it('says so when the folder is closed', async () => {
     let parent = join(folder, '..', 'closed');
     await mkdir(parent, { recursive: true, mode: 0o500 });
-    // Root may write wherever it is not the kernel that says no.
+    // Root may write anywhere, unless the kernel says no.
     if (process.getuid?.() === 0) parent = '/sys';
     const closed = openFileStorage({ url: pathToFileURL(join(parent, 'parley')).href });
     const refused = { name: 'StorageError', kind: 'refused', message: expect.stringContaining('STORAGE_URL') as string };

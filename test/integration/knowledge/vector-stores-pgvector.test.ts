@@ -1,4 +1,4 @@
-/** What only the store in Postgres has: row-level security, a graph for large collections, and an inverted index that is tidied. */
+/** Tests what only the store in Postgres has: row-level security, a graph for large collections, and an inverted index that is tidied. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -62,7 +62,7 @@ describe('a large collection', () => {
     const all = Array.from({ length: size }, (_, index) =>
       record(`doc${index % 3}:${index}`, { dense: circle(index, size), metadata: { third: index % 3, rare: index === 700 } }),
     );
-    // Of another organisation, all of it nearer to the query.
+    // The chunks are another organisation's, all of them nearer to the query.
     await store.upsert(
       neighbour,
       Array.from({ length: 400 }, (_, index) => record(`n:${index}`, { dense: circle(450, size) })),
@@ -92,7 +92,7 @@ describe('a large collection', () => {
     }
     const [graph] = await tables();
     expect([typeof graph, await flat()]).toEqual(['string', 0]);
-    // A filter that a scan of the graph would hardly ever meet, one that it often does, and deep results.
+    // The searches have a filter that a scan of the graph would hardly ever meet, one that it often does, and deep results.
     expect(idsOf(await store.search(collection, { ...query, filter: { rare: true } }))).toEqual(['doc1:700']);
     expect((await store.search(collection, { ...query, filter: { third: 1 } })).every(({ documentId }) => documentId === 'doc1')).toBe(
       true,
@@ -191,7 +191,7 @@ describe('the inverted index', () => {
     for (const document of ['a', 'b', 'c']) await write(document, 900);
     expect(await postings(collection.collectionId)).toMatchObject({ entries: 2_700 * 4 });
     for (let round = 0; round < 3; round += 1) await write('a', 900);
-    // Never more than about twice what is there, and a block.
+    // The index never has more entries than about twice what is there, and a block.
     expect((await postings(collection.collectionId)).entries).toBeLessThan((2 * 2_700 + 1_024) * 4);
     expect(idsOf(await store.search(collection, { sparse: sparse({ 1_005: 1 }), topK: 10 }))).toEqual(['a:5', 'b:5', 'c:5']);
     for (const document of ['a', 'b']) await store.deleteDocument(collection, document);
@@ -222,7 +222,7 @@ describe('the inverted index', () => {
           [collection.collectionId, term],
         )
       ).rows[0]?.rows ?? -1;
-    // Number 0 with 63,000 to 63,487, two blocks up to 65,535, and 2,464 more in three.
+    // Term 1 has number 0 with 63,000 to 63,487, two blocks up to 65,535, and 2,464 more in three.
     expect([await rowsOf(1), await rowsOf(2)]).toEqual([6, 2]);
     const rare = [...Array.from({ length: 10 }, (_, index) => 4_500 - index * 500).map((index) => `doc0:${index}`), 'first:0'];
     expect(idsOf(await store.search(collection, { sparse: sparse({ 2: 1 }), topK: 20 }))).toEqual(
@@ -350,7 +350,7 @@ describe('the inverted index', () => {
     );
     await store.upsert(big, [record('small:0')]);
     await store.upsert(small, [record('doc:0')]);
-    // Holds the deletion up in its second part, behind 5,000 chunks, whichever Postgres takes first.
+    // A session holds the deletion up in its second part, behind 5,000 chunks, whichever Postgres takes first.
     const holder = await session(url);
     await holder.query(`
       CREATE SEQUENCE parley.test_deleted;

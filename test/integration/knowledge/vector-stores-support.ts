@@ -1,4 +1,4 @@
-/** A store on a real server, the one in Postgres, and records to put into stores. */
+/** Connects tests to a store on a real server, the one in Postgres, and makes records to put into stores. */
 import { randomUUID } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
@@ -12,7 +12,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 export interface Server {
   readonly host: string;
   readonly port: number;
-  /** A store that reaches the server at another address, closed behind the test. */
+  /** Makes a store that reaches the server at another address, closed behind the test. */
   readonly storeAt: (address: { readonly host: string; readonly port: number }) => VectorStore;
 }
 
@@ -20,12 +20,12 @@ export interface StoreUnderTest {
   readonly name: 'pgvector' | 'milvus';
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  /** One that stays open for the whole suite. */
+  /** Returns a store that stays open for the whole suite. */
   readonly store: () => VectorStore;
   readonly server: () => Server;
 }
 
-/** @param limits of its connections, in milliseconds: short where a test takes the server away */
+/** @param limits limits of the store's connections, in milliseconds: short where a test takes the server away */
 export function pgvector(limits = { statementTimeoutMs: 8_000, connectTimeoutMs: 2_000 }): StoreUnderTest {
   let url = '';
   const databases: Database[] = [];
@@ -66,7 +66,7 @@ export function started<T>(value: T | undefined): T {
   return value;
 }
 
-/** A server of the store's that can be taken away from the one client that the answer's store is. */
+/** Puts a proxy before the store's server, which can be taken away from the returned store alone. */
 export async function behindProxy(tested: StoreUnderTest): Promise<{ readonly proxy: TcpProxy; readonly store: VectorStore }> {
   const server = tested.server();
   const proxy = await startTcpProxy(server);
@@ -74,7 +74,7 @@ export async function behindProxy(tested: StoreUnderTest): Promise<{ readonly pr
   return { proxy, store: server.storeAt({ host: '127.0.0.1', port: proxy.port }) };
 }
 
-/** A collection of the test's own. */
+/** Returns a collection of the test's own. */
 export function freshCollection(dimension = 0, org = 'acme'): CollectionRef {
   return { org, collectionId: `col_${randomUUID()}`, space: { model: dimension === 0 ? 'bm25' : 'test/model-é', dimension } };
 }
@@ -86,7 +86,7 @@ export interface RecordOptions {
   readonly tieBreaker?: number;
 }
 
-/** The chunk `<documentId>:<ordinal>`. */
+/** Returns the chunk `<documentId>:<ordinal>`. */
 export function record(chunkId: string, { words = { 1: 1 }, dense, metadata = {}, tieBreaker = 0 }: RecordOptions = {}): VectorRecord {
   const split = chunkId.lastIndexOf(':');
   return {
@@ -100,7 +100,7 @@ export function record(chunkId: string, { words = { 1: 1 }, dense, metadata = {}
   };
 }
 
-/** Weights by dimension. */
+/** Returns a sparse vector with these weights by dimension. */
 export function sparse(words: Readonly<Record<number, number>>): VectorRecord['sparse'] {
   return { indices: Object.keys(words).map(Number), values: Object.values(words) };
 }

@@ -436,7 +436,7 @@ describe('both stores', () => {
     );
   });
 
-  /** On a busy machine a store may be slow for a while. */
+  /** Asks again, because a store on a busy machine may be slow for a while. */
   async function untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
     const answer = await eventually(async () => {
       const [settled] = await Promise.allSettled([ask()]);

@@ -21,7 +21,7 @@ afterEach(async () => {
   await servers.stop();
 });
 
-/** Its limits are sixty times as long: a page that is slow here is no page that is late. */
+/** Limits on this clock are sixty times as long: a page that is slow here is no page that is late. */
 const patient: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms * 60, callback) };
 
 function newEgress(): TestEgress {
@@ -30,7 +30,7 @@ function newEgress(): TestEgress {
   return egress;
 }
 
-/** A site with pages by path; without a robots.txt of its own it has none. Records its requests, in order. */
+/** Starts a site with pages by path; without a robots.txt of its own it has none. Records its requests, in order. */
 async function site(pages: Readonly<Record<string, Handler | string>>, address = '127.0.0.1') {
   const asked: string[] = [];
   const headers: IncomingMessage['headers'][] = [];
@@ -143,7 +143,7 @@ describe('a page', () => {
   });
 
   it('may not drip for ever, nor may its redirects', async () => {
-    // Time goes by where these answer.
+    // This clock moves on where these answer.
     const clock = new FakeClock();
     const drip: Handler = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
@@ -162,7 +162,7 @@ describe('a page', () => {
     const strict = openEgress({ allowCidrs: ['127.0.0.0/10'], clock });
     opened.push(strict);
     const late = ['/drip', '/silent', '/slow'].map(one.at);
-    // Half a second for these pages alone.
+    // Only these pages are limited to half a second.
     const egress: TestEgress = {
       ...strict,
       request: (request) => strict.request({ ...request, ...(!late.includes(request.url) && { timeoutMs: 600_000 }) }),
@@ -195,7 +195,7 @@ describe('a page', () => {
       { code: 'unreachable', reason: expect.stringContaining('ECONNREFUSED') as string },
       { code: 'unreachable' },
     ]);
-    // Twice, and once on the connection that was kept from the robots.txt.
+    // The page was asked for twice, and once on the connection that was kept from the robots.txt.
     expect(one.asked.filter((path) => path === '/x')).toHaveLength(3);
   });
 
@@ -423,7 +423,7 @@ describe('a list', () => {
         atOnce -= 1;
         response.writeHead(200, { 'content-type': 'text/plain' }).end('x');
       };
-      // The first waits for another, and each for many turns of the event loop, to be met by more than there may be.
+      // The first page waits for another, and each for many turns of the event loop, to be met by more than there may be.
       void several.then(() => settle(50)).then(answer);
     };
     const target = await site({ '/1': slow, '/2': slow }, '127.0.0.9');
@@ -448,7 +448,7 @@ describe('a list', () => {
     for (let count = 0; count < 10; count += 1) {
       const { value } = await pages.next();
       expect(value).toMatchObject({ status: 'fetched', index: count + 1 });
-      // Not further than one page ahead, and the robots.txt.
+      // The crawl goes not further than one page ahead, and the robots.txt.
       expect(quick.asked.length).toBeLessThanOrEqual(count + 3);
     }
     await eventually(() => expect(stuck.asked).toEqual(['/robots.txt', '/1']));

@@ -1,4 +1,4 @@
-/** The built-in kinds that these tests write. */
+/** Describes the built-in kinds that these tests write. */
 import type { ConfigMap } from '../../../api/resources/core-clients.ts';
 import type { ResourceDescriptor } from '../../../kube/index.ts';
 

@@ -1,4 +1,4 @@
-/** A process that runs for leader until it is killed or stopped: `node candidate.ts <kubeconfig> <namespace> <identity>`. Says `leading` when it does. */
+/** Runs for leader until it is killed or stopped: `node candidate.ts <kubeconfig> <namespace> <identity>`. Says `leading` when it leads. */
 import { createTransport, LeaderElector, leases, loadKubeConfig, ResourceClient, type Lease } from '../../../kube/index.ts';
 
 const [path = '', namespace = '', identity = ''] = process.argv.slice(2);

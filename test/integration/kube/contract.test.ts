@@ -1,4 +1,4 @@
-/** What clients rely on an API server for, and what ResourceClient promises on top: run it first against a new version of the server. */
+/** Tests what clients rely on an API server for, and what ResourceClient adds: run it first against a new version of the server. */
 import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe } from 'vitest';

@@ -32,7 +32,7 @@ describe('an informer whose API server is killed', () => {
     const surprises: string[] = [];
     informer.onChange(({ type, object }) => {
       const { name } = object.metadata;
-      // Collected, not thrown: an informer survives what its listeners throw.
+      // Surprises are collected, not thrown: an informer survives what its listeners throw.
       if (replayed.has(name) === (type === 'added')) surprises.push(`${type} ${name}`);
       if (type === 'deleted') replayed.delete(name);
       else replayed.set(name, object.data?.['value'] ?? '');
@@ -42,7 +42,7 @@ describe('an informer whose API server is killed', () => {
 
     const state = { writing: true };
     let written = 0;
-    /** Writes and deletes without pause; what fails while the server is unavailable is part of the test. */
+    /** Writes and deletes without pause; failures while the server is unavailable are part of the test. */
     const load = async (writer: number): Promise<void> => {
       for (let n = 0; state.writing; n++) {
         const name = `w${writer}-${n % 20}`;

@@ -223,7 +223,7 @@ describe('createInformer', () => {
     informed.start();
     await informed.synced();
     proxy.faults.next({ kind: 'drop', match: { watch: true }, times: 2 });
-    // As after a compaction, of which informer.slow.test.ts has a real one.
+    // The server refuses as after a compaction, of which informer.slow.test.ts has a real one.
     proxy.faults.next({ kind: 'status', code: 410, reason: 'Expired', match: { watch: true } });
     proxy.breakWatches();
     await client.delete({ namespace, name: 'goes' });

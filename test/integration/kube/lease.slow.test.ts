@@ -1,4 +1,4 @@
-/** A leader that is killed: when another one begins is a matter of seconds that pass. */
+/** A killed leader is followed by another one; when that begins is a matter of seconds that pass. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -12,7 +12,7 @@ import { freePorts } from '../../../local-stack/ports.ts';
 import { Supervisor } from '../../../local-stack/supervisor.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** An API server that a test may kill: it shares nothing with the one that the other files use. */
+/** Runs an API server that a test may kill: it shares nothing with the one that the other files use. */
 export interface OwnApiServer {
   readonly kubeconfig: string;
   /** Kills the process with SIGKILL; resolves when its successor serves. */

@@ -1,4 +1,4 @@
-/** The plugin from the bundle, as `make up`, the image and a folder of Parley on PATH have it: what esbuild changes shows nowhere else. */
+/** Runs the plugin from the bundle, as `make up`, the image and a folder on PATH have it: what esbuild changes shows nowhere else. */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -29,7 +29,7 @@ describe('kubectl parley from the bundle', () => {
     ['explain', ['explain', 'agent/reception', '-o', 'yaml']],
   ])('%s prints YAML', async (_, args) => {
     const { code, stdout, stderr } = await plugin.kubectl(['parley', ...args, '-n', org]);
-    // 1, because no operator makes the agent ready here.
+    // The code is 1, because no operator makes the agent ready here.
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(JSON.stringify(parse(stdout))).toContain('reception');
   });

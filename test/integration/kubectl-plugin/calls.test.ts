@@ -21,7 +21,7 @@ let live: string;
 let over: string;
 let revision: string;
 
-/** The API server proxies to no address of the loopback: the Service needs another one of the machine. */
+/** This address isn't of the loopback, because the API server proxies to none of those. */
 const address = Object.values(networkInterfaces())
   .flatMap((all) => all ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -59,7 +59,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => relay.listen(0, '0.0.0.0', resolve));
   const ip = address ?? expect.fail('these tests need an IPv4 address other than that of the loopback: give this machine a network');
-  // It has to be the address of a pod.
+  // The address has to be that of a pod.
   const targetRef = { kind: 'Pod', name: 'parley-api-0', namespace: system };
   const ports = [{ name: 'http', port: (relay.address() as AddressInfo).port, protocol: 'TCP' }];
   await plugin.put(
@@ -70,7 +70,7 @@ beforeAll(async () => {
       metadata: { name: 'parley-api', namespace: system, labels: chartLabels('api') },
       spec: { ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }] },
     },
-    // What the proxy of an API server of 1.34 looks up, and what that of 1.37 does.
+    // One part is what the proxy of an API server of 1.34 looks up, the other what that of 1.37 does.
     {
       apiVersion: 'v1',
       kind: 'Endpoints',
@@ -204,7 +204,7 @@ describe("kubectl parley calls, through the API server's proxy", () => {
       stdout: '',
       stderr: expect.stringMatching(/can't be used through the API server: you may not[\s\S]*services\/proxy/),
     });
-    // The Role that the documentation has.
+    // The Role is that of the documentation.
     await plugin.put(
       ...grant(user, system, { apiGroups: [''], resources: ['services/proxy'], resourceNames: ['http:parley-api:http'], verbs: ['get'] }),
     );

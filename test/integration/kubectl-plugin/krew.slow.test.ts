@@ -42,7 +42,7 @@ function archiveOf({ spec }: Manifest): string {
   return spec.platforms[0]?.uri.split('/').at(-1) ?? '';
 }
 
-/** With nothing of this repository on PATH. */
+/** Runs kubectl with nothing of this repository on PATH. */
 function kubectl(...args: readonly string[]): Promise<Finished> {
   const path = [installed, dirname(plugin.addresses.kubectl), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
   return run('kubectl', args, { cwd: installed, env: { PATH: path, KUBECONFIG: plugin.addresses.kubeconfig } });
@@ -62,7 +62,7 @@ describe('the archive for krew', () => {
       },
     ]);
     expect(await readFile(join(out, 'parley.yaml'), 'utf8')).not.toContain('${');
-    // What is in the repository claims no checksum.
+    // The manifest in the repository claims no checksum.
     expect(await readFile(join(repository, 'examples/krew/parley.yaml'), 'utf8')).not.toMatch(/sha256: ['"]?[0-9a-f]{64}/);
   });
 

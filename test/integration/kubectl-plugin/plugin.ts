@@ -1,4 +1,4 @@
-/** `kubectl parley` as a person runs it: the real kubectl, which finds the plugin on PATH, against a real API server. */
+/** Runs `kubectl parley` as a person does: the real kubectl, which finds the plugin on PATH, against a real API server. */
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -17,36 +17,36 @@ import { repository } from '../../support/stack.ts';
 export interface Plugin {
   readonly addresses: ControlPlaneAddresses;
   readonly transport: Transport;
-  /** A folder for files of the test. */
+  /** Folder for files of the test. */
   readonly folder: string;
-  /** The folder with the plugin's programs. */
+  /** Folder with the plugin's programs. */
   readonly bin: string;
   /** PATH with kubectl and the plugin. */
   readonly path: string;
-  /** `kubectl …`, with the administrator's kubeconfig unless `env` says otherwise. */
+  /** Runs `kubectl …`, with the administrator's kubeconfig unless `env` says otherwise. */
   kubectl(
     args: readonly string[],
     options?: { readonly env?: Readonly<Record<string, string>>; readonly input?: unknown },
   ): Promise<Finished>;
-  /** The plugin without kubectl in front of it and in this process, which takes a twentieth of the time. */
+  /** Runs the plugin without kubectl in front of it and in this process, which takes a twentieth of the time. */
   parley(
     args: readonly string[],
     options?: {
       readonly env?: Readonly<Record<string, string>>;
       readonly signal?: AbortSignal;
       readonly onOutput?: (all: string) => void;
-      /** Where the plugin has the time from; the system's clock where absent. */
+      /** Returns the plugin's time; the system's clock where absent. */
       readonly now?: () => number;
     },
   ): Promise<Finished>;
-  /** A kubeconfig whose context has this namespace. */
+  /** Writes a kubeconfig whose context has this namespace. */
   kubeconfigIn(namespace: string): Promise<string>;
   /** Creates or replaces objects, and their status where they have one. */
   put(...objects: readonly PluginObject[]): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** As people write them; other parts of a kind are not checked here. */
+/** An object as people write it; other parts of a kind are not checked here. */
 export interface PluginObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -159,7 +159,7 @@ export async function startPlugin(): Promise<Plugin> {
   return plugin;
 }
 
-/** The plugin's programs over the sources: a bundle that somebody has built may be an old one. */
+/** Installs the plugin's programs over the sources: a bundle that somebody has built may be an old one. */
 async function installPlugin(folder: string): Promise<string> {
   const root = join(folder, 'parley');
   await mkdir(join(root, 'bin'), { recursive: true });
@@ -175,7 +175,7 @@ function urlOf({ apiVersion, kind, metadata: { namespace, name } }: PluginObject
   return `${group}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${plural}/${name}`;
 }
 
-/** A Role with one rule in a namespace, given to a user. */
+/** Makes a Role with one rule in a namespace, given to a user. */
 export function grant(user: string, namespace: string, rule: object): readonly PluginObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const apiGroup = 'rbac.authorization.k8s.io';
@@ -187,7 +187,7 @@ export function grant(user: string, namespace: string, rule: object): readonly P
   ];
 }
 
-/** The labels that the chart gives to everything of a role. */
+/** Returns the labels that the chart gives to everything of a role. */
 export function chartLabels(role: string, release = 'parley'): Readonly<Record<string, string>> {
   return {
     'app.kubernetes.io/name': 'parley',
@@ -220,7 +220,7 @@ export function deployment(
   };
 }
 
-/** A pod that never starts; its log is the test's. */
+/** Makes a pod that never starts; its log is the test's. */
 export function pod(
   role: string,
   namespace: string,

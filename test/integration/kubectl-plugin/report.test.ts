@@ -15,7 +15,7 @@ let kubelet: Kubelet;
 let org: string;
 let system: string;
 
-/** Where each of them is planted says its name. None may be found in a report, in any form. */
+/** Secrets by the place where each is planted. None may be found in a report, in any form. */
 const planted = {
   secret: 'canary-secret-4711',
   helmValues: 'canary-helm-4712',
@@ -140,7 +140,7 @@ beforeAll(async () => {
     },
     { ...line, msg: `sent Authorization: Bearer ${planted.logBearer}` },
     `no JSON: SECRET_TOKEN=${planted.logPlain}`,
-    // What is masked in one place is masked where nothing names it.
+    // A value that is masked in one place is masked where nothing names it.
     {
       ...line,
       msg: `somebody prints ${planted.environment} and ${planted.environmentAddress} and ${planted.header} and ${planted.webhookQuery}`,
@@ -199,7 +199,7 @@ describe('kubectl parley report', () => {
       'versions.json',
     ]);
     for (const path of files.keys()) if (path !== 'README.txt') expect(stdout).toContain(path);
-    // Masked is what is secret, and the rest is there.
+    // Only the secret parts are masked, and the rest is there.
     expect(files.get(`resources/${org}/agents.yaml`)).toMatch(/apiKeySecretRef:\n +key: apiKey\n +name: keys/);
     expect(files.get(`resources/${org}/agents.yaml`)).toContain('model: gpt-x');
     expect(files.get(`resources/${org}/agents.yaml`)).toMatch(/reason: SecretNotFound/);
@@ -217,7 +217,7 @@ describe('kubectl parley report', () => {
 
   it('has prompts for who asks for them, and no logs for who wants none', async () => {
     const file = join(plugin.folder, 'with-prompts.tar.gz');
-    // It is as private as a new one.
+    // The new report is as private as if there had been no older one.
     await writeFile(file, 'an older report', { mode: 0o644 });
     const args = ['report', '-n', org, '--system-namespace', system, '--with-prompts', '--no-logs', '--file', file];
     expect(await plugin.parley(args)).toMatchObject({ code: 0 });

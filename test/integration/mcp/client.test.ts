@@ -1,4 +1,4 @@
-/** Tools of MCP servers in a call: against servers of the official SDK, over both versions of the protocol. */
+/** Uses tools of MCP servers in a call: against servers of the official SDK, over both versions of the protocol. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
@@ -38,13 +38,13 @@ afterEach(async () => {
   egress.close();
 });
 
-/** From now on the time of timers is the test's. The SDK takes no clock. */
+/** Gives the time of timers to the test from now on. The SDK takes no clock. */
 function holdTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** @returns how much the client has read since, from all its servers */
+/** @returns a function that tells how much the client has read since, from all its servers */
 function countBytes(): () => number {
   const sockets: Socket[] = [];
   const note = (message: unknown): void => void sockets.push((message as { readonly socket: Socket }).socket);
@@ -67,7 +67,7 @@ interface Given extends Partial<McpSpec> {
   readonly guard?: TestEgress;
 }
 
-/** The tools of a call whose revision has the server's list of now. */
+/** Lists the tools of a call whose revision has the server's list of now. */
 async function toolsIn(server: Pick<McpTestServer, 'url'>, { warm = true, guard = egress, ...spec }: Given = {}) {
   const { tools } = await listTools(server.url);
   return toolsWith(tools, { url: server.url, timeout: '60s', updatePolicy: 'Pinned', ...spec }, { warm, guard });
@@ -262,7 +262,7 @@ describe.each(SERVED_VERSIONS)('over %s', (version) => {
     server.refuseWith(undefined);
     expect(await call('echo', { text: 'next' })).toMatchObject({ forModel: 'next' });
     expect(server.requests.map(({ method }) => method)).not.toContain('DELETE');
-    // The end of the other session is waited for as long as it takes.
+    // The call waits for the end of the other session as long as it takes.
     holdTimers();
     server.waiting[0]!();
     expect(await first).toMatchObject({ succeeded: true, forModel: 'done' });
@@ -386,7 +386,7 @@ describe.each(SERVED_VERSIONS)('over %s', (version) => {
     const { call } = await toolsIn(server);
     await call('echo', { text: 'x' });
     if (version === '2025-11-25') expect(server.sessions()).toBe(1);
-    // The end of the session is waited for as long as it takes.
+    // The call waits for the end of the session as long as it takes.
     holdTimers();
     over.abort(new Error('the call is over'));
     await eventually(async () => expect(server.sessions()).toBe(0));

@@ -1,4 +1,4 @@
-/** Our client against servers of the official SDK: the reference server in TypeScript, and an example of the first version. */
+/** Tests our client against servers of the official SDK: the reference server in TypeScript, and an example of the first version. */
 import { createRequire } from 'node:module';
 
 import { describe, expect, it } from 'vitest';

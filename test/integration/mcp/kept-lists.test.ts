@@ -1,4 +1,4 @@
-/** Agents of files with the tools of an MCP server: recorded with the server, and replayed without it. */
+/** Agents of files have the tools of an MCP server: recorded with the server, and replayed without it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

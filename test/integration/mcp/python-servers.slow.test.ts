@@ -1,4 +1,4 @@
-/** Our client against both versions of the official SDK in Python. */
+/** Tests our client against both versions of the official SDK in Python. */
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** A server of an SDK as a process of its own, and the tools of a call with it. */
+/** Runs a server of an SDK as a process of its own, and gives its tools to a call. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -29,7 +29,7 @@ interface Served {
   readonly call: (name: string, args?: Record<string, unknown>, signal?: AbortSignal) => Promise<ToolResult>;
 }
 
-/** One server at a time, ended with its test. */
+/** Runs one server at a time, ended with its test. */
 export function servedProgram() {
   let egress: TestEgress;
   let over: AbortController;

@@ -1,4 +1,4 @@
-/** Every role as a process of its own: what it serves at /metrics is what docs/reference/metrics.md says, and nothing else. */
+/** Runs every role as a process of its own: /metrics serves what docs/reference/metrics.md says, and nothing else. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -36,7 +36,7 @@ beforeAll(async () => {
     LIVEKIT_URL: media.url,
     LIVEKIT_API_KEY: media.apiKey,
     LIVEKIT_API_SECRET: media.apiSecret,
-    // Without pods: this operator reconciles nothing.
+    // This namespace has no pods: the operator reconciles nothing.
     PARLEY_NAMESPACE: 'metrics-reference',
     PARLEY_LEADER_ELECTION: 'false',
     PARLEY_LOG_LEVEL: 'error',
@@ -59,7 +59,7 @@ it.each(ROLE_NAMES)('of the %s', async (role) => {
   });
 });
 
-/** Names with types. */
+/** Returns the names with their types. */
 function own(text: string): readonly string[] {
   return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
     .map(([, name = '', type = '']) => `${name} ${type}`)

@@ -25,7 +25,7 @@ const prompt = (systemPrompt: string) => ({ llm: { provider: 'openai', model: 'm
 const statusOf = (object: AnyObject) => object.status as AgentStatus;
 const agent = () => cluster.get('Agent', org, 'desk');
 
-/** The newest run of the agent that is not over. */
+/** Returns the newest run of the agent that is not over. */
 const liveRun = () =>
   eventually(async () => {
     const { items } = await cluster.store.testRuns.list({ org, pageSize: 10 });
@@ -34,7 +34,7 @@ const liveRun = () =>
     return live;
   });
 
-/** As a worker does. */
+/** Evaluates a run as a worker does. */
 async function evaluate(live: TestRunRecord, verdict: StoredVerdict, message = `it ${verdict}`): Promise<void> {
   const { testRuns } = cluster.store;
   await testRuns.start(live);
@@ -126,7 +126,7 @@ describe('an agent with a required test', () => {
     const [first, ...others] = (await cluster.store.testRuns.list({ org, pageSize: 10 })).items;
     expect(others).toEqual([]);
 
-    // Also when a test of what serves fails by now, as one may that runs by a schedule.
+    // This holds also when a test of the serving revision fails by now, as one may that runs by a schedule.
     const test = (await cluster.get('AgentTest', org, 'hours')) as unknown as AgentTest;
     await evaluate(
       (await cluster.store.testRuns.request({ ...first!, trigger: 'schedule', requestedBy: undefined }, [requestedTest(test)]))!,

@@ -1,4 +1,4 @@
-/** A rollout whose Secrets come late, as Flux and Argo CD see it: with kstatus, Flux's version of it, and Argo CD's interpreter of Lua. */
+/** Flux and Argo CD see a rollout whose Secrets come late: with kstatus, Flux's version of it, and Argo CD's interpreter of Lua. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,7 +12,7 @@ import { testGoProgram } from '../../support/programs.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { startCluster, type AnyObject, type Cluster } from './harness.ts';
 
-/** Longer than any test takes. */
+/** No test takes as long. */
 const LONG_GRACE = { PARLEY_REFERENCE_GRACE_MS: '3600000' };
 const SHORT_GRACE = { PARLEY_REFERENCE_GRACE_MS: '1000' };
 
@@ -52,7 +52,7 @@ const late = (org: string): readonly TestManifest[] => [
   aSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, org),
   aConfigMap('texts', { policy: 'No refunds.' }, org),
 ];
-/** In an order in which nothing that is named is there yet. */
+/** Returns objects in an order in which nothing that is named is there yet. */
 const rollout = (org: string): readonly TestManifest[] => [
   aTool('orders', org, {
     agentRefs: [{ name: 'reception' }],
@@ -75,7 +75,7 @@ async function lookAtAll(org: string): Promise<readonly (Seen & { readonly name:
   );
 }
 
-/** Whether the operator has reported on each object as it is. */
+/** Tells whether the operator has reported on each object as it is. */
 async function allReconciled(org: string): Promise<boolean> {
   const objects = await Promise.all(rollout(org).map(({ kind, metadata: { name } }) => cluster.get(kind, org, name)));
   return objects.every(({ status, metadata: { generation } }) => status?.observedGeneration === generation);

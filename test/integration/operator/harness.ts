@@ -1,4 +1,4 @@
-/** A control plane for this file alone: an operator looks after the whole cluster, and must not meet the objects of other suites. */
+/** Runs a control plane for this file alone: an operator looks after the whole cluster, and must not meet the objects of other suites. */
 import { randomBytes } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
@@ -69,9 +69,9 @@ export interface Cluster {
   ready(kind: string, namespace: string, name: string): Promise<Stored<AnyObject>>;
   /** Waits for a condition with that reason on the current generation. */
   reason(kind: string, namespace: string, name: string, type: string, reason: string): Promise<Stored<AnyObject>>;
-  /** Waits until what is created next is younger: `creationTimestamp` has whole seconds. */
+  /** Waits until the object that is created next is younger: `creationTimestamp` has whole seconds. */
   untilOlder(kind: string, namespace: string, name: string): Promise<void>;
-  /** Environment variables of an operator of this cluster. */
+  /** Returns the environment variables of an operator of this cluster. */
   env(options?: OperatorOptions): Record<string, string>;
   operator(options?: OperatorOptions): Promise<RunningRole>;
   /** Runs `work` while the API server is there and answers nothing. */
@@ -172,7 +172,7 @@ export async function startCluster(): Promise<Cluster> {
   return cluster;
 }
 
-/** Takes away what the next operator would look after. The rest of the namespaces stays: nobody asks for it. */
+/** Removes the objects that the next operator would look after. The rest of the namespaces stays: nobody asks for it. */
 async function empty(cluster: Cluster): Promise<void> {
   for (const { descriptor } of kinds) {
     const client = cluster.client(descriptor.kind);
@@ -199,12 +199,12 @@ export function condition(object: AnyObject, type: string): Condition | undefine
   return object.status?.conditions?.find((candidate) => candidate.type === type);
 }
 
-/** The status speaks of the spec as it is now. */
+/** Tells whether the status speaks of the spec as it is now. */
 function isCurrent(object: AnyObject): boolean {
   return object.status?.observedGeneration === object.metadata.generation;
 }
 
-/** A status without what differs from one world to the next: times, and hashes of uids and versions. */
+/** Returns a status without what differs from one world to the next: times, and hashes of uids and versions. */
 export function normalised(object: AnyObject, namespace: string): unknown {
   const { desiredRevision, servingRevision, activeSince: _activeSince, observedInputs: _uids, conditions, ...rest } = object.status ?? {};
   const text = JSON.stringify({
@@ -215,7 +215,7 @@ export function normalised(object: AnyObject, namespace: string): unknown {
   return JSON.parse(text.replaceAll(namespace, 'NAMESPACE'));
 }
 
-/** A counter's value, summed over its labels. */
+/** Returns a counter's value, summed over its labels. */
 export async function metricTotal(registry: Registry, name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
   const metric = await registry.getSingleMetric(name)?.get();
   return (metric?.values ?? [])

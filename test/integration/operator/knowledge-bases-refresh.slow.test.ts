@@ -1,4 +1,4 @@
-/** Declared sources with a real operator and a real worker: what is searched for is there throughout. */
+/** A real operator and a real worker refresh declared sources: a search finds them throughout. */
 import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ let env: Readonly<Record<string, string>>;
 const folder = suiteFolder();
 const servers = new Servers();
 let site: TestEndpoint;
-/** What the website answers with. */
+/** Answer of the website. */
 let page: { readonly status: number; readonly words: string } = { status: 200, words: 'edition 1' };
 
 beforeAll(async () => {
@@ -105,7 +105,7 @@ it('keeps what it declares in step with its sources, and never without an answer
     await bothSay(edition);
     await fewSearches();
   }
-  // Broken: what was found stays, and the status says what is wrong with which source.
+  // The website is broken: what was found stays, and the status says what is wrong with which source.
   page = { status: 500, words: 'edition 4' };
   await cluster.apply(base('edition 4'));
   const failed = await cluster.until('KnowledgeBase', org, 'handbook', (object) => sourceStates(object).includes('failed'));

@@ -1,4 +1,4 @@
-/** Knowledge bases under a running operator, with a real API server, Postgres and Temporal; the worker's part is played by hand. */
+/** Runs knowledge bases under an operator, with a real API server, Postgres and Temporal; the test plays the worker's part. */
 import { createHash, randomBytes } from 'node:crypto';
 
 import { Client, Connection } from '@temporalio/client';
@@ -52,7 +52,7 @@ async function asAdministrator(use: (admin: PostgresClient) => Promise<unknown>)
   }
 }
 
-/** A knowledge base whose source is the ConfigMap `texts`. */
+/** Returns a knowledge base whose source is the ConfigMap `texts`. */
 const withText = (org: string, spec: TestManifest['spec'] = {}): TestManifest =>
   aKnowledgeBase('faq', org, {
     sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'policy.md' }, metadata: { topic: 'terms' } }],
@@ -67,7 +67,7 @@ async function documentsOf(org: string): Promise<readonly DocumentRecord[]> {
   return collection === undefined ? [] : cluster.store.knowledge.documents.ofSources({ org, collectionId: collection.id });
 }
 
-/** Waits for so many documents of sources, and gives the newest. */
+/** Waits for so many documents of sources, and returns the newest. */
 async function newestOf(org: string, count: number): Promise<DocumentRecord> {
   return eventually(async () => {
     const documents = await documentsOf(org);
@@ -76,14 +76,14 @@ async function newestOf(org: string, count: number): Promise<DocumentRecord> {
   });
 }
 
-/** What the worker does with a document that it can read. */
+/** Completes a document as the worker does with one that it can read. */
 async function complete({ org, id }: DocumentRecord): Promise<void> {
   const { ingestion } = cluster.store.knowledge;
   await ingestion.parsed({ org, id }, { warnings: [], chunkCount: 2, termTotal: 4, terms: { terms: [7], chunks: [2] } });
   expect(await completeDocument(cluster.store.knowledge, { org, id })).toBeDefined();
 }
 
-/** Temporal knows of the workflow, whether somebody works on it or not. */
+/** Waits until Temporal knows of the workflow, whether somebody works on it or not. */
 async function untilStarted(workflowId: string): Promise<void> {
   const handle = new Client({ connection: temporal }).workflow.getHandle(workflowId);
   await eventually(() => handle.describe());
@@ -171,7 +171,7 @@ describe('with everything there', () => {
       reason: 'DocumentsSettled',
       message: expect.stringMatching(/^1,399 of 1,401 documents can be found; 2 have failed: /),
     });
-    // Being ready is another matter: it never changed.
+    // Ingestion never changed whether the knowledge base is ready.
     for (const object of [reading, settled]) expect(condition(object, 'Ready')).toEqual(condition(before, 'Ready'));
   });
 
@@ -411,7 +411,7 @@ describe('while Temporal is unavailable', () => {
     operator = await startOperator({ TEMPORAL_ADDRESS: `127.0.0.1:${silent.port}`, PARLEY_RECONCILE_CONCURRENCY: '1' });
     try {
       const org = await cluster.organization();
-      // One start alone waits 3 s: one after the other these would take longer than is waited for here.
+      // One start alone waits 3 s: one after the other these would take longer than this waits.
       const sources = Array.from({ length: 64 }, (_, index) => ({
         name: `s${index}`,
         configMapKeyRef: { name: 'texts', key: 'policy.md' },

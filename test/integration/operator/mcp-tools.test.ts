@@ -1,4 +1,4 @@
-/** Tools of MCP servers under a running operator and a worker's refresher, with a real API server, Postgres and servers of the official SDK. */
+/** Runs tools of MCP servers under an operator and a worker's refresher, with real servers: API server, Postgres, official SDK. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
@@ -55,7 +55,7 @@ const aServer = (mcp: Readonly<Record<string, unknown>> = {}): TestManifest => (
 
 const statusOf = (object: AnyObject): NonNullable<Tool['status']> => object.status as NonNullable<Tool['status']>;
 
-/** What new calls of the agent have of the server. */
+/** Returns what new calls of the agent have of the server. */
 async function served(): Promise<NonNullable<AgentRevisionConfig['tools'][number]['mcp']> | undefined> {
   const agent = await cluster.get('Agent', org, 'desk');
   const { servingRevision: revision } = agent.status as NonNullable<Agent['status']>;
@@ -115,7 +115,7 @@ describe('an MCP server', () => {
     expect((await served())?.digest).toBe(latest);
     await cluster.reason('Tool', org, 'shop', 'UpToDate', 'ToolsUpToDate');
 
-    // The digest is taken out of Git: what was accepted stays.
+    // The digest is taken out of Git: the accepted list stays.
     await cluster.apply(aServer({ include: ['echo', 'new'] }));
     server.descriptions.set('echo', 'Changed again.');
     await cluster.reason('Tool', org, 'shop', 'UpToDate', 'ToolsChanged');
@@ -129,7 +129,7 @@ describe('an MCP server', () => {
     await serves('Says it again.');
     const tool = await cluster.reason('Tool', org, 'shop', 'UpToDate', 'ToolsUpToDate');
     expect(digestIn(tool, 'digest')).toBe(digestIn(tool, 'latestDigest'));
-    // From now on it is pinned to what is in use.
+    // The tool is pinned from now on to the list that is in use.
     await cluster.apply(aServer({ updatePolicy: 'Pinned' }));
     server.descriptions.set('echo', 'Once more.');
     await cluster.reason('Tool', org, 'shop', 'UpToDate', 'ToolsChanged');

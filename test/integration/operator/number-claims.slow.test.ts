@@ -1,4 +1,4 @@
-/** Numbers that two organisations want, with a real API server and Postgres. */
+/** Two organisations want the same numbers, with a real API server and Postgres. */
 import { randomInt } from 'node:crypto';
 
 import { afterEach, beforeAll, expect, it } from 'vitest';

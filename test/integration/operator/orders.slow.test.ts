@@ -16,7 +16,7 @@ type Kind = (typeof kinds)[number];
 
 const own = (kind: string) => ({ name: `${kind}-key`, key: 'value' });
 
-/** Each kind with the Secret it names; every kind but the knowledge base names another, and the agent names that. */
+/** Groups each kind with the Secret it names; every kind but the knowledge base names another, and the agent names that. */
 function groups(org: string, number: string): Readonly<Record<Kind, readonly TestManifest[]>> {
   const secret = (kind: string): TestManifest => aSecret(`${kind}-key`, { value: 'v' }, org);
   return {
@@ -84,9 +84,9 @@ it('ends with the same statuses in each of the 120 orders', async () => {
     const byKind = groups(org, `+1555${String(2_000_000 + index)}`);
     for (const kind of order) {
       const manifests = byKind[kind];
-      // Half of the time the Secret comes after what names it.
+      // Half of the time the Secret comes after the object that names it.
       await cluster.apply(...(index % 2 === 0 ? manifests : manifests.toReversed()));
-      // All at once, or each after the operator has reported what the one before misses.
+      // The groups come all at once, or each after the operator has reported what the one before misses.
       if (index % 3 === 0)
         await cluster.until(kind, org, names[kind], (object) => object.status?.observedGeneration === object.metadata.generation);
     }

@@ -117,7 +117,7 @@ describe('while Postgres is unavailable', () => {
   it('lets go after the grace period', async () => {
     operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_DELETION_GRACE_MS: '2000', PARLEY_LOG_LEVEL: 'error' } });
     const org = await cluster.organization();
-    // As a media server that is no longer configured left it.
+    // The number is as a media server that is no longer configured left it.
     const line = aPhoneNumber('line', '+15550142', org, { native: undefined, sip: {}, deletionPolicy: 'Retain' });
     await cluster.apply(anAgent('reception', org), { ...line, metadata: { ...line.metadata, finalizers: ['parley.dev/finalizer'] } });
     await Promise.all([cluster.ready('Agent', org, 'reception'), cluster.ready('PhoneNumber', org, 'line')]);

@@ -1,4 +1,4 @@
-/** Phone numbers at a real media server: made, found again, changed, lost and made again, removed. */
+/** Makes, finds again, changes, loses and makes again, and removes phone numbers at a real media server. */
 import { randomInt } from 'node:crypto';
 
 import { SipClient } from 'livekit-server-sdk';
@@ -87,7 +87,7 @@ async function withoutReading(name: string, work: () => Promise<void>): Promise<
   }
 }
 
-/** Everything at the media server that is the number's. */
+/** Returns everything at the media server that is the number's. */
 async function at(number: string) {
   const [inbound, outbound, rules] = await Promise.all([sip.listSipInboundTrunk(), sip.listSipOutboundTrunk(), sip.listSipDispatchRule()]);
   const of = <T extends { readonly metadata: string }>(things: readonly T[]): T[] =>
@@ -143,7 +143,7 @@ describe('a number with a trunk of its own', () => {
       expect(now.outbound).toMatchObject([{ sipTrunkId: outbound[0]?.sipTrunkId, authPassword: 'second password' }]);
     });
 
-    // So does what the spec says.
+    // The trunks follow the spec, too.
     await cluster.apply(
       aNumber('both-ways', number, {
         sip: trunk('both-ways', { terminationURI: 'other.example.com', region: 'bd' }),
@@ -206,7 +206,7 @@ describe('a number with a trunk of its own', () => {
     await cluster.apply(manifest);
     const first = await connected('kept');
     await cluster.remove('PhoneNumber', org, 'kept');
-    // What is applied before would be a change of the object that goes.
+    // An object that is applied before would be a change of the one that goes.
     await eventually(() => expect(cluster.get('PhoneNumber', org, 'kept')).rejects.toMatchObject({ notFound: true }));
     expect(await cluster.store.phoneRoutes.find(number)).toBeUndefined();
     expect(await counts(number)).toEqual([1, 0, 1]);
@@ -242,7 +242,7 @@ describe('a number with a trunk of its own', () => {
       released(aNumber('retained', retained, { ...answers, deletionPolicy: 'Retain' })),
     );
     await Promise.all([connected('gone'), connected('retained')]);
-    // Of another installation that shares the media server.
+    // The trunk is another installation's that shares the media server.
     const metadata = JSON.stringify({ 'parley.dev/phone-number': 'theirs', number: foreign, deletionPolicy: 'Delete' });
     await sip.createSipInboundTrunk('theirs', [foreign], { metadata });
 
@@ -307,7 +307,7 @@ describe('other numbers', () => {
     );
     const object = await cluster.reason('PhoneNumber', org, 'native', 'Synced', 'TerminationNotConfigured');
     expect(condition(object, 'Synced')?.message).toContain('PARLEY_NATIVE_TERMINATION_URI');
-    // It takes calls.
+    // The number takes calls.
     expect(condition(object, 'Ready')?.status).toBe('True');
     expect(await counts(native)).toEqual([1, 0, 0]);
 
@@ -323,7 +323,7 @@ describe('other numbers', () => {
     await connected('native');
     await connected('carrier');
     const own = await at(native);
-    // What the deployment logs in with is not asked of callers.
+    // Callers aren't asked for the login of the deployment.
     expect(own.inbound).toMatchObject([{ authUsername: '', allowedAddresses: ['192.0.2.0/24', '198.51.100.7'] }]);
     expect(own.outbound).toMatchObject([{ address: 'out.example.com', authUsername: 'deployment', authPassword: 'its password' }]);
     expect((await at(carrier)).outbound).toMatchObject([{ address: 'carrier.example.com', authUsername: '' }]);
@@ -373,7 +373,7 @@ describe('a media server', () => {
       await cluster.ready('Agent', org, 'meanwhile');
       const object = await cluster.reason('PhoneNumber', org, 'during', 'Synced', 'MediaServerUnavailable');
       expect(condition(object, 'Ready')).toMatchObject({ status: 'False' });
-      // What was in step is believed to be.
+      // A number that was in step is believed to be.
       expect(condition(await cluster.get('PhoneNumber', org, 'before'), 'Synced')?.reason).toBe('TrunksReady');
     } finally {
       process.kill(media.pid('livekit') ?? 0, 'SIGCONT');

@@ -22,7 +22,7 @@ const CANARY = 'canary-7f3a9d51c2e84b06';
 let lastNumber = 10_000;
 const freshNumber = (): string => `+1555${String((lastNumber += 1)).padStart(7, '0')}`;
 
-/** Everything that can be referred to, and everything that refers to it. */
+/** Returns everything that can be referred to, and everything that refers to it. */
 function everything(org: string): readonly TestManifest[] {
   const secretRef = { name: 'keys', key: 'apiKey' };
   return [
@@ -148,11 +148,11 @@ describe('an organisation with all kinds', () => {
         const object = await cluster.reason(referrer, org, referrerName, 'ResolvedRefs', reason);
         expect(condition(object, 'ResolvedRefs')?.message).toContain(`${kind} ${org}/${name} `);
         expect(condition(object, 'Ready')).toMatchObject({ status: 'False', reason });
-        // It may be back in a moment.
+        // The object may be back in a moment.
         expect(condition(object, 'Reconciling')).toMatchObject({ status: 'True', reason: 'WaitingForReferences' });
       }
       if (kind === 'KnowledgeBase') {
-        // It talks without: new calls start with all the rest, later edits included.
+        // The agent talks without it: new calls start with all the rest, later edits included.
         const lacking = await cluster.reason('Agent', org, 'reception', 'Synced', 'RevisionReduced');
         expect(condition(lacking, 'Ready')?.message).toContain('(calls continue without it)');
         await cluster.apply(
@@ -168,7 +168,7 @@ describe('an organisation with all kinds', () => {
         expect(during.status?.['servingRevision']).toBe(before.status?.['servingRevision']);
       }
 
-      // What is still on its way out would take the new one along.
+      // An object that is still on its way out would take the new one along.
       await eventually(() => expect(cluster.get(kind, org, name)).rejects.toThrow(KubeError));
       await cluster.apply(...manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name === name));
       await allReady(org);
@@ -427,7 +427,7 @@ describe('writes', () => {
     const org = await cluster.organization();
     const manifests = everything(org);
     const annotation = 'parley.dev/reconcile-requested-at';
-    // Each state of each object, by its spec and by the last reconcile that was requested.
+    // States of each object, by its spec and by the last reconcile that was requested.
     const states = new Map<string, number>();
     for (const [kind] of objects) {
       const informer = createInformer<AnyObject>({ client: cluster.client(kind), namespace: org, transform: (object) => object });
@@ -445,7 +445,7 @@ describe('writes', () => {
         await cluster.apply({ ...manifest, metadata, ...(spec !== undefined && { spec }) });
       }
     };
-    /** When a request is handled, all that was to be written before it has been written. */
+    /** Waits until a request is handled: all earlier writes are done by then. */
     const handled = async (requested: string, welcomeMessage?: string): Promise<void> => {
       await applied(welcomeMessage, requested);
       for (const [kind, name] of objects)
@@ -467,7 +467,7 @@ describe('writes', () => {
     }
     await handled('three', 'Three');
     await eventually(() => expect(states.get('Agent 4 three')).toBe(2));
-    // The change, and the status that answers it.
+    // The writes are the change, and the status that answers it.
     const expected = [
       ...objects.flatMap(([kind]) => ['one', 'two'].map((requested) => `${kind} 1 ${requested}`)),
       ...[2, 3, 4].map((generation) => `Agent ${generation} two`),

@@ -1,4 +1,4 @@
-/** The operator's cache of lists of tools over a real Postgres, with answers and changes in an order that is rare. */
+/** Tests the operator's cache of lists of tools over a real Postgres, with answers and changes in an order that is rare. */
 import { setImmediate } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const request = (toolUid: string) =>
     { acceptNext: false },
   );
 
-/** As a worker does. */
+/** Stores the list as a worker does. */
 async function list(): Promise<void> {
   for (const due of await store.toolLists.claim({ limit: 10, forMs: 60_000 }))
     await store.toolLists.listed(due, [echo], { againInMs: 60_000 });

@@ -74,7 +74,7 @@ it('judges the keys of a Secret by what is in them, and heals when that is mende
   const key = generateSigningKey();
   await cluster.apply(secret('own', { current: key }));
   await cluster.ready('WebhookSubscription', namespace, 'own');
-  // Rotated by hand, with a former key that was cut off while it was copied.
+  // A person rotated the key by hand, with a former key that was cut off while it was copied.
   await cluster.apply(secret('own', { current: generateSigningKey(), 'previous-1': key.slice(0, 20) }));
   const cut = await cluster.reason('WebhookSubscription', namespace, 'own', 'ResolvedRefs', 'SigningKeyInvalid');
   expect(condition(cut, 'Synced')?.reason).toBe('Delivering');

@@ -1,4 +1,4 @@
-/** Releases through the front door: resources are applied, calls are created over REST, a real operator decides. */
+/** Releases go through the front door: resources are applied, calls are created over REST, a real operator decides. */
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { canaryShareOf } from '../../../store/releases/canary-share.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 interface Desk {
   readonly org: string;
-  /** `parley …` as a person of the organisation runs it. */
+  /** Runs `parley …` as a person of the organisation does. */
   readonly parley: (...args: readonly string[]) => Promise<Finished>;
   readonly call: (method: string, path: string, body?: unknown) => Promise<RestAnswer>;
   readonly apply: (prompt: string, release?: object, more?: object) => Promise<void>;
@@ -93,7 +93,7 @@ async function aDesk(): Promise<Desk> {
 
 const canary = (more: object = {}) => ({ canary: { percent: 50, for: '1h', minCalls: 3, abortOn: { errorRate: 40 }, ...more } });
 
-/** With a first revision that serves and a second one as its canary. */
+/** Sets an agent up with a first revision that serves and a second one as its canary. */
 async function withCanary(more: object = {}): Promise<{ readonly desk: Desk; readonly first: string; readonly second: string }> {
   const desk = await aDesk();
   await desk.apply('Be kind.', canary(more));
@@ -141,7 +141,7 @@ describe('a canary', () => {
     const { desk, first, second } = await withCanary();
     const calls = await desk.canaryCalls(4);
     await desk.end(calls.slice(0, 2), 'user_ended_call');
-    // What is not the revision's fault counts for nothing.
+    // A failure that is not the revision's fault counts for nothing.
     await desk.end(calls.slice(2, 3), 'user_connection_failure');
     const one = calls.at(3)!;
     const more = await desk.canaryCalls(1);
@@ -281,7 +281,7 @@ describe('a rollback', () => {
 
 describe('an agent that is treated as clusters treat it', () => {
   const orders = (org: string) => aTool('orders', org, { agentRefs: [{ name: 'desk' }] });
-  /** As `kubectl replace --force` does. */
+  /** Replaces the object as `kubectl replace --force` does. */
   const replace = async (org: string, kind: 'Agent' | 'Tool', name: string): Promise<void> => {
     const { apiVersion, spec } = await cluster.get(kind, org, name);
     await cluster.remove(kind, org, name);

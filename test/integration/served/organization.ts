@@ -1,4 +1,4 @@
-/** One organisation under random writes: each answer and each state is predicted from the requests so far. */
+/** Writes at random to one organisation: each answer and each state is predicted from the requests so far. */
 import { expect } from 'vitest';
 
 import type { AgentView } from '../../../api/agents/fields.ts';
@@ -25,12 +25,12 @@ export interface ModelOptions {
   readonly facade: Facade;
   readonly name: string;
   readonly key: string;
-  /** Distinguishes its phone numbers from those of others. */
+  /** Number that distinguishes the organisation's phone numbers from those of others. */
   readonly index: number;
   readonly random: () => number;
 }
 
-/** How often what was seen. */
+/** Counts how often each kind of step and answer was seen. */
 export const seen = new Map<string, number>();
 const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
 
@@ -38,11 +38,11 @@ export class ModelOrganization {
   readonly #options: ModelOptions;
   readonly #agents = new Set<string>();
   readonly #bases = new Set<string>();
-  /** Deleted by kubectl, and named by agents still. */
+  /** Knowledge bases that kubectl deleted, and that agents still name. */
   readonly #lostBases = new Set<string>();
   readonly #numbers = new Set<string>();
   readonly #hooks = new Set<string>();
-  /** The agent of each. */
+  /** Tools, each with its agent. */
   readonly #tools = new Map<string, string>();
   /** Tools whose Secret is gone. */
   readonly #lame = new Set<string>();
@@ -53,7 +53,7 @@ export class ModelOrganization {
     this.#options = options;
   }
 
-  /** One random write, and what the next answers have to say of it. */
+  /** Makes one random write, and checks what the next answers say of it. */
   async step(): Promise<void> {
     const steps: readonly (readonly [number, string, () => Promise<void>])[] = [
       [this.#agents.size < 5 ? 3 : 0.3, 'make agent', () => this.#makeAgent()],
@@ -83,7 +83,7 @@ export class ModelOrganization {
     await run();
   }
 
-  /** Lists by state name what is ready, and nothing else. */
+  /** Checks that lists by state name what is ready, and nothing else. */
   async checkLists(): Promise<void> {
     for (const [path, ids, field] of [
       [agentsPath, this.#agents, 'ai_agent_id'],
@@ -101,7 +101,7 @@ export class ModelOrganization {
     }
   }
 
-  /** Every object, at the end. */
+  /** Checks every object, at the end. */
   async checkEverything(): Promise<void> {
     for (const id of this.#agents) await this.#checkAgent(id);
     for (const id of this.#tools.keys()) await this.#checkTool(id);
@@ -129,7 +129,7 @@ export class ModelOrganization {
     await this.#checkAgent(id, sound ? answer.body.state : undefined);
   }
 
-  /** Random fields of an agent, and whether everything that they name is there. */
+  /** Returns random fields of an agent, and whether everything that they name is there. */
   #agentFields(before?: AgentView): { fields: Record<string, unknown>; sound: boolean } {
     const { random } = this.#options;
     let sound = true;
@@ -188,7 +188,7 @@ export class ModelOrganization {
     this.#suspended.delete(id);
     for (const [tool, agent] of this.#tools) if (agent === id) this.#tools.delete(tool);
     await this.#ask('GET', `${agentsPath}/${id}`, 404);
-    // What names the agent still, a subscription of it alone, says so when the operator has looked at it.
+    // A subscription of this agent alone still names it, and says so when the operator has looked at it.
     for (const path of users) await eventually(() => this.#checkNamed(path), 10);
   }
 
@@ -355,7 +355,7 @@ export class ModelOrganization {
     for (const agent of this.#agents) await this.#checkAgent(agent);
   }
 
-  /** The tool is of no use then: its agent goes on without. */
+  /** Deletes a tool's Secret. The tool is of no use then: its agent goes on without. */
   async #loseSecret(): Promise<void> {
     const id = this.#pick(this.#tools.keys());
     if (id === undefined || this.#lame.has(id)) return;
@@ -363,7 +363,7 @@ export class ModelOrganization {
     const agent = this.#tools.get(id)!;
     const desired = (await cluster.get('Agent', name, agent)).status?.['desiredRevision'];
     await cluster.remove('Secret', name, `tool-${id}`);
-    // Which Secrets there are the facade doesn't watch: it knows when the operator has said so.
+    // The facade doesn't watch which Secrets there are: it knows when the operator has said so.
     await cluster.reason('Tool', name, id, 'ResolvedRefs', 'SecretNotFound');
     this.#lame.add(id);
     if (!this.#suspended.has(agent)) {
@@ -391,7 +391,7 @@ export class ModelOrganization {
     await this.#checkAgent(id);
   }
 
-  /** As `kubectl apply --server-side --force-conflicts`; the facade has seen it when this resolves. */
+  /** Patches as `kubectl apply --server-side --force-conflicts` does; the facade has seen it when this resolves. */
   async #patchByKubectl(id: string, spec: object): Promise<void> {
     const { cluster, name } = this.#options;
     const before = await cluster.get('Agent', name, id);
@@ -400,7 +400,7 @@ export class ModelOrganization {
     await this.#facadeKnows(id, after.metadata.resourceVersion);
   }
 
-  /** What others write appears when the watch has delivered it. */
+  /** Waits until the watch has delivered another's write to the facade. */
   async #facadeKnows(id: string, version: string): Promise<void> {
     await eventually(async () => {
       const etag = (await this.#call('GET', `${agentsPath}/${id}`)).headers.get('etag') ?? '""';
@@ -409,8 +409,8 @@ export class ModelOrganization {
   }
 
   /**
-   * What GET shows is served, or `state` says why not; at once, and when the operator has acted upon it. Then the model knows which of the two it
-   * has to be, and everything but what is lost is served either way.
+   * Checks that the agent that GET shows is served, or that `state` says why not; at once, and when the operator has acted upon it. Then
+   * the model knows which of the two it has to be, and everything but what is lost is served either way.
    */
   async #checkAgent(id: string, answered?: State): Promise<void> {
     if (answered !== undefined) this.#says(answered);
@@ -461,7 +461,7 @@ export class ModelOrganization {
     count('tool offered as shown');
   }
 
-  /** A number or a subscription is ready when the agents that it names are there. */
+  /** Checks that a number or a subscription is ready when the agents that it names are there. */
   async #checkNamed(path: string, answered?: State): Promise<void> {
     if (answered !== undefined) this.#says(answered);
     const { body } = await this.#settled(path);
@@ -533,7 +533,7 @@ export class ModelOrganization {
   }
 }
 
-/** The agents that a number or a subscription names. */
+/** Returns the agents that a number or a subscription names. */
 function namesIn(body: Record<string, unknown>): readonly string[] {
   const ids = [body['inbound_agent_id'], body['outbound_agent_id'], ...((body['agent_ids'] as string[] | undefined) ?? [])];
   return ids.filter((id) => typeof id === 'string');

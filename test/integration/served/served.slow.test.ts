@@ -45,7 +45,7 @@ it(
       }),
     );
     expect(seen.get('served as shown')).toBeGreaterThan(writes / 4);
-    // Of fewer, one kind of refusal is missing by chance now and then.
+    // With fewer writes, one kind of refusal is missing by chance now and then.
     if (writes >= 1000) expect([...seen.keys()]).toEqual(expect.arrayContaining(['POST 422', 'PUT 422', 'DELETE 409']));
     // oxlint-disable-next-line no-console
     if (process.env['PARLEY_TEST_WRITES'] !== undefined)

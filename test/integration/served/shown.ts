@@ -1,11 +1,11 @@
-/** What a revision would look like in an answer, so that it can be compared with one. */
+/** Converts a revision to the form of an answer, so that it can be compared with one. */
 import { attachedToolToRest } from '../../../api/tools/fields.ts';
 import { agentToRest, type AgentView } from '../../../api/agents/fields.ts';
 import { masked } from '../../../api/codec/secrets.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Agent, Tool } from '../../../crds/index.ts';
 
-/** Of an agent, with its tools in the order of their ids: a revision has them in another one. */
+/** An agent as answers show it, with its tools in the order of their ids: a revision has them in another one. */
 export type Shown = Omit<AgentView, 'created_by_user_id' | 'state'>;
 
 export function shownOfRevision(config: AgentRevisionConfig): Shown {
@@ -25,7 +25,7 @@ export function shownOfRevision(config: AgentRevisionConfig): Shown {
   return comparable(view);
 }
 
-/** @param lost what the agent names and is not there: what it has to be served without */
+/** @param lost references of the agent to objects that are not there: it has to be served without those */
 export function shownOfAnswer(answer: AgentView, lost: { readonly base: boolean; readonly tools: ReadonlySet<string> }): Shown {
   const { llm } = answer;
   const tools = (llm.tools as readonly { tool_id: string }[]).filter(({ tool_id: id }) => !lost.tools.has(id));

@@ -1,4 +1,4 @@
-/** What nova-3 lists for one language at a time: https://developers.deepgram.com/docs/models-languages-overview */
+/** nova-3 takes these languages one at a time: https://developers.deepgram.com/docs/models-languages-overview */
 export const deepgramLanguages: ReadonlySet<string> = new Set(
   (
     'multi be bg bn bs ca cs da da-DK de de-CH el en en-AU en-GB en-IN en-NZ en-US es es-419 et fi fr fr-CA hi hr hu id it ja kn ko ko-KR lt lv mk mr ' +

@@ -1,4 +1,4 @@
-/** What providers' own clients send, and what Parley sends for the same: field by field, to an API that refuses what the provider refuses. */
+/** Compares what providers' own clients and Parley send, field by field, to an API that refuses what the provider refuses. */
 import { fileURLToPath } from 'node:url';
 
 import { pino } from 'pino';
@@ -70,14 +70,14 @@ const heardBy = (provider: string, settings: Settings = {}): Promise<string> =>
 const soundBy = (provider: string, settings: Settings = {}): Promise<Buffer> =>
   withProviders(provider, settings, async ({ tts }) => Buffer.from((await spokenBy(tts, SAID)).buffer));
 
-/** At an address that is not OpenAI's own the language and the temperature are sent as well. */
+/** Drops the language and the temperature, which are sent as well to an address that is not OpenAI's own. */
 function withoutExtensions(provider: string, request: ApiRequest): ApiRequest {
   if (provider !== 'openai') return request;
   const { language: _language, temperature: _temperature, ...fields } = request.fields as Readonly<Record<string, unknown>>;
   return { ...request, fields };
 }
 
-/** The requests that matter: a connection is opened in advance with a HEAD, and WebSockets are tried. */
+/** Returns the requests that matter: a connection is opened in advance with a HEAD, and WebSockets are tried. */
 const taken = (): readonly ApiRequest[] =>
   apis.taken.filter(({ method, path }) => method !== 'HEAD' && !/(realtime|websocket|stream-input)$/.test(path));
 

@@ -1,6 +1,6 @@
 import { testPython } from '../../support/programs.ts';
 
-/** The interpreter that has the providers' own clients: one environment for all suites, for they share most of what they depend on. */
+/** Returns the interpreter with the providers' own clients: one environment for all suites, for they share most dependencies. */
 export function officialPython(): Promise<string> {
   const versions = {
     assemblyai: '1.8.2',

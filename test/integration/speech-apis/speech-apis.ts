@@ -1,6 +1,6 @@
 /**
- * The HTTP APIs of speech providers, as their documentation has them: each refuses what the provider refuses, and keeps what it took. The providers'
- * own clients are accepted (`official-clients.slow.test.ts`), so that what is refused here would be refused there.
+ * Serves the HTTP APIs of speech providers, as their documentation has them: each refuses what the provider refuses, and keeps what it
+ * took. The providers' own clients are accepted (`official-clients.slow.test.ts`), so that what is refused here would be refused there.
  */
 import { deepgramLanguages } from './deepgram-languages.ts';
 import { sendJson, Servers, startEndpoint, type ReceivedRequest } from '../../support/http-servers.ts';
@@ -9,7 +9,7 @@ import { bytesOf, tone } from '../../support/tones.ts';
 export const KEY = 'a-key';
 export const HEARD = 'Grüß Gott.';
 export const RACHEL = { name: 'Rachel', elevenLabs: '21m00Tcm4TlvDq8ikWAM', cartesia: '9f1e2d3c-4b5a-4678-9abc-def012345678' } as const;
-/** 16 bits, 24 kHz. */
+/** The sound of an answer, in 16 bits at 24 kHz. */
 export const SOUND = bytesOf(tone({ frequency: 440, seconds: 0.1, sampleRate: 24_000 }));
 
 /** One request, without what differs between any two HTTP clients. */
@@ -18,9 +18,9 @@ export interface ApiRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly key: string;
-  /** Of the body; `sound` for a file, which some clients send without a type of its own. */
+  /** Type of the body; `sound` for a file, which some clients send without a type of its own. */
   readonly type: string;
-  /** Of the JSON or the form. */
+  /** Fields of the JSON or the form. */
   readonly fields: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** A provider's API on a WebSocket: who may connect, and what is kept of each connection. */
+/** Serves a provider's API on a WebSocket: it decides who may connect, and keeps each connection. */
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -10,25 +10,25 @@ import { KEY } from './speech-apis.ts';
 export interface SpeechConnection {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Header and value. */
+  /** Header and value of the key. */
   readonly key: string;
 }
 
 interface SpeechSocketOptions<Opened extends SpeechConnection> {
-  /** Adds what is kept of a connection besides. */
+  /** Adds further fields to the record of a connection. */
   readonly opens: (socket: SpeechConnection) => Opened;
   /** @returns the status of a refusal; whoever has the wrong key is refused before */
   readonly refuses: (opened: Opened, headers: IncomingHttpHeaders) => number | undefined;
-  /** Its `status` stands in for every handshake. */
+  /** Faults of the API; `status` stands in for every handshake. */
   readonly faults: { readonly status?: number | undefined };
   readonly serve: (client: WebSocket, opened: Opened) => void;
-  /** Of requests over HTTP; without it they find nothing. */
+  /** Answers requests over HTTP; without it they find nothing. */
   readonly listener?: RequestListener;
   readonly port?: number;
 }
 
 export interface SpeechSocket<Opened> {
-  /** `http://127.0.0.1:<port>`. */
+  /** Address, `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly opened: Opened[];
   dropConnections(): void;

@@ -125,7 +125,7 @@ describe('a rollback', () => {
     await rotateSecret(store, 'b');
     expect(await store.agentReleases.rollback(named)).toMatchObject({ revision: first, configHash: 'a' });
     expect(await failureOf(store.agentReleases.rollback(named))).toMatchObject({ kind: 'conflict' });
-    // A person names it, in whichever version: it counts again.
+    // A person names the release, in whichever version: it counts again.
     expect(await store.agentReleases.promote(named)).toMatchObject({ configHash: 'b', rolledBack: [] });
     await serving(store, 'c');
     expect(await store.agentReleases.rollback(named)).toMatchObject({ configHash: 'b' });

@@ -164,7 +164,7 @@ describe('prune', () => {
     const { store, url } = await freshStore();
     const revisions: string[] = [];
     for (let v = 0; v < 25; v += 1) revisions.push(await put(store, { v }));
-    // A second between two of them. Immutable even for the superuser; only as a replica of itself does the server let history be aged.
+    // They lie a second apart. Revisions are immutable even for the superuser; only as a replica does the server let history be aged.
     await (
       await session(url)
     ).query(

@@ -65,7 +65,7 @@ describe('create', () => {
     for (const [key, message] of bad)
       expect(await failureOf(store.apiKeys.create(key))).toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) });
     expect(await failureOf(create(store, 'absent'))).toMatchObject({ kind: 'not_found', message: expect.stringContaining('absent') });
-    // A hundred characters as people count them, each of them two code units.
+    // The name has a hundred characters as people count them, each of them two code units.
     await store.apiKeys.create({ ...good, name: '🔑'.repeat(100) });
   });
 });
@@ -76,7 +76,7 @@ describe('authenticate', () => {
     const { record: listed, apiKey } = await create(store, 'acme');
     const { createdByKey: _, ...record } = listed;
     expect(await store.apiKeys.authenticate(apiKey)).toEqual({ outcome: 'ok', record });
-    // Right public part and a valid checksum, wrong secret: only the hash differs.
+    // The forged key has the right public part and a valid checksum, but a wrong secret: only the hash differs.
     const forged = generateApiKey((size) => (size === 8 ? Buffer.from(Array.from(apiKey.slice(3, 11), indexOf)) : randomBytes(size)));
     expect(forged.publicId).toBe(apiKey.slice(3, 11));
     for (const key of [forged.apiKey, generateApiKey().apiKey]) {
@@ -96,7 +96,7 @@ describe('authenticate', () => {
     expect(await store.apiKeys.authenticate(first.apiKey)).toMatchObject({ outcome: 'ok' });
     await store.apiKeys.revoke({ org: 'acme', keyId: second.record.keyId });
     clock.jump(86_400_000 + 60_000);
-    // From the cache too: no question to the database is needed for a date to pass.
+    // The cache answers so, too: no question to the database is needed for a date to pass.
     expect(await store.apiKeys.authenticate(first.apiKey)).toEqual({ outcome: 'expired' });
     expect(await store.apiKeys.authenticate(second.apiKey)).toEqual({ outcome: 'revoked' });
   });
@@ -109,7 +109,7 @@ describe('authenticate', () => {
     const blocker = await session(url);
     await blocker.query('BEGIN; LOCK TABLE parley.api_keys IN ACCESS EXCLUSIVE MODE');
     try {
-      // Whatever needed the table now would wait for the lock.
+      // A statement that needed the table now would wait for the lock.
       for (let round = 0; round < 100; round += 1)
         expect(await store.apiKeys.authenticate(`${apiKey.slice(0, -1)}!`)).toEqual({ outcome: 'malformed' });
       const { rows } = await admin.query(
@@ -217,7 +217,7 @@ describe('list', () => {
     for (let n = 0; n < 9; n += 1) {
       const { keyId } = (await create(store, 'acme')).record;
       made.push(keyId);
-      // Two of the same millisecond would be in the order of their ids.
+      // Two keys of the same millisecond would be in the order of their ids.
       await admin.query(
         "UPDATE parley.api_keys SET created_at = created_at - interval '1 hour' + $2 * interval '1 second' WHERE key_id = $1",
         [keyId, n],

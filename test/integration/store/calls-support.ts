@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { newCallId, type CallUsageRows, type NewCall, type Store, type UsageLine } from '../../../store/index.ts';
 
-/** A web call of an agent, as the facade registers them. */
+/** Returns a web call of an agent, as the facade registers them. */
 export function aCall(org: string, change: Partial<NewCall> = {}): NewCall {
   const id = change.id ?? newCallId();
   return {
@@ -26,7 +26,7 @@ export async function registerCall(store: Store, org: string, change: Partial<Ne
   return { org, id: registration.call.id };
 }
 
-/** Of one who counts, with a line for each change: a request to a language model that costs a cent. */
+/** Returns the usage of one writer, with a line for each change: a request to a language model that costs a cent. */
 export function someUsage(...changes: readonly Partial<UsageLine>[]): CallUsageRows {
   const line: UsageLine = {
     kind: 'llm',

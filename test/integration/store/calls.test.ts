@@ -20,7 +20,7 @@ import { eventually } from '../../support/eventually.ts';
 import { aCall, registerCall } from './calls-support.ts';
 import { failureOf, session, storeAt } from './support.ts';
 
-/** The events of calls have a test of their own. */
+/** Writes no events: those of calls have a test of their own. */
 const untold = { events: () => [] };
 
 let url: string;
@@ -113,7 +113,7 @@ describe('the limit of live calls', () => {
     const incoming = { callType: 'phone_call', direction: 'inbound', sipCallId: 'abc@gateway', toNumber: '+15550100' } as const;
     const known = await registerCall(store, org, incoming);
     expect(await registerCall(store, org, incoming)).toEqual(known);
-    // Over the limit it is recorded all the same, and counts for nothing.
+    // A call over the limit is recorded all the same, and counts for nothing.
     const refused = await store.calls.calls.refuse(aCall(org, { ...incoming, sipCallId: 'def@gateway' }), {
       ...untold,
       reason: 'concurrent_call_limit_reached',
@@ -124,13 +124,13 @@ describe('the limit of live calls', () => {
 
   it('is right at once after kill -9 of processes that were registering calls', async () => {
     const store = storeAt(url);
-    // More than they register until they are killed.
+    // The limit is higher than the number they register until they are killed.
     const org = await freshOrganization(store, 300);
     const program = new URL('calls-registrar.ts', import.meta.url).pathname;
     const children = Array.from({ length: 2 }, () =>
       spawn(process.execPath, [program, url, org], { stdio: ['ignore', 'pipe', 'inherit'] }),
     );
-    // Both are in the middle of it.
+    // Both are in the middle of registering.
     await eventually(async () => expect(await registeredCount(store, org)).toBeGreaterThan(5));
     await Promise.all(
       children.map((child) => {
@@ -161,7 +161,7 @@ interface CallState {
 
 type CallChange = { readonly kind: 'start' } | { readonly kind: 'end'; readonly reason: FinishReason };
 
-/** The state after a change; the same object where the change is not possible any more. */
+/** Returns the state after a change; the same object where the change is not possible any more. */
 function afterChange(state: CallState, change: CallChange): CallState {
   if (isTerminal(state.status)) return state;
   if (change.kind === 'end') return { status: terminalStatusOf(change.reason), finishReason: change.reason };

@@ -1,4 +1,4 @@
-/** The commands on the database, as a person or a script runs them. */
+/** Runs the commands on the database, as a person or a script does. */
 import { randomBytes, randomInt } from 'node:crypto';
 
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -11,7 +11,7 @@ const server = suiteFixture(ownPostgres);
 const KILLS = 4;
 const AGENTS = 8;
 
-/** The acknowledged writes of one agent's writer, and its last unacknowledged one. */
+/** Records the acknowledged writes of one agent's writer, and its last unacknowledged one. */
 interface Journal {
   readonly agentName: string;
   readonly stored: string[];

@@ -19,7 +19,7 @@ describe('answers to lookups', () => {
     ]);
     await cache.put('acme', key(1), '{"a":3}', { forMs: 60_000 });
     expect(await cache.get('acme', key(1))).toBe('{"a":3}');
-    // What is past goes with the next write.
+    // An expired entry goes with the next write.
     const owner = await session(url);
     expect((await owner.query('SELECT FROM parley.dynamic_data_cache')).rowCount).toBe(1);
     await owner.query("UPDATE parley.dynamic_data_cache SET expires_at = now() - interval '1 second'");

@@ -1,4 +1,4 @@
-/** `parley events`, as a person or a script runs it. */
+/** Runs `parley events` as a person or a script does. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 
@@ -38,7 +38,7 @@ const linesOf = ({ stdout }: Finished): readonly Line[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
 
-/** Everything that is to be relayed. */
+/** Returns everything that is to be relayed. */
 async function outbox(): Promise<readonly OutboxEvent[]> {
   const dispatch = openDispatchStore({ databaseUrl: env['DATABASE_URL'] ?? '' });
   const all: OutboxEvent[] = [];
@@ -73,7 +73,7 @@ describe('parley events emit', () => {
         expect.stringMatching(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/),
         'CallHandler.CallEnded',
       ]);
-      // Not before its id was made, by the time that is in it.
+      // The event happened not before its id was made, by the time that is in it.
       expect(at).toBeGreaterThanOrEqual(Number.parseInt(id.slice(4).replace('-', '').slice(0, 12), 16));
     }
     const written = await outbox();

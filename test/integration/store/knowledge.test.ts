@@ -22,7 +22,7 @@ async function freshCollection() {
   return { url, store, collection: await store.knowledge.collections.ensure(spec) };
 }
 
-/** A document of `texts.length` chunks whose terms are `terms`, up to the point where it can be completed. */
+/** Makes a document of `texts.length` chunks whose terms are `terms`, up to the point where it can be completed. */
 async function readyDocument(
   store: Store,
   collectionId: string,

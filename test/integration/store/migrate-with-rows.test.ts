@@ -11,7 +11,7 @@ const [collection, document] = ['col_01234567-89ab-7cde-8f01-23456789abcd', 'doc
 const call = 'call_01234567-89ab-7cde-8f01-23456789abcd';
 const event = 'parley.uuid_at(now())';
 
-/** What was written before the next migration, by the number of the migration that made its table. */
+/** Rows that were written before the next migration, by the number of the migration that made their table. */
 const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   1: {
     organizations: `(name) VALUES ('${org}')`,

@@ -113,7 +113,7 @@ describe('migrate', () => {
     const { apiKey } = await store.apiKeys.create({ org: 'acme', name: 'first', permissions: ['*'], expirationDays: 1 });
     expect(await store.apiKeys.authenticate(apiKey)).toMatchObject({ outcome: 'ok', record: { org: 'acme' } });
     expect(await store.organizations.list()).toHaveLength(1);
-    // FORCE: not even the owner of the tables sees a row.
+    // The tables have FORCE: not even their owner sees a row.
     const { rows } = await (
       await session(owner)
     ).query('SELECT (SELECT count(*) FROM parley.api_keys) AS keys, (SELECT count(*) FROM parley.organizations) AS orgs');

@@ -1,4 +1,4 @@
-/** Claims of phone numbers, against a real Postgres. */
+/** Claims phone numbers, against a real Postgres. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
@@ -81,7 +81,7 @@ it('never changes hands, in 1,000 interleavings of two organisations that claim,
       const number = `+1555${String(serial).padStart(6, '0')}`;
       let holder: string | undefined;
       for (const round of rounds) {
-        // Those of one round at the same time.
+        // The claims of one round come at the same time.
         await Promise.all(
           round.map(async ({ org, uid, do: what }) => {
             const one = { org, uid: `${org}-${uid}-${serial}`, number };
@@ -100,7 +100,7 @@ it('never changes hands, in 1,000 interleavings of two organisations that claim,
     }),
     { numRuns: 1_000 },
   );
-  // Transactions that wait for each other are tried again, so that nothing of it would be seen above.
+  // Transactions that wait for each other are tried again, so that the results above would not show it.
   const { rows } = await (await session(url)).query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
   expect(rows).toEqual([{ deadlocks: '0' }]);
 });

@@ -1,4 +1,4 @@
-/** `parley org delete`, against real servers and without an operator. */
+/** Runs `parley org delete` against real servers and without an operator. */
 import { randomBytes } from 'node:crypto';
 
 import { beforeAll, expect, it } from 'vitest';

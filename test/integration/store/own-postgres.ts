@@ -11,12 +11,12 @@ import { Supervisor } from '../../../local-stack/supervisor.ts';
 
 export interface OwnPostgres {
   readonly url: string;
-  /** SIGKILL to the server's first process, as the kernel's out-of-memory killer does it; it is started again by its supervisor. */
+  /** Sends SIGKILL to the server's first process, as the kernel's out-of-memory killer does; its supervisor starts it again. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A server for one test alone, with every write on disk before it is acknowledged, that can be killed. */
+/** Starts a server for one test alone, with every write on disk before it is acknowledged, that can be killed. */
 export async function ownPostgres(): Promise<OwnPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-own-postgres-'));
   await chmod(folder, 0o755);

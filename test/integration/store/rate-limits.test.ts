@@ -12,7 +12,7 @@ describe('what the replicas count together', () => {
     ]);
     expect([...first.keys()].toSorted()).toEqual(['key:a', 'key:b']);
     const second = await other.rateLimits.exchange([{ subject: 'key:a', ms: 300_000, agoMs: 0 }]);
-    // 900 s less what has passed since the first.
+    // The subject owes 900 s less what has passed since the first.
     expect(second.get('key:a')).toBeGreaterThan(600_000);
     expect(second.get('key:a')).toBeLessThanOrEqual(900_000);
   });

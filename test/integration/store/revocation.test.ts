@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freshStore, session, storeAt } from './support.ts';
 
-/** Revoked somewhere else: by a process that shares only Postgres with this one. */
+/** Opens two stores that share only Postgres: a key is revoked in one process, and used in the other. */
 async function twoProcesses(options: { readonly clock?: FakeClock } = {}) {
   const { url, store: revoker } = await freshStore();
   await revoker.organizations.create({ name: 'acme' });
@@ -27,13 +27,13 @@ async function listening(clock: FakeClock): Promise<void> {
 
 async function cutOff(admin: Client, clock: FakeClock): Promise<void> {
   await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'");
-  // Noticed: the next timer is a much earlier one, for another attempt.
+  // The store has noticed: the next timer is a much earlier one, for another attempt.
   await eventually(() => expect(clock.nextIn).toBeLessThan(PROBE_MS));
 }
 
 describe('a revocation on one replica', () => {
   it('reaches the others by notification, with no need for time to pass', async () => {
-    // A clock that stands still: the cached answer would be good for ever.
+    // The clock stands still: the cached answer would be good for ever.
     const clock = new FakeClock({ now: Date.now() });
     const { replica, apiKey, revoke } = await twoProcesses({ clock });
     await outcomeOf(replica, apiKey);
@@ -50,7 +50,7 @@ describe('a revocation on one replica', () => {
     await listening(clock);
     expect(await outcomeOf(replica, apiKey)).toBe('ok');
     const admin = await session(url);
-    // Revoked behind the back of everybody: no notification is sent at all.
+    // The key is revoked behind the back of everybody: no notification is sent at all.
     await admin.query('UPDATE parley.api_keys SET revoked_at = now()');
     expect(await outcomeOf(replica, apiKey)).toBe('ok');
     // An administrator who sets the wall clock back must not prolong it.
@@ -69,7 +69,7 @@ describe('a revocation on one replica', () => {
     expect(await outcomeOf(replica, apiKey)).toBe('ok');
     await cutOff(await session(url), clock);
     await revoke();
-    // Without a notification, and no time has passed.
+    // There is no notification, and no time has passed.
     expect(await outcomeOf(replica, apiKey)).toBe('ok');
     await clock.advance(clock.nextIn ?? 0);
     // Less than the lifetime of a cached answer has passed: it is the new connection that empties the cache.
@@ -116,7 +116,7 @@ describe('while Postgres is unavailable', () => {
     onTestFinished(() => replica.close());
     await outcomeOf(replica, known);
     await listening(clock);
-    // From here on nothing but time, or the loss of the listener, empties the cache.
+    // Nothing but time, or the loss of the listener, empties the cache from here on.
     expect(await outcomeOf(replica, known)).toBe('ok');
     await maker.close();
     const name = new URL(url).pathname.slice(1);

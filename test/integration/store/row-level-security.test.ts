@@ -17,7 +17,7 @@ import { registerCall, someUsage } from './calls-support.ts';
 import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
 import { completeDocument } from '../../support/complete-document.ts';
 
-/** Two organisations with a row in every table. */
+/** Makes two organisations with a row in every table. */
 async function twoOrganizations() {
   const { url, store } = await freshStore();
   for (const org of ['left', 'right']) {
@@ -84,7 +84,7 @@ async function oneCompletedDocument({ knowledge, database: db }: Store, org: str
   await knowledge.embeddingCache.put(org, new Map([['ab'.repeat(32), Float32Array.of(1)]]));
 }
 
-/** Of each organisation an event that is relayed and sent to no avail, and then stands in the outbox again. */
+/** Gives each organisation an event that is relayed and sent to no avail, and then stands in the outbox again. */
 async function oneFailedDelivery(url: string, store: Store): Promise<void> {
   const dispatch = openDispatchStore({ databaseUrl: url, poolSize: 1 });
   try {
@@ -178,7 +178,8 @@ describe('every table that holds an organisation’s rows', () => {
       SELECT c.relname AS table, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced
       FROM pg_class c WHERE c.relnamespace = 'parley'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
         AND c.relname <> 'schema_migrations' ORDER BY 1`);
-    // Out of the reach of every query but a few functions, which know no organisation: what the replicas count together. And the dispatchers' alone.
+    // These tables are out of the reach of every query but a few functions, which know no organisation: the replicas count in them
+    // together. The last is the dispatchers' alone.
     const all = [...tenantTables, 'rate_limits', 'signing_secret', 'voice_servers', 'webhook_names'].sort();
     expect(rows).toEqual(all.map((table) => ({ table, enabled: true, forced: true })));
   });
@@ -431,7 +432,7 @@ describe('a session of the pool', () => {
   it('is refused when the role has been made able to bypass row-level security', async () => {
     const { url } = await migratedDatabase();
     const admin = await session(url);
-    // Roles are shared with other tests of this server: changed inside a transaction that never commits, where only this session sees it.
+    // Other tests of this server share the roles: they change inside a transaction that never commits, where only this session sees it.
     await admin.query('BEGIN');
     await admin.query('ALTER ROLE parley_app BYPASSRLS');
     const { inspectRole, requireHarmlessRole } = await import('../../../store/roles.ts');
@@ -501,7 +502,7 @@ describe('an organisation that leaves', () => {
 
   it('takes all of its rows along and none of another, also when it is asked to twice', async () => {
     const { url } = await twoOrganizations();
-    // Not by the grace of a superuser: the owner of the tables is held by row-level security, too.
+    // The tables belong to no superuser: row-level security holds for their owner, too.
     const owner = await loginUser(url, ['GRANT parley_app, parley_directory, parley_dispatcher TO $user']);
     const name = new URL(owner).username;
     const admin = await session(url);

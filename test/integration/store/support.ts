@@ -6,20 +6,20 @@ import { onTestFinished } from 'vitest';
 import { migrate, type Store, type StoreOptions } from '../../../store/index.ts';
 import { database, migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 
-/** Opened for one test and closed behind it. */
+/** Opens a store for one test and closes it behind that. */
 export function storeAt(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
   const store = openPatientStore(databaseUrl, options);
   onTestFinished(() => store.close());
   return store;
 }
 
-/** A fresh database with the whole schema, and a store on it. */
+/** Makes a fresh database with the whole schema, and opens a store on it. */
 export async function freshStore(options: Partial<StoreOptions> = {}): Promise<{ readonly url: string; readonly store: Store }> {
   const { url } = await migratedDatabase();
   return { url, store: storeAt(url, options) };
 }
 
-/** A plain session, as the user in `url`. */
+/** Opens a plain session, as the user in `url`. */
 export async function session(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -28,7 +28,7 @@ export async function session(url: string): Promise<Client> {
   return client;
 }
 
-/** A login user of its own on the server; `grants` run with its name in place of `$user`. */
+/** Makes a login user on the server; `grants` run with its name in place of `$user`. */
 export async function loginUser(superuserUrl: string, grants: readonly string[]): Promise<string> {
   const name = `test_${randomBytes(5).toString('hex')}`;
   const password = randomBytes(12).toString('hex');
@@ -41,7 +41,7 @@ export async function loginUser(superuserUrl: string, grants: readonly string[])
   return url.href;
 }
 
-/** An empty database whose owner is no superuser. @returns `url` as a superuser, `owner` as the one who has it */
+/** Makes an empty database whose owner is no superuser. @returns `url` as a superuser, `owner` as the one who has it */
 export async function ownedDatabase(): Promise<{ readonly url: string; readonly owner: string }> {
   const { url } = await database();
   // The roles may be there already, made by another user: then a superuser has to grant them.
@@ -54,12 +54,12 @@ export async function ownedDatabase(): Promise<{ readonly url: string; readonly 
   return { url, owner };
 }
 
-/** A revision as the operator makes them: named after its content. */
+/** Returns a revision as the operator makes them: named after its content. */
 export function revisionOf(config: unknown): { readonly revision: string; readonly config: unknown } {
   return { revision: createHash('sha256').update(JSON.stringify(config)).digest('hex'), config };
 }
 
-/** What `work` throws; fails the test when it throws nothing. */
+/** Returns what `work` throws; fails the test when it throws nothing. */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;

@@ -143,7 +143,7 @@ describe('a request of the gate', () => {
     await requested(store, { v: 3 });
     const states = await Promise.all([first, asked, second].map(async (run) => (await store.testRuns.get(run))?.state));
     expect(states).toEqual(['cancelled', 'queued', 'running']);
-    // What was cancelled is asked for again when it is wanted again.
+    // A cancelled run is asked for again when it is wanted again.
     expect(await requested(store, { v: 1 })).toMatchObject({ state: 'queued' });
   });
 });
@@ -158,7 +158,7 @@ it('a run is refused to a user while 20 runs of the agent are not over, with the
   const refused = await failureOf(store.testRuns.request({ ...run, trigger: 'request' }, [orders]));
   expect(refused).toMatchObject({ kind: 'conflict', message: expect.stringContaining('front-desk has 20 test runs') as string });
   for (const { id } of [first, ...more]) expect((refused as Error).message).toContain(id);
-  // What is to be served is tested all the same.
+  // A revision that is to be served is tested all the same.
   expect(await store.testRuns.request({ ...run, trigger: 'gate' }, [orders])).toMatchObject({ trigger: 'gate' });
   for (const each of more.slice(0, 2)) await store.testRuns.finish(each);
   expect(await store.testRuns.request({ ...run, trigger: 'request' }, [orders])).toMatchObject({ requestedBy: 'ada' });

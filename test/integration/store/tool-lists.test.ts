@@ -1,4 +1,4 @@
-/** Lists of the tools of MCP servers in Postgres: who may see them, who is asked, and who is notified. */
+/** Tests lists of the tools of MCP servers in Postgres: who may see them, who is asked, and who is notified. */
 import { expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
@@ -46,7 +46,7 @@ it('gives a due list to one caller, keeps what comes of it, and notifies of what
   await toolLists.accept(ref, tools('second'));
   expect(await toolLists.get(ref)).toMatchObject({ latest: tools('second'), accepted: tools('second') });
 
-  // Another server: what it says is accepted as that of a new tool; until then agents keep what they have.
+  // The list of another server is accepted like that of a new tool; until then agents keep what they have.
   await toolLists.request(
     ref,
     { toolName: 'shop', request: { url: 'https://b.example' }, requestDigest: digest('b') },

@@ -10,11 +10,11 @@ import { registerCall } from './calls-support.ts';
 const database = suiteFixture(migratedDatabase);
 const store = suiteFixture(() => openPatientStore(database.url));
 
-/** An api, with servers of its own. */
+/** Makes an api with servers of its own. */
 function installation() {
   const agentName = `agent-${randomUUID()}`;
   return {
-    /** Its report stays new, however long the test takes. */
+    /** Reports free places; the report stays new, however long the test takes. */
     report: async (server: string, free: number, starting = false): Promise<void> => {
       await store.voiceServers.report(server, { agentName, free, starting });
       await query(database.url, "UPDATE parley.voice_servers SET reported_at = now() + interval '1 hour' WHERE id = $1", [server]);
@@ -67,7 +67,7 @@ it('keeps the last place in ten for organisations below their share, however man
   expect(answers.filter(({ taken }) => taken)).toHaveLength(9);
   expect(answers.filter(({ reserved }) => reserved)).toHaveLength(11);
   const calls = await Promise.all(Array.from({ length: 9 }, () => registerCall(store, large)));
-  // As if all of them had come to the server.
+  // The reports look as if all calls had come to the server.
   for (let reports = 0; reports < 2; reports += 1) await report(server, 1);
   expect(await take(large)).toMatchObject({ taken: false, reserved: true });
   expect(await take(small)).toMatchObject({ taken: true, reserved: false });

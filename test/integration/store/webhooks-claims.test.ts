@@ -1,4 +1,4 @@
-/** Claims, leases and the moves of many deliveries at once. */
+/** Tests claims, leases and the moves of many deliveries at once. */
 import { describe, expect, it } from 'vitest';
 
 import { session } from './support.ts';
@@ -147,7 +147,7 @@ describe('a subscription that is gone', () => {
     expect(states.sort()).toEqual([...Array.from({ length: 5 }, () => 'skipped subscription_deleted'), 'succeeded undefined'].sort());
     expect(await store.webhooks.endpoint({ org: ORG, subscriptionUid: 'sub' })).toBeUndefined();
     expect(await dispatch.dueSubscriptions()).toEqual(['other']);
-    // What was on its way counts, and is the truth where it arrived.
+    // A delivery that was on its way counts, and is the truth where it arrived.
     const { attempts } = await dispatch.record([resultOf(inFlight, { state: 'succeeded' })]);
     expect(attempts).toMatchObject([{ outcome: 'new', number: 1, state: 'succeeded' }]);
   });

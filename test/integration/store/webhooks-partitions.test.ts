@@ -1,4 +1,4 @@
-/** Tables of events and deliveries, cut by time. */
+/** Tests the tables of events and deliveries, which are cut by time. */
 import type { Client } from 'pg';
 import { expect, it } from 'vitest';
 
@@ -51,7 +51,7 @@ it('refuse nothing: what has no table of its own is kept, found, and moved into 
   if (first === undefined) throw new Error('nothing was claimed');
   await dispatch.record([resultOf(first, { state: 'failed' })]);
   expect(await inDefault(owner, 'deliveries')).toBe(3);
-  // Two at once: one of them does it.
+  // Two do it at once: only one of them changes anything.
   const done = await Promise.all([store.webhooks.maintainPartitions(keep), dispatch.maintainPartitions(keep)]);
   expect(done.map(({ made }) => made).sort((a, b) => a - b)).toEqual([0, expect.any(Number)]);
   for (const table of tables) expect([table, await inDefault(owner, table)]).toEqual([table, 0]);
@@ -88,7 +88,7 @@ it('go once everything in them is old, bodies before the rest', async () => {
   expect(kept.filter((name) => !left.includes(name))).toEqual([]);
   const events = await store.webhooks.events({ org: ORG, after: at(100), limit: 5 });
   expect(events).toMatchObject([{ id: recent.id, body: undefined }]);
-  // They cannot be sent any more, and delay nothing.
+  // These deliveries cannot be sent any more, and delay nothing.
   expect(await dispatch.takeOutbox(10, () => ({ deliveries: [] }))).toMatchObject({ taken: 0, lost: 2 });
   expect(await dispatch.counts()).toMatchObject({ outbox: 0 });
 });
@@ -125,7 +125,7 @@ it('are looked after by an owner who is no superuser', async () => {
   const inNewest = uuidv7At(Date.parse(newest?.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3T12:00:00Z') ?? ''));
   const daysAgo = (days: number): string => uuidv7At(Date.now() - days * DAY_MS);
   await store.webhooks.insert(ORG, [eventOf({ id: inNewest }), eventOf({ id: daysAgo(20) }), eventOf({ id: daysAgo(40) })]);
-  // Makes what is missing, and drops nothing.
+  // The migration makes missing partitions, and drops none.
   await migrate({ databaseUrl: owner });
   expect(await partitions(client, 'events')).toContain(newest);
   const everything = { org: ORG, after: '00000000-0000-0000-0000-000000000000', limit: 5 };

@@ -1,4 +1,4 @@
-/** Results of attempts, endpoints, and replayed deliveries. */
+/** Tests results of attempts, endpoints, and replayed deliveries. */
 import { describe, expect, it } from 'vitest';
 
 import type { BreakerChange } from '../../../store/index.ts';

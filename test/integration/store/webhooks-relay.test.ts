@@ -1,4 +1,4 @@
-/** Events, the outbox, and who takes what out of it. */
+/** Tests events, the outbox, and who takes what out of it. */
 import { describe, expect, it } from 'vitest';
 
 import { deliveryIdOf, insertEvents, type OutboxEvent, type RelayDecision } from '../../../store/index.ts';
@@ -61,7 +61,7 @@ describe('an event', () => {
       kind: 'not_found',
       message: expect.stringContaining('absent'),
     });
-    // Of somebody else's organisation, from within one's own.
+    // The event is somebody else's organisation's, inserted from within one's own.
     expect(await failureOf(store.webhooks.insert(ORG, [eventOf({ org: 'other' })]))).toMatchObject({ kind: 'not_found' });
     expect(await failureOf(store.webhooks.insert(ORG, [eventOf({ body: Buffer.alloc(1_048_577) })]))).toMatchObject({ kind: 'invalid' });
     expect(await dispatch.counts()).toMatchObject({ outbox: 0 });
@@ -223,7 +223,7 @@ describe('the relay', () => {
       return toOne(taken);
     });
     await expect(death).rejects.toMatchObject({ kind: 'unavailable' });
-    // One that is still there begins again by itself.
+    // A dispatcher that is still there begins again by itself.
     const stubborn = dispatchAt(url, { applicationName: 'stubborn', retryForMs: 600_000 });
     let tries = 0;
     const result = await stubborn.takeOutbox(50, async (taken) => {

@@ -1,4 +1,4 @@
-/** Events and deliveries for the tests of their tables. */
+/** Makes events and deliveries for the tests of their tables. */
 import { onTestFinished } from 'vitest';
 
 import { uuidv7 } from '../../../platform/uuid.ts';
@@ -64,7 +64,7 @@ export async function claimAll(dispatch: DispatchStore, subscriptionUid = 'sub',
 
 let clock = Date.parse('2026-02-01T00:00:00Z');
 
-/** Of a new attempt. */
+/** Returns the result of a new attempt. */
 export function resultOf(
   claimed: Pick<ClaimedDelivery, 'id' | 'subscriptionUid' | 'seriesStart'>,
   next: NextStep,
@@ -87,7 +87,7 @@ export function resultOf(
   };
 }
 
-/** The one of a list that has one. */
+/** Returns the one element of a list that has one. */
 export function only<T>(list: readonly T[]): T {
   const [item] = list;
   if (item === undefined || list.length > 1) throw new Error(`${list.length} where one was expected`);

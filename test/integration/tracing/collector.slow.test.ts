@@ -1,4 +1,4 @@
-/** A conversation in the receiver and the exporter of OpenTelemetry's collector, and what they pass on. */
+/** Sends a conversation through the receiver and the exporter of OpenTelemetry's collector, and checks what they pass on. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 

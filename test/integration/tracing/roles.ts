@@ -1,4 +1,4 @@
-/** The roles that one trace goes through, in this process, on the shared servers: for one organisation alone. */
+/** Starts the roles that one trace goes through, in this process, on the shared servers: for one organisation alone. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,12 +24,12 @@ import { sharedBundle, unique } from '../workflows/support.ts';
 export type KeptLine = Readonly<Record<string, unknown>> & { readonly msg: string; readonly level: string };
 
 export interface Roles {
-  /** What all of them logged, oldest first. */
+  /** Returns what all of them logged, oldest first. */
   lines(): readonly KeptLine[];
   stop(): Promise<void>;
 }
 
-/** Keeps what is logged, at every level. */
+/** Keeps all log lines, at every level. */
 export function keptLines(): { readonly loggerOf: (role: string) => Logger; readonly lines: () => readonly KeptLine[] } {
   const texts: string[] = [];
   const destination = new Writable({
@@ -51,7 +51,7 @@ export function linesOf(text: string): readonly KeptLine[] {
     .map((line) => JSON.parse(line) as KeptLine);
 }
 
-/** What all roles of a test have in common. */
+/** Returns the settings that all roles of a test have in common. */
 export async function sharedSettings(): Promise<{ readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-traces-'));
   return {
@@ -69,7 +69,7 @@ export async function sharedSettings(): Promise<{ readonly env: Readonly<Record<
   };
 }
 
-/** What a facade needs for knowledge bases, so that these roles carry on with them. */
+/** Returns what a facade needs for knowledge bases, so that these roles carry on with them. */
 export function knowledgeOf(env: Readonly<Record<string, string>>): (store: Store) => ApiDependencies['knowledge'] {
   const config = loadConfig(env);
   return (store) => {
@@ -79,7 +79,7 @@ export function knowledgeOf(env: Readonly<Record<string, string>>): (store: Stor
   };
 }
 
-/** Operator, dispatcher and worker; resolves once they work. */
+/** Starts operator, dispatcher and worker; resolves once they work. */
 export async function startRoles(settings: Readonly<Record<string, string>>): Promise<Roles> {
   const { kubeconfigs } = await controlPlane();
   const { loggerOf, lines } = keptLines();

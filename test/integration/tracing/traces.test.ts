@@ -1,4 +1,4 @@
-/** One trace from the request over the resource, its reconcile, the event and the workflow to the receiver, as a collector gets it. */
+/** A collector gets one trace from the request over the resource, its reconcile, the event and the workflow to the receiver. */
 import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -48,7 +48,7 @@ interface Caller {
   readonly headers: { readonly traceparent: string };
 }
 
-/** Who sends requests with a trace of their own. */
+/** Makes a caller who sends requests with a trace of their own. */
 function caller({ sampled = true } = {}): Caller {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}` } };
@@ -89,7 +89,7 @@ const annotationOf = async (name: string): Promise<unknown> => {
 
 const inTrace = ({ traceId }: Caller): readonly ReceivedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
 
-/** The span of this name in a trace, with what it has to do with the others; waits for it. */
+/** Waits for the span of this name in a trace, and checks what it has to do with the others. */
 async function spanOf(from: Caller, name: string | RegExp): Promise<ReceivedSpan> {
   return eventually(() => {
     const found = inTrace(from).find((span) => (typeof name === 'string' ? span.name === name : name.test(span.name)));
@@ -121,7 +121,7 @@ describe('a trace', () => {
       attributes: { 'http.request.method': 'POST', 'http.route': one, 'http.response.status_code': 201, 'parley.org': ours.name },
       resource: { 'service.name': 'parley-test', 'service.version': '1.2.3', 'deployment.environment.name': 'test' },
     });
-    // Steps of the request, and of the reconcile that follows it.
+    // These are the steps of the request, and of the reconcile that follows it.
     expect(
       inTrace(from)
         .filter(({ parentSpanId }) => parentSpanId === made.spanId)
@@ -172,7 +172,7 @@ describe('a trace', () => {
     const second = await came('/again', 2);
     await spanOf(from, 'StartWorkflow:deliverWithRetries');
     const activity = await spanOf(from, 'RunActivity:deliver');
-    // One for each attempt to start it: the answer to the first may have been lost.
+    // Each attempt to start it has a span: the answer to the first may have been lost.
     const starts = inTrace(from).filter(({ name }) => name === 'StartWorkflow:deliverWithRetries');
     expect(starts.map(({ spanId }) => spanId)).toContain(activity.parentSpanId);
     await collector.until(() =>
@@ -203,7 +203,7 @@ describe('a trace', () => {
     await collector.until(() => {
       const delivery = inTrace(from).find(({ spanId }) => received.headers['traceparent'] === `00-${from.traceId}-${spanId}-01`);
       expect(delivery).toMatchObject({ name: 'deliver KnowledgeBase.DocumentCompleted' });
-      // The one pass, or the last of the stages that a document goes through where the pass takes too long.
+      // The parent is the one pass, or the last of the stages that a document goes through where the pass takes too long.
       const completed = inTrace(from).find(({ spanId }) => spanId === delivery?.parentSpanId);
       expect(completed).toMatchObject({
         name: expect.stringMatching(/^RunActivity:(ingestInOnePass|completeDocument)$/),
@@ -229,7 +229,7 @@ describe('a trace', () => {
       ).metadata.managedFields;
     await spanOf(from, 'apply status');
     const before = await versionOf();
-    // The same again, in the course of another request: nothing is written.
+    // The same change comes again, in the course of another request: nothing is written.
     await call(caller(), 'PATCH', `${one}/${id}`, { url: sink.url('/noted') });
     expect(await annotationOf(id)).toEqual(noted);
     expect(await versionOf()).toEqual(before);
@@ -300,7 +300,7 @@ describe('the lines of what has happened', () => {
     const ingested = wide.filter(({ msg }) => msg === 'ingestion');
     expect(ingested).toHaveLength(1);
     expect(ingested[0]).toMatchObject({ level: 'info', outcome: 'completed', source: 'file', chunks: 1, org: ours.name });
-    // At rest nothing is said at a level that is shown.
+    // A role at rest says nothing at a level that is shown.
     for (const line of wide) if (line.msg === 'reconcile' && line['outcome'] === 'unchanged') expect(line.level).toBe('debug');
     const text = JSON.stringify(all());
     for (const secret of [ours.key, 'Reset the device', path]) expect(text).not.toContain(secret);

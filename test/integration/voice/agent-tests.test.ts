@@ -1,4 +1,4 @@
-/** Tests of agents in audio mode: real calls, with mocks in place of tools, that agree with the same tests in text. */
+/** Runs tests of agents in audio mode: real calls, with mocks in place of tools, that agree with the same tests in text. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 
@@ -17,7 +17,7 @@ afterAll(dispose);
 const stage = suiteFixture(openStage);
 
 const SPEECH_MS = 1_200;
-/** Of the agents: what their users say may arrive with holes, and a hole is not to be taken for its end. */
+/** Spec of the agents: what their users say may arrive with holes, and a hole is not to be taken for its end. */
 const agentSpec = { welcomeMessage: 'Good morning.', turnDetection: { endOfSpeechDelay: '1500ms' } };
 
 /** Says the user's texts in a voice, and knows each again by its mark. */
@@ -37,7 +37,7 @@ const hours = 'What are your opening hours?';
 const order = 'Where is my order?';
 const bye = 'Thanks, bye!';
 
-/** An agent that does what its user says. */
+/** Plays an agent that does what its user says. */
 const receptionist: ChatHandler = ({ lastUser, toolResults }) => {
   if (toolResults.length > 0) return `Your order has ${String((JSON.parse(toolResults[0]?.content ?? '{}') as { state?: string }).state)}.`;
   // Sound that arrives with holes is heard in more pieces, each as the whole text.
@@ -75,7 +75,7 @@ const cases: TestSpecs = {
 const inMode = (mode: 'text' | 'audio', tests: TestSpecs): TestSpecs =>
   Object.fromEntries(Object.entries(tests).map(([name, spec]) => [`${name}-${mode}`, { ...spec, mode, timeout: '4m' }]));
 
-/** What both modes have to agree on. */
+/** Returns what both modes have to agree on. */
 function essence({ verdict, result }: TestResultRecord) {
   return {
     verdict,

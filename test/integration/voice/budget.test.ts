@@ -1,4 +1,4 @@
-/** Calls by phone and the daily budget of their agent, with what the calls themselves have used. */
+/** Tests calls by phone and the daily budget of their agent, with what the calls themselves have used. */
 import { readFileSync } from 'node:fs';
 
 import { dispose } from '@livekit/rtc-node';
@@ -17,7 +17,7 @@ const other = '+15550199';
 const agentName = 'receptionist';
 /** The welcome message alone costs more than this: 14 characters. */
 const budget = { daily: '0.000001', currency: 'EUR' };
-/** Midnight is at 18:15 UTC. */
+/** Midnight in this time zone is at 18:15 UTC. */
 const timeZone = 'Asia/Kathmandu';
 const prices = [{ kind: 'tts', provider: 'openai_compatible', currency: 'EUR', perMillionCharacters: '15' }];
 
@@ -46,7 +46,7 @@ const becomes = ({ roomName }: Pick<Awaited<ReturnType<typeof call>>, 'roomName'
 const today = () => budgetOf({ budget, timeZone }, Date.now())!;
 const spent = (since: number): Promise<bigint> =>
   stage.store.calls.usage.spentSince({ org: stage.org, agentName, currency: 'EUR', since: new Date(since) });
-/** As if the calls had been made then. */
+/** Moves the calls to a time, as if they had been made then. */
 async function movedTo(quarter: number): Promise<void> {
   const database = await session(stage.env['DATABASE_URL']!);
   await database.query(`UPDATE parley.agent_spending SET quarter = $2 WHERE org = $1`, [stage.org, new Date(quarter)]);
@@ -74,7 +74,7 @@ it('refuses calls once one has cost it, also when the process of that call is ki
   expect(await spent(today().since)).toBe(cost);
   await isRefused();
 
-  // The first quarter of an hour of the day, and the last one of the day before.
+  // The calls move to the first quarter of an hour of the day, and to the last one of the day before.
   await movedTo(today().since);
   await isRefused();
   await movedTo(today().since - 15 * 60_000);

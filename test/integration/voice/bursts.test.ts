@@ -1,4 +1,4 @@
-/** More calls at once than a voice server can take, over REST. */
+/** Makes more calls at once over REST than a voice server can take. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -38,7 +38,7 @@ const create = () => facade.call('POST', '/v1/calls/create-web-call', { key, bod
 
 it('answers 503 with Retry-After to those that find no room, and makes no call for them', async () => {
   await reporting();
-  // What was taken to see it is given back by the report after the next.
+  // The report after the next gives back the place that was taken to see it.
   let made = 0;
   const refused = await eventually(async () => {
     const answers = await Promise.all(Array.from({ length: 3 * CAPACITY }, create));
@@ -56,12 +56,12 @@ it('answers 503 with Retry-After to those that find no room, and makes no call f
 });
 
 it('takes a call again once others have ended', async () => {
-  // Full, whatever the test before has left.
+  // The server is full, whatever the test before has left.
   await eventually(async () => {
     const { body } = await create();
     expect(body.message).toContain('as many calls as they may have');
   });
-  // All of them: on a busy machine a job may be on its way for longer than its place is kept, and then one call more than the server takes is made.
+  // All calls end: a slow job may lose its place before it comes, and then there is one call more than the server takes.
   const { calls } = (await facade.call('GET', '/v1/calls', { key })).body;
   for (const { _id } of calls) expect((await facade.call('POST', `/v1/calls/${_id}/end`, { key })).status).toBe(200);
   await eventually(async () => expect((await create()).status).toBe(201));

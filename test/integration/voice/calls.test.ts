@@ -1,4 +1,4 @@
-/** The voice role as a process, with callers who use the official client: calls begin, and end for the right reason whatever dies. */
+/** Runs the voice role as a process, with callers who use the official client: calls begin, and end for the right reason whatever dies. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -63,7 +63,7 @@ function jobProcesses(): readonly number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
-/** Each plays one sound into one room. */
+/** Counts the threads that play a sound; each plays one into one room. */
 function soundThreads(): number {
   const names = jobProcesses().flatMap((pid) =>
     readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8')),
@@ -71,7 +71,7 @@ function soundThreads(): number {
   return names.filter((name) => name.startsWith('AudioSource')).length;
 }
 
-/** Every five seconds, as a worker has it, but with shorter timeouts. */
+/** Makes a sweeper that runs every five seconds, like a worker's, but with shorter timeouts. */
 function sweeper(): StaleCallSweeper {
   return new StaleCallSweeper({
     store: stage.store.calls,
@@ -81,7 +81,7 @@ function sweeper(): StaleCallSweeper {
     random: Math.random,
     logger: createLogger({ role: 'worker', level: 'silent' }),
     registry: new Registry(),
-    // Longer than a job that lives is ever silent.
+    // No job that lives is silent for so long.
     limits: { joinMs: 300_000, silenceMs: 12_000, graceMs: 15_000 },
   });
 }
@@ -151,7 +151,7 @@ describe('the voice role', () => {
   });
 
   it('keeps no thread of a call that is over', async () => {
-    // Those of the calls before go first.
+    // The threads of the calls before go first.
     await eventually(() => expect(soundThreads()).toBe(0));
     const call = await ongoing();
     await eventually(() => expect(soundThreads()).toBe(1));
@@ -194,7 +194,7 @@ describe('the voice role', () => {
     });
     proxy.restore();
     const over = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
-    // At the moment that the user left, not at the one that it could be written down.
+    // The call ended at the moment that the user left, not at the one that it could be written down.
     expect(over.endedAt!.getTime()).toBeLessThan(Date.parse(String(attempts.at(-1)!['time'])));
   });
 
@@ -203,7 +203,7 @@ describe('the voice role', () => {
     const call = await stage.call();
     const holder = await session(database);
     await holder.query('BEGIN; LOCK TABLE parley.agent_revisions IN ACCESS EXCLUSIVE MODE');
-    // Until the agent is heard.
+    // The caller joins until the agent is heard.
     const joining = call.join();
     await eventually(async () => {
       await query(
@@ -295,7 +295,7 @@ describe('the voice role', () => {
       const over = await call.becomes({ status: 'error', finishReason: 'native_platform_internal_error' });
       expect(over.startedAt).not.toBeNull();
     }
-    // It says that it can take none, and lives on to take some when the server is back.
+    // The role says that it can take none, and lives on to take some when the server is back.
     await eventually(async () => {
       const answer = await fetch(`http://127.0.0.1:${stage.role.port}/readyz`);
       expect([answer.status, await answer.text()]).toEqual([503, 'media server: connection lost; reconnecting\n']);

@@ -1,4 +1,4 @@
-/** A conversation, as a caller hears it: on any machine, however many holes it leaves in the sound. */
+/** Holds a conversation, as a caller hears it: on any machine, however many holes it leaves in the sound. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -16,7 +16,7 @@ describe('a conversation', () => {
     const call = await stage.call({
       spec: {
         welcomeMessage: 'Good morning {{name}}.',
-        // What follows a hole is still the same turn, and what comes later has no words and stops no answer.
+        // Words behind a hole still belong to the same turn, and what comes later has no words and stops no answer.
         turnDetection: { endOfSpeechDelay: '3s' },
         interruptions: { minWords: 1 },
       },
@@ -24,7 +24,7 @@ describe('a conversation', () => {
       dynamicData: { name: 'Ada' },
     });
     call.provider.chat(() => answer);
-    // Long enough to be heard between holes.
+    // The speech is long enough to be heard between holes.
     call.provider.speech(() => ({ msPerCharacter: 150 }));
     await call.join();
     const welcomed = await call.caller.hears('Good morning Ada.');

@@ -1,4 +1,4 @@
-/** What an agent looks up before its calls begin. */
+/** Tests what an agent looks up before its calls begin. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** A call whose providers fail and have fallbacks: it goes on. Each way of failing is in `provider-fallbacks.test.ts`. */
+/** A call goes on whose providers fail and have fallbacks. Each way of failing is in `provider-fallbacks.test.ts`. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** What a call ends with when a provider doesn't do what it should: named, quickly, and never in silence. */
+/** A call whose provider doesn't do what it should ends with a reason that names it: quickly, and never in silence. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -15,9 +15,9 @@ import { openStage } from './stage.ts';
 afterAll(dispose);
 const stage = suiteFixture(openStage);
 
-/** Speech is made sentence by sentence: the first of them. */
+/** Speech is made sentence by sentence: this is the first of them. */
 const apology = apologyIn('en-US').split(/(?<=\.) /)[0]!;
-/** Short, so that a test hears it quickly. */
+/** Speech is short, so that a test hears it quickly. */
 const briefly = { msPerCharacter: 10 };
 
 interface Broken {

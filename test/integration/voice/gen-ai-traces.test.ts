@@ -1,4 +1,4 @@
-/** Where the time of a call went, in the words of OpenTelemetry's conventions for generative AI, as a collector gets it. */
+/** A collector gets where the time of a call went, in the words of OpenTelemetry's conventions for generative AI. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
@@ -24,7 +24,7 @@ const traceIdOf = (n: number): string => `4bf92f3577b34da6a3ce929d0e0e47${n.toSt
 const traceparentOf = (n: number): string => `00-${traceIdOf(n)}-00f067aa0ba902b7-01`;
 const operationOf = ({ attributes }: ReceivedSpan): unknown => attributes['gen_ai.operation.name'];
 
-/** Of the trace, once its call has ended. */
+/** Returns the spans of the trace, once its call has ended. */
 async function spansOf(n: number): Promise<readonly ReceivedSpan[]> {
   return eventually(() => {
     const spans = collector.spans.filter(({ traceId }) => traceId === traceIdOf(n));
@@ -46,13 +46,13 @@ it('shows each turn with its model requests, tools, searches and speech, as the 
       ? { toolCalls: [{ name: 'search_knowledge_base', arguments: { query: 'When is breakfast?' } }] }
       : 'I listen.';
   });
-  // Half a minute: long enough to be interrupted.
+  // The story takes half a minute: long enough to be interrupted.
   provider.speech(({ input }) => (input === STORY ? { msPerCharacter: 400 } : {}));
   await call.join();
   await call.becomes({ status: 'ongoing' });
   await caller.hears('Good day!');
   await call.says('When is breakfast?');
-  // The first word: of less there would be no message.
+  // The first word has been heard: of less there would be no message.
   await eventually(() => expect(caller.heardFor(STORY)).toBeGreaterThan(5_000));
   await call.says('wait a moment', 1_500);
   await caller.hears('I listen.');
@@ -71,7 +71,7 @@ it('shows each turn with its model requests, tools, searches and speech, as the 
   // A job that was dispatched twice has a span of its own.
   const root = spans.find(({ name, spanId }) => name === 'call' && spanId === turns[0]?.parentSpanId);
   expect(root).toBeDefined();
-  // The welcome, the answer that was interrupted, and the one after it.
+  // The turns are the welcome, the answer that was interrupted, and the one after it.
   expect(turns.map(({ attributes }) => attributes['parley.turn.interrupted'])).toEqual([undefined, true, false]);
   for (const turn of turns) {
     expect(turn).toMatchObject({
@@ -90,7 +90,7 @@ it('shows each turn with its model requests, tools, searches and speech, as the 
       .filter(({ parentSpanId }) => parentSpanId === turn?.spanId)
       .toSorted((a, b) => a.startedAt - b.startedAt)
       .map(operationOf)
-      // What is said may be heard in more pieces.
+      // Speech may be heard in more pieces.
       .filter((operation, i, all) => operation !== 'speech_to_text' || !all.slice(0, i).includes(operation));
   expect(of(turns[0])).toEqual(['text_to_speech']);
   expect(of(turns[1])).toEqual(['speech_to_text', 'chat', 'execute_tool', 'chat', 'text_to_speech']);
@@ -112,7 +112,7 @@ it('shows each turn with its model requests, tools, searches and speech, as the 
     'server.address': '127.0.0.1',
     'server.port': provider.port,
   });
-  // Each request that the provider answered, with the tokens that it counted.
+  // There is a span for each request that the provider answered, with the tokens that it counted.
   expect(requests).toHaveLength(provider.requests('chat').length);
   expect(sum(genAi, 'parley.tts.characters')).toBe(provider.requests('speech').reduce((total, { input }) => total + input.length, 0));
   // Whoever reads traces must not read what was said.

@@ -14,7 +14,7 @@ import { startProviderServer, type ProviderServer, type ReceivedChat } from '../
 const WINDOW = 1_200;
 const TURNS = 10;
 
-/** About 120 tokens; the first has the fact that the last asks for. */
+/** Returns the words of a turn, of about 120 tokens; the first has the fact that the last asks for. */
 const words = (turn: number): string => {
   if (turn === TURNS - 1) return 'Which bicycle did I ask for?';
   const wish = turn === 0 ? 'My name is Ada and I want the green bicycle.' : 'I wonder about the other things that you sell.';
@@ -31,7 +31,7 @@ interface Talk {
   readonly lines: readonly string[];
 }
 
-/** A whole conversation; each answer is there before the user goes on. */
+/** Holds a whole conversation; each answer is there before the user goes on. */
 async function talk(summary: (request: ReceivedChat) => string | { readonly status: number }): Promise<Talk> {
   const provider = await startProviderServer();
   const egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
@@ -89,7 +89,7 @@ async function talk(summary: (request: ReceivedChat) => string | { readonly stat
     await conversation.quiet();
   }
   const messages = entries.flatMap(({ message }) => message ?? []);
-  // Whatever the model gets, the transcript has all of it.
+  // The transcript has all of it, whatever the model gets.
   expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(
     Array.from({ length: TURNS }, (_, i) => words(i)),
   );
@@ -109,7 +109,7 @@ describe('a conversation that outgrows the window', () => {
     expect(last.system).toContain('The user is Ada and wants the green bicycle.');
     expect(last.messages.some(({ content }) => content === words(0))).toBe(false);
     expect(last.messages.at(-3)?.content).toBe(words(TURNS - 2));
-    // The second and later ones are made of the one before.
+    // The second and later summaries are made of the one before.
     const summaries = call.provider.requests('chat').filter(asksForSummary);
     expect(summaries.length).toBeGreaterThan(1);
     for (const later of summaries.slice(1)) expect(later.lastUser).toContain('"earlier_summary":"The user is Ada');

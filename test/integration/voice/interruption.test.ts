@@ -1,6 +1,6 @@
 /**
- * An interruption, in real sound: the model knows what the caller has heard. What is heard, and when, is in test/simulated-calls; here it counts that the
- * agent's track plays what its conversation says it has played.
+ * Interrupts in real sound: the model knows what the caller has heard. What is heard, and when, is in test/simulated-calls; here it counts
+ * that the agent's track plays what its conversation says it has played.
  */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage } from './stage.ts';
 
 const MS_PER_CHARACTER = 70;
-/** Between what is played and what is heard: a client makes up for sound that is late, and plays what the media server has. */
+/** Playing and hearing may differ so much: a client makes up for sound that is late, and plays what the media server has. */
 const TOLERANCE_MS = 1_500;
 
 const sentences = ['Wonderful', 'Beautiful', 'Colourful', 'Delightful'].map(
@@ -21,7 +21,7 @@ const answer = sentences.join(' ');
 afterAll(dispose);
 const stage = suiteFixture(openStage);
 
-/** What of the answer is heard in this time: whole words. */
+/** Returns the whole words of the answer that are heard in this time. */
 function heardIn(ms: number): string {
   const spoken = `${answer} `.slice(0, Math.max(0, ms) / MS_PER_CHARACTER + 1);
   return spoken.slice(0, Math.max(0, spoken.lastIndexOf(' ')));

@@ -1,4 +1,4 @@
-/** What becomes of the room of a job, with a real media server: the host leaves what its job has not left. */
+/** Tests what becomes of the room of a job, with a real media server: the host leaves what its job has not left. */
 import { EventEmitter } from 'node:events';
 
 import { initializeLogger, type JobContext, type RunningJobInfo } from '@livekit/agents';

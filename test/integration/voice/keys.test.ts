@@ -1,4 +1,4 @@
-/** Keys of providers, from Secrets of the organisation, as calls get them. */
+/** Calls get the keys of providers from Secrets of the organisation. */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const name = `voice-keys-${randomBytes(4).toString('hex')}`;
 const value = `sk-${randomBytes(12).toString('hex')}`;
 let stage: VoiceStage;
 let secret: Awaited<ReturnType<typeof putSecret>>;
-/** Between the voice role and the API server. */
+/** Stands between the voice role and the API server. */
 let proxy: TcpProxy;
 const folder = suiteFolder();
 

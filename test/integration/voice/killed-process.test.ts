@@ -1,4 +1,4 @@
-/** A job process with several calls is killed: they end, each with what was recorded of it, and no other call notices. */
+/** Kills a job process with several calls: they end, each with what was recorded of it, and no other call notices. */
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 
@@ -51,7 +51,7 @@ async function talking(): Promise<StagedCall> {
   return call;
 }
 
-/** In how many tenths of a second of a recording the welcome message is heard. */
+/** Counts the tenths of a second of a recording in which the welcome message is heard. */
 async function toneIn(file: Uint8Array): Promise<number> {
   const { right } = await decodeOgg(file);
   return heardTones(right, 48_000).filter(({ frequency }) => frequency === frequencyOf(welcome)).length;
@@ -66,13 +66,13 @@ it('ends its calls, with their recordings, and leaves the others alone', async (
   const killed = await Promise.all(Array.from({ length: CALLS_OF_PROCESS }, talking));
   const [full, spare] = [stage.role, await stage.startRole()];
   const other = await talking();
-  // What it has not written by then is lost with the process.
+  // Sound that the process has not written by then is lost with it.
   for (const call of killed) await eventually(async () => expect(await toneIn(await call.spooled('audio.ogg'))).toBeGreaterThan(2), 1_000);
   const [pid, ...more] = jobProcesses(full);
   expect(more).toEqual([]);
 
   process.kill(pid!, 'SIGKILL');
-  // As if nothing had been heard of them for half a minute.
+  // Nothing seems to have been heard of the calls for half a minute.
   const ids = killed.map(({ id }) => id);
   await query(stage.env['DATABASE_URL']!, "UPDATE parley.calls SET job_seen_at = now() - interval '30 seconds' WHERE id = ANY($1)", [ids]);
   const { calls } = stage.store.calls;
@@ -93,7 +93,7 @@ it('ends its calls, with their recordings, and leaves the others alone', async (
   await other.becomes({ status: 'ended', finishReason: 'user_ended_call' });
   expect(await toneOf(other)).toBeGreaterThan(2);
   expect(spare.process.exitCode).toBeNull();
-  // Where they were there is room again.
+  // There is room again where they were.
   const next = await talking();
   await next.caller.leave();
   await eventually(() => next.becomes({ status: 'ended' }));

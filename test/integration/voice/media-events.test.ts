@@ -1,4 +1,4 @@
-/** LiveKit's own events, from a real server: they end calls whose job is gone, and are of no consequence otherwise. */
+/** LiveKit's own events, from a real server, end calls whose job is gone, and are of no consequence otherwise. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -39,7 +39,7 @@ afterAll(async () => {
   await facade.close();
 });
 
-/** An agent in a process of its own, which knows nothing of any call and can be killed. */
+/** Starts an agent in a process of its own, which knows nothing of any call and can be killed. */
 async function agentIn(room: string): Promise<ChildProcess> {
   const token = new AccessToken(server.apiKey, server.apiSecret, { identity: `agent-${room}` });
   token.kind = 'agent';
@@ -85,7 +85,7 @@ it.concurrent('ends a call whose user leaves before it begins, also one whose ag
     const user = new Room();
     const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
     await user.connect(server.url, token, { autoSubscribe: true, dynacast: false });
-    // One who leaves before that has aborted the connection, as a client does that tries another way.
+    // A client that leaves before that has aborted the connection, as one does that tries another way.
     await eventually(async () =>
       expect(await rooms.getParticipant(roomOf(id), userIdentityOf(id))).toMatchObject({ state: ParticipantInfo_State.ACTIVE }),
     );
@@ -98,7 +98,7 @@ it.concurrent('ends a call whose user leaves before it begins, also one whose ag
 it.concurrent('ends a call whose agent was killed, for a reason that is ours, and none whose job is alive or whose agent is back', async () => {
   const alive = await callWithAgent();
   const back = await callWithAgent();
-  // However long the test takes, its job has just sent a heartbeat.
+  // The call's job has just sent a heartbeat, however long the test takes.
   const inAnHour = "UPDATE parley.calls SET job_seen_at = now() + interval '1 hour' WHERE id = $1";
   await query(facade.database.url, inAnHour, [alive.id]);
   const looked = await metric('parley_media_events_total');
@@ -115,7 +115,7 @@ it.concurrent('ends a call whose agent was killed, for a reason that is ours, an
   expect(await metric('parley_calls_lost_total')).toBeGreaterThanOrEqual(1);
   for (const { id } of [alive, back]) expect((await callOf(id)).status).toBe('ongoing');
   await facade.store.calls.calls.end({ org, id: alive.id, reason: 'user_ended_call', events: () => [] });
-  // A late repeat of the event, after the call is over: its reason stays.
+  // The event comes again late, after the call is over: its reason stays.
   await alive.user.disconnect();
   await back.user.disconnect();
   expect((await callOf(alive.id)).finishReason).toBe('user_ended_call');

@@ -1,4 +1,4 @@
-/** Which microphone the agent hears: the user's last one. */
+/** The agent hears the user's last microphone. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 

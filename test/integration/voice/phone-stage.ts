@@ -1,4 +1,4 @@
-/** A stage whose agent has a phone number, behind a telephone gateway. */
+/** Opens a stage whose agent has a phone number, behind a telephone gateway. */
 import { mediaServer } from '../../support/media-server.ts';
 import { startSipGateway, type SipGatewayDouble } from '../../support/sip-gateway.ts';
 import { openStage, type VoiceStage, type StageOptions } from './stage.ts';

@@ -1,4 +1,4 @@
-/** Calls by phone: participants of kind SIP in the rooms that a dispatch rule makes, and a scripted gateway. */
+/** Tests calls by phone: participants of kind SIP in the rooms that a dispatch rule makes, and a scripted gateway. */
 import { dispose, RoomEvent } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(providers.map((provider) => provider.close())));
 
-/** Somebody takes the call. */
+/** Takes the call as somebody. */
 const answer = (request: DialRequest): Promise<TestCaller> => gateway.takes(request);
 
 afterEach(() => {
@@ -38,7 +38,7 @@ afterEach(() => {
   gateway.referred.length = 0;
 });
 
-/** Puts an agent into service. @returns what it listens, thinks and speaks with */
+/** Puts an agent into service. @returns the provider that it listens, thinks and speaks with */
 async function serving(wish: AgentWish = {}): Promise<{ readonly provider: ProviderServer; readonly revision: string }> {
   const provider = await startProviderServer();
   providers.push(provider);
@@ -51,7 +51,7 @@ const calls = async (): Promise<readonly CallRecord[]> =>
   (await stage.store.calls.list({ org: stage.org, filter: {}, direction: 'descending', pageSize: 100 })).items;
 const callIn = async (roomName: string): Promise<CallRecord | undefined> => (await calls()).find(({ room }) => room === roomName);
 
-/** Waits until the call is like this. */
+/** Waits until the call looks like this. */
 const becomes = (find: () => Promise<CallRecord | undefined>, expected: Partial<CallRecord>): Promise<CallRecord> =>
   eventually(async () => {
     const call = await find();
@@ -67,7 +67,7 @@ const hearsNothingOf = (caller: TestCaller, text: string): void => expect(caller
 
 const isOut = (caller: TestCaller): Promise<void> => eventually(() => expect(caller.room.isConnected).toBe(false));
 
-/** As the REST API begins one. */
+/** Begins a call as the REST API does. */
 async function goesOut(
   revision: string,
   change: Partial<Parameters<typeof aCall>[1]> = {},
@@ -137,7 +137,7 @@ describe('a call that comes in', () => {
     await caller.hears('Thank you.');
     const results = provider.requests('chat').flatMap(({ toolResults }) => toolResults.map(({ content }) => content));
     expect(results).toContainEqual(expect.stringContaining('4711'));
-    // What the tool has left over is a turn once nothing more is pressed.
+    // The keys that the tool has left over are a turn once nothing more is pressed.
     await caller.hears('Done.');
     await eventually(() => expect(heard).toEqual(['1', '*']));
     await caller.leave();
@@ -243,7 +243,7 @@ describe('a call that goes out', () => {
       waitUntilAnswered: true,
     });
     await eventually(() => expect(phone).toBeDefined());
-    // It rings: the line is open in the room, and the callee has not answered. A call from a browser has begun meanwhile.
+    // The phone rings: the line is open in the room, and the callee has not answered. A call from a browser has begun meanwhile.
     await (await stage.joined()).becomes({ status: 'ongoing' });
     expect((await find())?.status).toBe('registered');
     expect(phone?.tones()).toEqual([]);
@@ -312,7 +312,7 @@ describe('a call that goes out', () => {
     await says(phone, provider, 'You have reached the voicemail of Ada. Please leave a message after the tone.', 4_000);
     await becomes(find, { status: 'ended', finishReason: 'no_answer' });
     await isOut(phone!);
-    // Nothing is on the tape.
+    // The tape has nothing.
     expect(phone?.tones()).toEqual([]);
 
     for (verdict of ['human', 'menu']) {
@@ -334,7 +334,7 @@ describe('a transfer', () => {
     spec: { messages: {}, transferCall: { to, mode, showCallerNumber } },
   });
 
-  /** An agent that transfers when it is spoken to, and says what came of it. */
+  /** Returns an agent that transfers when it is spoken to, and says what came of it. */
   async function transferring(mode: 'Cold' | 'Warm', showCallerNumber = false, to = third): Promise<ProviderServer> {
     const { provider } = await serving({ tools: [tool(mode, showCallerNumber, to)] });
     provider.chat(({ toolResults, messages, toolNames }) => {
@@ -491,7 +491,7 @@ describe('a transfer', () => {
       const dialled = Promise.withResolvers<TestCaller>();
       gateway.onDial = async (request) => {
         const colleague = await answer(request);
-        // The agent would never learn of one who leaves before the others know of it.
+        // The agent would never learn of a participant who leaves before the others know of it.
         await eventually(() => expect(inRoom(request.participantIdentity)).toBe(true));
         if (when === 'at once') {
           await colleague.leave();
@@ -513,13 +513,13 @@ describe('a transfer', () => {
       hearsNothingOf(caller, briefing);
       await caller.leave();
       const { org, id } = await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
-      // Interrupted: what the target has heard doesn't count for it.
+      // The message was interrupted: what the target has heard doesn't count for it.
       const { messages } = await stage.store.calls.log.read({ org, id });
       expect(messages.map(({ content }) => content)).not.toContain(apology);
     },
   );
 
-  /** A warm transfer whose target is being told what it is about, which takes a while. */
+  /** Brings a warm transfer to the point where the target is being told what it is about, which takes a while. */
   async function midBriefing() {
     const provider = await transferring('Warm');
     const text = 'Ada asks for her bicycle.';

@@ -1,4 +1,4 @@
-/** Language models and speech over real HTTP, against a scripted server. */
+/** Asks language models and speech over real HTTP, against a scripted server. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -29,7 +29,7 @@ import { frequencyOf, heardFrequency, tone } from '../../support/tones.ts';
 
 const key = 'sk-very-secret-key';
 const prompt = 'The words of the caller.';
-/** With short pauses between attempts. */
+/** This clock has short pauses between attempts. */
 const impatient: Clock = { ...systemClock, after: (ms, then) => systemClock.after(ms <= 4_000 ? ms / 20 : ms, then) };
 
 const server = suiteFixture(startProviderServer);
@@ -58,7 +58,7 @@ interface Change {
   readonly options?: Partial<CreateProvidersOptions>;
 }
 
-/** Everything leads to the test's server as the operator's, unless it is said otherwise. */
+/** Makes providers that all lead to the test's server as the operator's, unless it is said otherwise. */
 async function providersOf({ options, ...change }: Change = {}): Promise<Providers> {
   const agent = {
     language: change.language ?? 'en-US',
@@ -86,7 +86,7 @@ function answering(providers: Providers, change: Partial<AnswerRequest> = {}, si
 
 const answerOf = async (providers: Providers): Promise<string> => (await heardOf(answering(providers))).text;
 
-/** What the answer fails with. */
+/** Returns the error that the answer fails with. */
 const failureOf = async (providers: Providers): Promise<ProviderError> => providerFailureOf(await caught(answerOf(providers)), 'llm');
 
 const spoken = ({ tts }: Providers, text: string): Promise<Int16Array> => spokenBy(tts, text);
@@ -107,7 +107,7 @@ describe('a language model', () => {
     const [request] = server.requests('chat');
     expect(request).toMatchObject({ model: 'a-model', lastUser: prompt, headers: { authorization: `Bearer ${key}` } });
     expect(request?.body).toMatchObject({ temperature: 0, max_completion_tokens: 77, stream: true });
-    // Without one the model's own counts.
+    // Without a setting the model's own temperature counts.
     await answerOf(await providersOf());
     expect(server.requests('chat').at(-1)?.body).not.toHaveProperty('temperature');
     expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith('x-'))).toEqual([]);
@@ -306,7 +306,7 @@ describe('a language model', () => {
 });
 
 describe('what a language model is paid for', () => {
-  /** What was counted, next to what the provider has counted. */
+  /** Returns what was counted, next to what the provider has counted. */
   async function counted(ask: (providers: Providers) => Promise<void>) {
     const meter = new UsageMeter({ prices: new PriceTable([]), clock: systemClock });
     await ask(await providersOf({ options: { observer: countedRequests({ meter, purpose: 'conversation', countTokens }) } }));
@@ -400,7 +400,7 @@ describe('text to speech', () => {
     await eventually(() => expect(samples.length).toBeGreaterThanOrEqual(480));
     held.resolve();
     await silent;
-    // 40 ms a character.
+    // Each character takes 40 ms.
     expect(samples).toHaveLength(21 * 0.04 * 24_000);
   });
 
@@ -417,7 +417,7 @@ describe('text to speech', () => {
     await silent;
     const sentences = ['The first sentence is here.', 'The second sentence follows it.', 'And a third one comes.', 'And a fourth one.'];
     expect(new Set(server.requests('speech').map(({ input }) => input))).toEqual(new Set(sentences));
-    // In their order, whichever came first.
+    // The sounds come in their order, whichever came first.
     let at = 0;
     for (const input of sentences) {
       const length = input.length * 0.04 * 24_000;

@@ -1,4 +1,4 @@
-/** A recording of a call with real sound: both voices in their places. To the sample that is in voice/recording; what dies is in `recording.test.ts`. */
+/** A recording of real sound has both voices in their places; voice/recording tests it to the sample, `recording.test.ts` what dies. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -14,11 +14,11 @@ afterAll(dispose);
 const folder = suiteFolder();
 const servers = new Servers();
 afterAll(() => servers.stop());
-/** Where reports of sessions would go. */
+/** Receives the reports of sessions, if there were any. */
 const elsewhere = suiteFixture(() => startEndpoint(servers, (response) => response.end()));
 const stage = suiteFixture(() => openRecordingStage(folder, { LIVEKIT_OBSERVABILITY_URL: elsewhere.url }));
 
-/** Of what was encoded (RFC 7845, 5.1); it is always decoded to 48 kHz. */
+/** Reads the rate of what was encoded (RFC 7845, 5.1); it is always decoded to 48 kHz. */
 async function rateOf(call: CallRecord): Promise<number> {
   const file = await stage.fileOf(call);
   return file.readUInt32LE(file.indexOf('OpusHead') + 12);
@@ -37,11 +37,11 @@ describe('the recording of a call', () => {
     await eventually(async () => expect((await call.messages()).map(({ role }) => role)).toEqual(['agent', 'user', 'agent']));
     await call.caller.leave();
     const record = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
-    // Once the call is over its recording can be read.
+    // The recording can be read once the call is over.
     expect(record.recording, stage.role.output().slice(-3000)).not.toBeNull();
     const sound = await stage.soundOf(record);
     expect(sound.seconds).toBeCloseTo(record.recording!.durationMs / 1000, 2);
-    // As much of each voice as there is: neither is resampled to more.
+    // The recording has as much of each voice as there is: neither is resampled to more.
     expect(new Set(call.provider.requests('transcriptions').map(({ sampleRate }) => sampleRate))).toEqual(new Set([16_000]));
     expect(await rateOf(record)).toBe(24_000);
     // No event is emitted, also when the job has finished.
@@ -50,11 +50,11 @@ describe('the recording of a call', () => {
 
     const agent = heardIn(sound.right);
     const tones = (text: string) => agent.filter(({ frequency }) => frequency === frequencyOf(text));
-    // It is what was played, so it has no holes, however the caller heard it.
+    // The recording has what was played, so it has no holes, however the caller heard it.
     for (const text of [WELCOME, ANSWER]) expect(Math.abs(secondsOfTones(tones(text)) - secondsOfText(text))).toBeLessThan(0.15);
     const user = heardIn(sound.left);
     const [from, until] = [user[0]!.at, user.at(-1)!.at];
-    // One after the other, each on its own side.
+    // The voices come one after the other, each on its own side.
     expect([tones(WELCOME).at(-1)!.at, from, until, tones(ANSWER)[0]!.at]).toEqual(
       [tones(WELCOME).at(-1)!.at, from, until, tones(ANSWER)[0]!.at].toSorted((a, b) => a - b),
     );

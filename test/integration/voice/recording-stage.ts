@@ -1,4 +1,4 @@
-/** A stage whose calls are recorded into a folder of the test, and what can be read of them there. */
+/** Opens a stage whose calls are recorded into a folder of the test, and reads the recordings there. */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -13,9 +13,9 @@ export const WELCOME = 'Good morning.';
 export const ANSWER = 'It costs nine hundred.';
 
 export interface RecordingStage extends VoiceStage {
-  /** What is left of calls that are not saved yet. */
+  /** Lists the files of calls that are not saved yet. */
   spooled(): Promise<readonly string[]>;
-  /** A call whose agent answers. */
+  /** Makes a call whose agent answers. */
   recordedCall(spec?: Readonly<Record<string, unknown>>): Promise<StagedCall>;
   fileOf(call: CallRecord): Promise<Buffer>;
   soundOf(call: CallRecord): Promise<DecodedStereo>;

@@ -1,4 +1,4 @@
-/** Recordings that are not to be made, and those of jobs and roles that die. */
+/** Tests recordings that are not to be made, and those of jobs and roles that die. */
 import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ afterAll(dispose);
 const folder = suiteFolder();
 const stage = suiteFixture(() => openRecordingStage(folder));
 
-/** Of its job; the facts of a recording are next to it from the start. */
+/** Returns the process of the call's job; the facts of a recording are next to it from the start. */
 async function pidOf(call: StagedCall): Promise<number> {
   return eventually(async () => {
     const facts = JSON.parse((await call.spooled('call.json')).toString()) as { readonly process: string };
@@ -37,9 +37,9 @@ describe('a call that is not recorded', () => {
     await call.caller.hears(WELCOME);
     await call.becomes({ status: 'ongoing' });
     expect(await stage.spooled()).toEqual([]);
-    // Nor where the agent server would record by itself.
+    // The agent server records nothing by itself, either.
     expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith('audio.ogg'))).toEqual([]);
-    // Who leaves before a message is over has heard less of it.
+    // A caller who leaves before a message is over has heard less of it.
     await eventually(async () => expect(await call.messages()).toHaveLength(1));
     await call.caller.leave();
     expect((await call.becomes({ status: 'ended' })).recording).toBeNull();
@@ -47,7 +47,7 @@ describe('a call that is not recorded', () => {
   });
 });
 
-/** As the stale-call sweeper does it, without its delays. */
+/** Reaps a call as the stale-call sweeper does, without its delays. */
 const reap = ({ id }: StagedCall) =>
   new CallLifecycle({ calls: stage.store.calls.calls, clock: systemClock }).end({
     org: stage.org,
@@ -67,7 +67,7 @@ async function inTheMiddle(): Promise<StagedCall> {
   await call.join();
   await call.caller.hears(WELCOME);
   await call.becomes({ status: 'ongoing' });
-  // What has not been encoded by then is lost with the process; what was before the call began is cut off.
+  // Sound that has not been encoded by then is lost with the process; sound from before the call began is cut off.
   await eventually(async () => {
     const { from, recordingFrom } = JSON.parse((await call.spooled('call.json')).toString()) as Readonly<Record<string, number>>;
     const { seconds } = await decodeOgg(await call.spooled('audio.ogg'));

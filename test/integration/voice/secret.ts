@@ -1,4 +1,4 @@
-/** A Secret that agents of a stage refer to. */
+/** Makes a Secret that agents of a stage refer to. */
 import { createTransport, KubeError, loadKubeConfig } from '../../../kube/index.ts';
 
 export async function putSecret(
@@ -8,7 +8,7 @@ export async function putSecret(
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
   const create = (path: string, body: object): Promise<unknown> => transport.request({ method: 'POST', path, body });
   await create('/api/v1/namespaces', { metadata: { name: namespace } }).catch((error: unknown) => {
-    // Of another suite.
+    // Another suite has made it.
     if (!(error instanceof KubeError) || error.code !== 409) throw error;
   });
   const secrets = `/api/v1/namespaces/${namespace}/secrets`;

@@ -1,4 +1,4 @@
-/** Settings of an agent that change what its providers are asked, or what is heard behind it. When something is said, and how, is in test/simulated-calls. */
+/** Tests settings that change what providers are asked, or what is heard behind an agent. Its speech is tested in test/simulated-calls. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 

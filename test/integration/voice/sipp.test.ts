@@ -1,6 +1,6 @@
 /**
- * SIP as carriers speak it. The scenarios are tried against each other, and against LiveKit's SIP service where LIVEKIT_SIP_BIN names
- * its program: no release has one, and it is built with C libraries. Elsewhere that part is no test: docs/calls/phone-numbers.md.
+ * Speaks SIP as carriers do. The scenarios are tried against each other, and against LiveKit's SIP service where LIVEKIT_SIP_BIN names its
+ * program: no release has one, and it is built with C libraries. Elsewhere that part is no test: docs/calls/phone-numbers.md.
  */
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
@@ -67,7 +67,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
     await Promise.all(providers.map((provider) => provider.close()));
   });
 
-  /** A number with its trunks, and an agent that answers it. */
+  /** Makes a number with its trunks, and an agent that answers it. */
   async function connected({ login = false, agent = {} }: { readonly login?: boolean; readonly agent?: AgentWish } = {}): Promise<{
     readonly number: string;
     readonly revision: string;
@@ -122,10 +122,10 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
     });
   const said = async ({ org, id }: CallRecord): Promise<readonly string[]> =>
     (await stage.store.calls.log.read({ org, id })).messages.map(({ role, content }) => `${role}: ${content}`);
-  /** Somebody calls a number. */
+  /** Calls a number as somebody. */
   const calls = (scenario: string, callee: string, more: Partial<SippRun> = {}): Promise<void> =>
     runSipp({ scenario, target: media.sip, parties: { ...parties, callee }, ...more });
-  /** A telephone that may be called through the trunks, for as long as the test lasts. */
+  /** Starts a telephone that may be called through the trunks, for as long as the test lasts. */
   function phone(scenario: string, more: Partial<SippRun> = {}): { done: () => Promise<void>; [Symbol.asyncDispose]: () => Promise<void> } {
     const hungUp = new AbortController();
     const options = { scenario, port: carrierPort, parties, signal: hungUp.signal, ...more };

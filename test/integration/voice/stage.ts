@@ -1,4 +1,4 @@
-/** The voice role as a process, agents as Postgres has them, scripted providers, and callers. */
+/** Runs the voice role as a process, with agents as Postgres has them, scripted providers, and callers. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,12 +35,12 @@ export interface StagedRole {
   readonly process: ChildProcess;
   readonly port: number;
   output(): string;
-  /** Its log lines, parsed. */
+  /** Returns the role's log lines, parsed. */
   lines(): readonly Readonly<Record<string, unknown>>[];
   stop(): Promise<void>;
 }
 
-/** What an agent has beyond its providers, as resources have it. */
+/** Fields of an agent beyond its providers, as resources have them. */
 export interface AgentWish {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly systemPrompt?: string;
@@ -50,11 +50,11 @@ export interface AgentWish {
 
 export interface CallWish extends AgentWish {
   readonly dynamicData?: Readonly<Record<string, unknown>>;
-  /** Of the test that registers it. */
+  /** Trace of the test that registers the call. */
   readonly traceparent?: string;
-  /** Default: all are well, and the user is understood as "hello". */
+  /** Provider of the call. Default: all goes well, and the user is understood as "hello". */
   readonly provider?: ProviderServer;
-  /** Of another test's agent. */
+  /** Revision of another test's agent. */
   readonly revision?: string;
 }
 
@@ -62,21 +62,21 @@ export interface StagedCall {
   readonly id: string;
   readonly provider: ProviderServer;
   readonly caller: TestCaller;
-  /** Opens the room. @returns what a caller of another process joins with */
+  /** Opens the room. @returns the address and token with which a caller of another process joins */
   open(): Promise<{ readonly url: string; readonly token: string }>;
-  /** Into the room, with a microphone. */
+  /** Joins the room, with a microphone. */
   join(options?: { readonly microphone?: boolean }): Promise<void>;
   /** The user says this, and is understood by the agent's provider, or by those. See {@link sayOnce}. */
   says(text: string, ms?: number, servers?: readonly ProviderServer[]): Promise<void>;
   record(): Promise<CallRecord>;
-  /** Waits for it. */
+  /** Waits until the call looks like this. */
   becomes(expected: Partial<CallRecord>): Promise<CallRecord>;
   messages(): Promise<readonly CallMessage[]>;
   toolCalls(): Promise<readonly CallToolCall[]>;
   turns(): Promise<readonly CallTurn[]>;
-  /** A file of its recording, as its process has written it so far. */
+  /** Reads a file of the call's recording, as its process has written it so far. */
   spooled(file: string): Promise<Buffer>;
-  /** The log lines of this call. */
+  /** Returns the log lines of this call. */
   lines(): readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -85,22 +85,22 @@ export interface VoiceStage {
   readonly store: Store;
   readonly server: MediaServer;
   readonly env: NodeJS.ProcessEnv;
-  /** The one that takes calls; may be replaced. */
+  /** The role that takes calls; a test may replace it. */
   role: StagedRole;
   startRole(change?: NodeJS.ProcessEnv): Promise<StagedRole>;
-  /** Puts a revision. @returns it */
+  /** Stores a revision. @returns it */
   agent(wish: AgentWish, provider: ProviderServer): Promise<{ readonly revision: string; readonly config: AgentRevisionConfig }>;
   /** Registers a call of an agent of its own. */
   call(wish?: CallWish): Promise<StagedCall>;
-  /** The same, and joins. */
+  /** Registers a call, and joins it. */
   joined(wish?: CallWish): Promise<StagedCall>;
   close(): Promise<void>;
 }
 
-/** Those of the test that runs. */
+/** Callers of the test that runs. */
 const callersOfTest = new AsyncLocalStorage<TestCaller[]>();
 
-/** A call that goes on takes a twentieth of a processor from the tests after it. */
+/** Every caller leaves, because a call that goes on takes a twentieth of a processor from the tests after it. */
 aroundEach(async (runTest) => {
   const callers: TestCaller[] = [];
   await callersOfTest.run(callers, runTest);
@@ -108,11 +108,11 @@ aroundEach(async (runTest) => {
 });
 
 export interface StageOptions {
-  /** In place of the shared one. */
+  /** Media server in place of the shared one. */
   readonly server?: MediaServer;
-  /** How the role reaches the database; as the test does, by default. */
+  /** Returns the address at which the role reaches the database; the test's, by default. */
   readonly roleDatabase?: (url: string) => string | Promise<string>;
-  /** Without what the worker does for users who wait because a busy voice role missed their call. */
+  /** Leaves out what the worker does for users who wait because a busy voice role missed their call. */
   readonly redispatches?: false;
 }
 
@@ -211,7 +211,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
       );
       expect(registration.outcome).toBe('registered');
       const open = async (): Promise<{ readonly url: string; readonly token: string }> => {
-        // As the api makes it, with the call. A media server that has not reported its load for 5 s opens none.
+        // The api makes the room so, with the call. A media server that has not reported its load for 5 s opens none.
         await eventually(() => createRooms(server).open(id));
         const call = await store.calls.calls.get({ org, id });
         return { url: server.url, token: await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now() }) };
@@ -261,16 +261,16 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
   return stage;
 }
 
-/** Of what each caller has said last. */
+/** Mark of each caller's last words. */
 const lastMarks = new WeakMap<TestCaller, number>();
 
 /**
- * The caller says this, and is understood once. A busy machine leaves holes in the sound: the first piece of it has all the words, what comes later has none,
- * nor has a late piece of what was said before, and where nothing came through it is said again.
+ * Has the caller say this, and be understood once. A busy machine leaves holes in the sound: the first piece of it has all the words, what
+ * comes later has none, nor has a late piece of what was said before, and where nothing came through it is said again.
  */
 export async function sayOnce(said: {
   readonly caller: TestCaller;
-  /** That understand it. */
+  /** Providers that understand the words. */
   readonly servers: readonly ProviderServer[];
   readonly text: string;
   readonly ms?: number | undefined;
@@ -292,13 +292,13 @@ export async function sayOnce(said: {
   while (!(await Promise.race([understood.promise, delay(30_000, false, { ref: false })])));
 }
 
-/** As the worker has it. */
+/** Makes a redispatcher like the worker's. */
 export function redispatcherOf({ store, server }: Pick<VoiceStage, 'store' | 'server'>): AgentRedispatcher {
   const logger = createLogger({ role: 'worker', level: 'silent' });
   return new AgentRedispatcher({ store: store.calls, rooms: createRooms(server), clock: systemClock, random: Math.random, logger });
 }
 
-/** A voice role on a port of its own; resolves when it is ready. */
+/** Starts a voice role on a port of its own; resolves when it is ready. */
 export async function startRole(env: NodeJS.ProcessEnv): Promise<StagedRole> {
   const port = await freePort();
   const child = spawn(process.execPath, [parleyEntry, 'voice'], {

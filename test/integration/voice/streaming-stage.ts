@@ -1,4 +1,4 @@
-/** A stage whose agents may hear by a stream. */
+/** Opens a stage whose agents may hear by a stream. */
 import { randomBytes } from 'node:crypto';
 
 import { controlPlane } from '../../support/control-plane.ts';
@@ -6,7 +6,7 @@ import { putSecret } from './secret.ts';
 import { openStage, type VoiceStage } from './stage.ts';
 
 export interface StreamingStage extends VoiceStage {
-  /** `spec.speechToText` of an agent that streams; its key is in a Secret. */
+  /** The `spec.speechToText` of an agent that streams; its key is in a Secret. */
   readonly streamingSpeechToText: Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** A call whose speech to text streams, and who reads along. */
+/** Tests a call whose speech to text streams, and who reads along. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 

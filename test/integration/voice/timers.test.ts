@@ -1,4 +1,4 @@
-/** Calls that end because nobody is there, or can be heard. When a silence or the longest duration ends a call is in test/simulated-calls. */
+/** Calls end because nobody is there, or can be heard. When a silence or the longest duration ends a call is in test/simulated-calls. */
 import { spawn, type ChildProcess } from 'node:child_process';
 
 import { dispose } from '@livekit/rtc-node';
@@ -15,7 +15,7 @@ const stage = suiteFixture(openStage);
 /** The silence is all that ends these calls, and nothing is said into it. */
 const silent = { endAfterSilence: '20s', silenceReminder: { enabled: false } };
 
-/** Says nothing, into a microphone that is on. */
+/** Starts a caller who says nothing, into a microphone that is on. */
 function callerProcess({ url, token }: { readonly url: string; readonly token: string }): ChildProcess {
   const script = `
     import { TestCaller } from './test/support/test-caller.ts';

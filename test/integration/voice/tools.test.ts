@@ -1,4 +1,7 @@
-/** Tools in real calls: what their servers get, and what the model gets. When they run, and what is heard meanwhile, is in test/simulated-calls. */
+/**
+ * Tests what the servers of tools get in real calls, and what the model gets. When tools run, and what is heard, is in
+ * test/simulated-calls.
+ */
 import { randomBytes } from 'node:crypto';
 
 import { dispose } from '@livekit/rtc-node';
@@ -147,7 +150,7 @@ describe.concurrent('tools', () => {
     expect(results).toHaveLength(5);
     for (const method of methods)
       expect(results.some((content) => content.includes(`"did":"${method}"`) && content.includes('********'))).toBe(true);
-    // What the model sees of a tool is what the owner wrote.
+    // The model sees what the owner of a tool wrote about it.
     const offered = (asked[0]?.body['tools'] ?? []) as { function: { name: string; parameters: unknown; description: string } }[];
     expect(offered.find(({ function: { name } }) => name === 'do_GET')?.function).toMatchObject({
       description: 'Does do_GET.',

@@ -1,4 +1,4 @@
-/** A call as a part of the trace that it was registered in. */
+/** A call is a part of the trace that it was registered in. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
@@ -22,7 +22,7 @@ it('has a span for itself and one for each answer, and its events and its line a
   await call.caller.hears('I heard: hello');
   await call.caller.leave();
   await call.becomes({ status: 'ended' });
-  // Of the job that served it: on a busy machine another may have been sent as well.
+  // The line is of the job that served the call: on a busy machine another may have been sent as well.
   const line = await eventually(() => call.lines().find(({ msg }) => msg === 'the call is over') ?? Promise.reject(new Error('no line')));
   const [span] = await collector.until((spans) => {
     expect(spans.map(({ name }) => name)).toContain('invoke_agent receptionist');
@@ -52,7 +52,7 @@ it('has a span for itself and one for each answer, and its events and its line a
   for (const { traceparent } of events) expect(readTraceparent(traceparent)).toMatchObject({ traceId, sampled: true });
   expect(line).toMatchObject({ traceId });
   await expectDocumented(line);
-  // Neither the prompt nor the transcript.
+  // The spans have neither the prompt nor the transcript.
   const all = JSON.stringify(collector.spans);
   for (const said of [secret, 'hello']) expect(all).not.toContain(said);
 });

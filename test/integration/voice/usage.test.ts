@@ -1,4 +1,4 @@
-/** What calls use of providers is what the providers count, whatever is interrupted, given up or killed. */
+/** Calls report the use of providers that the providers count, whatever is interrupted, given up or killed. */
 import { readFileSync } from 'node:fs';
 
 import { dispose } from '@livekit/rtc-node';
@@ -10,7 +10,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { now } from '../../support/test-caller.ts';
 import { openStage, type CallWish, type StagedCall } from './stage.ts';
 
-/** 200 for the figure of docs/operations/usage.md: `PARLEY_TEST_USAGE_CALLS=200`. */
+/** The figure of docs/operations/usage.md is measured with 200: `PARLEY_TEST_USAGE_CALLS=200`. */
 const CALLS = Number(process.env['PARLEY_TEST_USAGE_CALLS'] ?? 4);
 const AT_ONCE = 2;
 
@@ -30,7 +30,7 @@ const prices = [
 afterAll(dispose);
 const stage = suiteFixture(() => openStage({ PARLEY_PRICES: JSON.stringify(prices) }));
 
-/** A call whose provider counts what it takes. */
+/** Joins a call whose provider counts what it takes. */
 async function joined(wish: CallWish = {}): Promise<StagedCall> {
   const call = await stage.call(wish);
   await call.provider.limitContext(1_000_000);
@@ -52,7 +52,7 @@ interface Sums {
   audioMilliseconds: number;
 }
 
-/** By kind and model. */
+/** Sums entries by kind and model. */
 function sumsOf(entries: readonly (Partial<Sums> & { readonly kind: string; readonly model: string })[]): Readonly<Record<string, Sums>> {
   const sums: Record<string, Sums> = {};
   for (const { kind, model, ...amounts } of entries) {
@@ -62,7 +62,7 @@ function sumsOf(entries: readonly (Partial<Sums> & { readonly kind: string; read
   return sums;
 }
 
-/** What the providers have counted. */
+/** Returns what the providers have counted. */
 const counted = (calls: readonly StagedCall[]) =>
   sumsOf(
     calls.flatMap(({ provider }) => [
@@ -74,7 +74,7 @@ const counted = (calls: readonly StagedCall[]) =>
     ]),
   );
 
-/** Sound that was made and not fetched is nothing that a provider charges. */
+/** Drops the sound of voices: a provider charges nothing for sound that was made and not fetched. */
 const withoutSoundOfVoices = (sums: Readonly<Record<string, Sums>>) =>
   Object.fromEntries(
     Object.entries(sums).map(([name, sum]) => [

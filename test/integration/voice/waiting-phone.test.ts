@@ -1,4 +1,4 @@
-/** Callers by phone who came while no voice role was there. */
+/** Callers by phone come while no voice role is there. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** Callers who came while no voice role was there to take their call. Those by phone are in `waiting-phone.test.ts`. */
+/** Callers come while no voice role is there to take their call. Those by phone are in `waiting-phone.test.ts`. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
@@ -10,7 +10,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage, redispatcherOf } from './stage.ts';
 
 afterAll(dispose);
-// Of its own: callers by phone of other suites would wait for an agent, too.
+// The media server is the suite's own: callers by phone of other suites would wait for an agent, too.
 const livekit = suiteFixture(ownMediaServer);
 const stage = suiteFixture(async () => {
   await livekit.start();

@@ -1,4 +1,4 @@
-/** One attempt against real sockets: what becomes of it. What the egress guard makes of faulty servers, names and addresses is tested with the guard. */
+/** Makes one attempt against real sockets. Faulty servers, names and addresses are tested with the egress guard. */
 import type { Socket } from 'node:net';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import type { AttemptOutcome } from '../../../webhooks/attempt/outcome.ts';
 import { generateSigningKey, parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** Loopback is allowed but for 127.64.0.0/10, where those listen that must never hear anything. */
+/** Loopback is allowed but for 127.64.0.0/10, where the servers listen that must never hear anything. */
 const allowed = ['127.0.0.0/10'];
 const forbiddenAddress = '127.66.0.1';
 
@@ -162,7 +162,7 @@ describe('redirects are not followed', () => {
 
 describe('the clock ends', () => {
   const timeoutMs = 300;
-  /** What is said of the attempt once it has run out of time. */
+  /** Returns the message about an attempt that has run out of time. */
   const timedOut = (outcome: AttemptOutcome): string => {
     expect(outcome).toMatchObject(failed('timeout'));
     expect(outcome).not.toHaveProperty('statusCode');
@@ -212,7 +212,7 @@ it('reads 4 KiB of a body without an end, and decodes none of it', async () => {
     expect(await attempt(`http://localhost:${server.port}/${path}`)).toMatchObject({ succeeded: true, statusCode: 200 });
   }
   await eventually(() => expect(server.open()).toBe(0));
-  // What fits into the buffers of two connections.
+  // The buffers of two connections hold at most this much.
   expect(sent).toBeLessThan(40_000_000);
 });
 

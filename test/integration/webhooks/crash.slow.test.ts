@@ -7,7 +7,7 @@ it('loses nothing when dispatchers are killed in the middle of their work, and r
   const harness = await dispatchHarness();
   const { sink } = harness;
   const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
-  // Leases last as long, and so does the wait for what a dead one had claimed; what is held must not be late before its dispatcher is killed.
+  // Leases and the wait for a dead dispatcher's claims last as long; a held delivery must not be late before its dispatcher is killed.
   await Promise.all(names.map((name) => harness.subscribe(name, { requestTimeout: '30s' })));
   let untilAnswered = Infinity;
   for (const name of names) {
@@ -27,7 +27,7 @@ it('loses nothing when dispatchers are killed in the middle of their work, and r
   for (const name of names) await sink.arrived(`/${name}`, 500);
   await settled(harness, { succeeded: 5_000 });
   for (const name of names) expect(new Set(sink.ids(`/${name}`))).toEqual(new Set(ids));
-  // On its way: sent, and not yet written down.
+  // The rest were on their way: sent, and not yet written down.
   expect(sink.received().length - 5_000).toBeLessThanOrEqual(kills * 256);
   // An attempt that a crash cut off was none.
   expect(await harness.sql('SELECT count(*)::int AS count, max(number) AS most FROM parley.delivery_attempts')).toEqual([

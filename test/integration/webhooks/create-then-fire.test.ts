@@ -14,7 +14,7 @@ it('brings an event to a subscription that was written right before it, every ti
     await store.webhooks.raiseWatermark(org, { subscriptions: metadata.resourceVersion });
     events.push(...(await harness.emit(1)));
   }
-  // Each gets the event right behind it, and all later ones.
+  // Each subscription gets the event right behind it, and all later ones.
   await eventually(() => {
     for (let round = 0; round < rounds; round += 1)
       expect([...sink.ids(`/s${round}`)]).toEqual(expect.arrayContaining(events.slice(round)));
@@ -26,7 +26,7 @@ it('brings an event to a subscription that was switched on again right before it
   const { org, store } = harness;
   const { metadata } = await harness.subscribe('a');
   await harness.dispatcher();
-  /** How the delivery of a new event ends. */
+  /** Emits an event and returns how its delivery ends. */
   const emitted = async (): Promise<string> => {
     const [id] = await harness.emit(1);
     return eventually(async () => {

@@ -1,4 +1,4 @@
-/** Subscriptions in a real API server, events in a real Postgres, and dispatchers in this process or as processes of their own. */
+/** Runs subscriptions in a real API server, events in a real Postgres, and dispatchers in this process or as processes of their own. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,14 +33,14 @@ export interface DeliveryRow {
   readonly subscription_uid: string;
 }
 
-/** What happens in one organisation. */
+/** Subscriptions and events of one organisation. */
 interface Organization {
   readonly org: string;
-  /** Creates or changes a subscription whose events go to `path` of the sink: tried once, and for long, so that a slow machine fails nothing. */
+  /** Creates or changes a subscription to `path` of the sink, with one attempt and a long timeout: a slow machine fails nothing. */
   subscribe(name: string, spec?: Readonly<Record<string, unknown>>, path?: string): Promise<Stored<Subscription>>;
   unsubscribe(name: string): Promise<void>;
   secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
-  /** What `parley webhooks test` does. @returns its id as a receiver sees it */
+  /** Sends a test event as `parley webhooks test` does. @returns its id as a receiver sees it */
   test(uid: string): Promise<string>;
   /** Commits so many events. @returns their ids as a receiver sees them */
   emit(count: number, options?: { readonly atOnce?: number }): Promise<readonly string[]>;
@@ -50,13 +50,13 @@ export interface DispatchHarness extends Organization {
   readonly store: Store;
   readonly sink: WebhookSink;
   readonly env: Readonly<Record<string, string>>;
-  /** Another one next to the first. */
+  /** Makes another organisation next to the first. */
   organization(): Promise<Organization>;
   dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningRole>;
   process(env?: Readonly<Record<string, string>>): Promise<RoleProcess>;
   sql<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
   deliveries(uid?: string): Promise<DeliveryRow[]>;
-  /** How many deliveries are in which state. */
+  /** Counts the deliveries in each state. */
   states(uid?: string): Promise<Readonly<Record<string, number>>>;
 }
 
@@ -178,7 +178,7 @@ export async function settled(harness: DispatchHarness, expected: Readonly<Recor
 const sorted = (record: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
   Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** A kubeconfig that leads to the API server through a proxy, so that it can be taken away from its reader alone. */
+/** Makes a kubeconfig that leads to the API server through a proxy, so that it can be taken away from its reader alone. */
 export async function proxiedKubeconfig(path: string): Promise<{ readonly kubeconfig: string; readonly proxy: TcpProxy }> {
   const text = await readFile(path, 'utf8');
   const [, server = ''] = /server: "?(https:[^\s"]+)/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** Endpoints and their credentials as a real API server describes them, also while it refuses or does not answer. */
+/** Reads endpoints and their credentials from a real API server, also while it refuses or does not answer. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { agentKind, webhookSubscriptionKind, wellKnown } from '../../../crds/index.ts';
@@ -131,7 +131,7 @@ describe('what is known of endpoints', () => {
         .sort(),
     ).toEqual(['anna', 'full', 'off', 'plain']);
     expect(directory.matching({ org, name: 'A.B', onlySubscription: named('full').uid })).toEqual([named('full')]);
-    // An event about an agent is of the workspace that the agent has now; one that names another is of that.
+    // An event about an agent belongs to the workspace that the agent has now; one that names another belongs to that.
     const anna = anAgent('anna', org, { webhookURL: 'https://anna.example.com/' });
     await apply({ ...anna, metadata: { ...anna.metadata, labels: { 'parley.dev/workspace': 'north' } } });
     const about = { org, name: 'A.B', agent: 'anna' };
@@ -262,7 +262,7 @@ describe('credentials', () => {
     await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'missing' });
     const asked = gets();
     await Promise.allSettled(Array.from({ length: 50 }, () => directory.credentials(named('one'))));
-    // One that isn't there is not asked for by everybody who needs it.
+    // Those who need a Secret that isn't there share a few requests for it.
     expect(gets() - asked).toBeLessThan(5);
     await putSecret('webhooksubscription-one', { current: first });
     await eventually(async () => expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]));

@@ -10,7 +10,7 @@ it('brings everything to the healthy ones while an endpoint hangs that has thous
   const { metadata } = await harness.subscribe('hangs', { requestTimeout: '30s' });
   await harness.subscribe('one');
   await harness.subscribe('two');
-  // They come first in every order.
+  // These events come first in every order.
   await harness.emit(1_000);
   await harness.dispatcher();
   await harness.emit(100);
@@ -66,11 +66,11 @@ it('leaves an endpoint alone that only fails, tries it now and then, and lets it
   await eventually(async () => expect(await breaker()).toBe('open'));
   await sink.arrived('/up', 300);
   await eventually(() => expect(sink.inFlight('/down')).toBe(0));
-  // Far from 300 times eleven attempts.
+  // The breaker opened long before 300 times eleven attempts.
   const before = sink.received('/down').length;
   expect(before).toBeLessThan(300);
   expect((await harness.states(metadata.uid))['pending']).toBeGreaterThan(250);
-  // One is tried: it fails, and nothing else happens.
+  // One delivery is tried: it fails, and nothing else happens.
   await eventually(() => expect(sink.received('/down').length).toBeGreaterThan(before));
   await eventually(async () =>
     expect(await harness.sql('SELECT breaker, opened FROM parley.webhook_endpoints WHERE subscription_uid = $1', [metadata.uid])).toEqual([
@@ -93,9 +93,9 @@ it('leaves an endpoint alone that only fails, tries it now and then, and lets it
   await eventually(async () => expect((await harness.states(metadata.uid))['pending']).toBe(undefined));
   expect(await breaker()).toBe('closed');
   const rows = await harness.deliveries(metadata.uid);
-  // And the test.
+  // The deliveries are those of the events, and the test.
   expect(rows).toHaveLength(301);
-  // What the breaker held back had its attempts still before it.
+  // Deliveries that the breaker held back had all their attempts still before them.
   expect(rows.filter(({ state }) => state === 'succeeded').length).toBeGreaterThan(250);
 });
 
@@ -116,7 +116,7 @@ it('brings everything to an endpoint that refuses whatever it sees for the first
   await harness.dispatcher();
   await eventually(async () => expect(await harness.sql("SELECT FROM parley.webhook_endpoints WHERE breaker = 'open'")).toHaveLength(1));
   parked = true;
-  // It got its first answers before most of them were ever sent: those that were are what it is tried with.
+  // The endpoint got its first answers before most deliveries were ever sent: those that were are what it is tried with.
   await settled(harness, { succeeded: 100 }, metadata.uid);
   await sink.close();
 });
@@ -127,7 +127,7 @@ it('tries an endpoint again that it left alone although all its deliveries were 
   sink.behave('/down', 500);
   const { metadata } = await harness.subscribe('down', { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '1200ms' } });
   await harness.dispatcher();
-  // Enough for the breaker, and too few for any to be left over.
+  // Twenty failures are enough for the breaker, and too few for any to be left over.
   await harness.emit(20);
   await eventually(async () => expect(await harness.sql("SELECT FROM parley.webhook_endpoints WHERE breaker = 'open'")).toHaveLength(1));
   sink.behave('/down', 200);

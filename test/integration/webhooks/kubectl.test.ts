@@ -1,4 +1,4 @@
-/** Subscriptions as people steer them with kubectl, while deliveries are under way. */
+/** People steer subscriptions with kubectl, while deliveries are under way. */
 import { createHmac } from 'node:crypto';
 
 import { expect, it, onTestFinished } from 'vitest';
@@ -78,7 +78,7 @@ it('lets what waits for a parked endpoint wait as paused, so that nothing is lat
     await harness.emit(1);
     expect((await harness.deliveries()).filter(({ state }) => state === 'pending').length).toBeGreaterThan(2);
   });
-  // What is relayed to a paused one is skipped.
+  // An event that is relayed to a paused subscription is skipped.
   await eventually(async () => expect(await harness.sql('SELECT FROM parley.outbox')).toEqual([]));
   await harness.subscribe('a', { ...keep, active: false });
   const count = (await harness.deliveries()).length;
@@ -117,7 +117,7 @@ it('signs with what the Secret holds: the new key at once, the former one for as
       expect(signatures(received)).toEqual(keys.map((key) => signature(key, received)));
     });
   await signedWith(one);
-  // What is being tried again meanwhile goes out under the new key, too.
+  // A delivery that is being tried again meanwhile goes out under the new key, too.
   let rotated = false;
   sink.behave('/a', (received, response) => {
     const ends = rotated && signatures(received).length === 2;
@@ -156,7 +156,7 @@ it('ends everything that waits for a subscription that is deleted', async () => 
   await expect(subscriptions.get({ namespace: org, name: 'a' })).rejects.toBeInstanceOf(KubeError);
   await settled(harness, { skipped: 23 }, metadata.uid);
   expect(new Set((await harness.deliveries(metadata.uid)).map(({ reason }) => reason))).toEqual(new Set(['subscription_deleted']));
-  // What was on its way counts when it ends, and changes nothing.
+  // A delivery that was on its way counts when it ends, and changes nothing.
   for (const answer of answers) answer();
   await eventually(async () => {
     expect(sink.inFlight('/a')).toBe(0);
@@ -303,7 +303,7 @@ it('writes the status of a subscription once in 30 s, however much happens and w
     await eventually(() => expect(marked).toBe(failures));
   }
   expect(writes.size).toBe(written);
-  // What has happened since then is written half a minute later.
+  // Changes since then are written half a minute later.
   await change(`status_written_at = now() - interval '31 seconds', changed_at = now()`);
   await eventually(() => expect(writes.size).toBe(written + 1));
   const { status } = await subscriptions.get({ namespace: org, name: 'a' });

@@ -13,7 +13,7 @@ interface Case {
   readonly behaviour: Behaviour;
   readonly attempts: number;
   readonly requestTimeout?: string;
-  /** Least and most wait before each retry, in milliseconds, as it is written with the attempt before it. */
+  /** Least and most milliseconds before each retry, as the attempt before it writes them down. */
   readonly waits: readonly (readonly [number, number])[];
   readonly reasons?: readonly string[];
   readonly state?: string;
@@ -29,7 +29,7 @@ const busyFor = (header: () => string, status: number): Behaviour => {
   };
 };
 
-/** The date in `Retry-After`. */
+/** Date in `Retry-After`. */
 let busyUntil = '';
 
 const cases: Readonly<Record<string, Case>> = {
@@ -84,7 +84,7 @@ const cases: Readonly<Record<string, Case>> = {
       [9, 10],
     ],
   },
-  // It can only push a retry later.
+  // The header can only push a retry later.
   'retry-after-sooner': { retryPolicy: fixed(1, '2s'), behaviour: busyFor(() => '0', 503), attempts: 2, waits: [[1_800, 2_000]] },
   redirects: { retryPolicy: fixed(1, '10ms'), behaviour: 302, attempts: 2, waits: [[9, 10]], reasons: ['redirect', 'redirect'] },
   gone: { retryPolicy: fixed(3, '10ms'), behaviour: 410, attempts: 1, waits: [], reasons: ['gone'] },
@@ -104,7 +104,9 @@ interface WrittenWait {
   readonly due_at: number;
 }
 
-/** Notes each wait as it is written: how long a retry waits in fact depends on the machine. @returns those of a subscription, in their order */
+/**
+ * Notes each wait as it is written: how long a retry really waits depends on the machine. @returns reads a subscription's waits, in order
+ */
 async function noteWaits(harness: RetryHarness): Promise<(uid: string) => Promise<readonly WrittenWait[]>> {
   await harness.sql(`CREATE TABLE public.waits (uid text, number int, ms float8, due_at float8);
     CREATE FUNCTION public.note_wait() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN

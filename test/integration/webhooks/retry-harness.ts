@@ -1,4 +1,4 @@
-/** Workers next to dispatchers, for retries. */
+/** Runs workers next to dispatchers, for retries. */
 import { randomBytes } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
@@ -20,15 +20,15 @@ export interface AttemptRow {
 }
 
 export interface RetryHarness extends DispatchHarness {
-  /** A worker in this process; by default once it is ready. */
+  /** Starts a worker in this process; by default resolves once it is ready. */
   worker(options?: { readonly ready?: boolean }): Promise<{ stop(): Promise<void> }>;
-  /** A worker that can be killed. */
+  /** Starts a worker that can be killed. */
   workerProcess(env?: Readonly<Record<string, string>>): RoleProcess;
-  /** Of all deliveries of a subscription, by delivery and number. */
+  /** Returns the attempts of all deliveries of a subscription, by delivery and number. */
   attempts(uid: string): Promise<AttemptRow[]>;
 }
 
-/** With a task queue of its own on the shared Temporal, or on the one at `TEMPORAL_ADDRESS`. */
+/** Makes a harness with a task queue of its own on the shared Temporal, or on the one at `TEMPORAL_ADDRESS`. */
 export async function retryHarness(more: Readonly<Record<string, string>> = {}): Promise<RetryHarness> {
   const harness = await dispatchHarness({
     TEMPORAL_ADDRESS: more['TEMPORAL_ADDRESS'] ?? (await temporalAddress()),
@@ -58,7 +58,7 @@ export async function retryHarness(more: Readonly<Record<string, string>> = {}):
   };
 }
 
-/** Milliseconds between the end of each attempt and the beginning of the next one. */
+/** Returns the milliseconds between the end of each attempt and the beginning of the next one. */
 export function waits(attempts: readonly AttemptRow[]): readonly number[] {
   return attempts.slice(1).map(({ started_at: startedAt }, index) => {
     const before = attempts[index]!;

@@ -1,10 +1,10 @@
-/** Receivers of several subscriptions and organisations behind one host and port, as at a gateway for webhooks. */
+/** Delivers to several subscriptions and organisations behind one host and port, as at a gateway for webhooks. */
 import { expect, it } from 'vitest';
 
 import type { Behaviour } from '../../support/webhook-sink.ts';
 import { dispatchHarness, settled } from './dispatch-harness.ts';
 
-/** To each subscription. */
+/** Number of deliveries to each subscription. */
 const DELIVERIES = Number(process.env['PARLEY_TEST_DELIVERIES'] ?? 100);
 
 /** Closes the connection right after its answer, and doesn't say so in it. */
@@ -22,7 +22,7 @@ it('lets no receiver cost another a delivery, whatever it does with its connecti
     harness.subscribe('keeps'),
     other.subscribe('theirs'),
     harness.subscribe('closes'),
-    // Tried again where the machine is too busy for a status within that time.
+    // The delivery is tried again where the machine is too busy for a status within that time.
     harness.subscribe('never-ends', { requestTimeout: '200ms', retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '0s' } }),
   ]);
   await harness.dispatcher();

@@ -1,4 +1,4 @@
-/** Deliveries as they arrive, verified by the libraries that receivers in Python use. */
+/** Verifies deliveries as they arrive with the libraries that receivers in Python use. */
 import { describe, expect, it } from 'vitest';
 
 import { testPython } from '../../support/programs.ts';

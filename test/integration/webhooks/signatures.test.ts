@@ -1,4 +1,4 @@
-/** Deliveries as they arrive, verified by the libraries that receivers use. */
+/** Verifies deliveries as they arrive with the libraries that receivers use. */
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { describe, expect, it } from 'vitest';

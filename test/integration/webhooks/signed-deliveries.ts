@@ -1,4 +1,4 @@
-/** Deliveries as they arrive, signed with each state of a Secret, for the libraries that receivers verify them with. */
+/** Makes deliveries as they arrive, signed with each state of a Secret, for the libraries that receivers verify them with. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { afterAll, expect } from 'vitest';
@@ -26,7 +26,7 @@ export const [present, former, older, foreign] = [
 ] as const;
 const TEXTS = [
   '{"eventName":"Webhook.Test","payload":{}}',
-  // What a parser would write in another way.
+  // A parser would write this in another way.
   '{ "timestamp": 1795254915.0, "text": "caf\\u00e9 Grüße 🎉", "big": 12345678901234567890, "a": 1, "a": 2 }\n',
 ];
 const ROTATED = { current: present, 'previous-1': former, 'previous-2': older };
@@ -36,7 +36,7 @@ const EXPIRY = JSON.stringify({
   'previous-2': new Date(Date.now() - HOUR_MS).toISOString(),
 });
 
-/** Deliveries to a server of the suite. */
+/** Makes deliveries to a server of the suite. */
 export function signedDeliveries() {
   const servers = new Servers();
   const arrived: SignedDelivery[] = [];
@@ -52,7 +52,7 @@ export function signedDeliveries() {
 
   afterAll(() => servers.stop());
 
-  /** Sends `text` signed with what the Secret holds at `now`, and answers with what arrived. */
+  /** Sends `text` signed with the keys of the Secret at `now`, and returns what arrived. */
   async function deliver(
     text: string,
     secret: Readonly<Record<string, string>>,
@@ -73,7 +73,7 @@ export function signedDeliveries() {
     return delivery;
   }
 
-  /** What is expected of each key: before the first rotation, during its grace period, and after it. */
+  /** Returns what is expected of each key: before the first rotation, during its grace period, and after it. */
   async function deliveries(): Promise<readonly { delivery: SignedDelivery; key: string; valid: boolean }[]> {
     const rows: { delivery: SignedDelivery; key: string; valid: boolean }[] = [];
     for (const text of TEXTS) {

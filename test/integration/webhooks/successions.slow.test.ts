@@ -1,4 +1,4 @@
-/** Subscriptions that come back under another uid: from a backup, or in another cluster. */
+/** Subscriptions come back under another uid: from a backup, or in another cluster. */
 import { expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
@@ -24,7 +24,7 @@ it('those that are back after an unnoticed deletion have their deliveries again:
   await settled(harness, { succeeded: 3 }, before.uid);
   await named(harness, { orders: before.uid, off: offBefore.uid });
   await first.stop();
-  // As it can be when a backup is made: one was relayed and not delivered yet, and an endpoint had switched itself off.
+  // A backup may be made in this state: one event was relayed and not delivered yet, and an endpoint had switched itself off.
   const [pending = ''] = sent;
   await harness.sql("UPDATE parley.deliveries SET state = 'pending', ended_at = NULL, due_at = now(), attempts = 0 WHERE event_id = $1", [
     pending.slice('evt_'.length),
@@ -52,7 +52,7 @@ it('those that are back after an unnoticed deletion have their deliveries again:
   const received = harness.sink.received().map(({ id }) => id);
   expect(received.toSorted()).toEqual([pending, ...waiting].toSorted());
 
-  // Switched off it stays, until its resource is changed as it is now.
+  // The endpoint stays switched off, until its resource is changed as it is now.
   const off = () =>
     harness.sql(
       'SELECT subscription_uid AS uid, disabled_reason AS reason, disabled_generation::int AS generation FROM parley.webhook_endpoints WHERE disabled_at IS NOT NULL',
@@ -61,7 +61,7 @@ it('those that are back after an unnoticed deletion have their deliveries again:
   await harness.subscribe('off', { events: ['CallHandler.CallUpdated'] });
   await eventually(async () => expect(await off()).toEqual([]));
 
-  // One that is seen to be deleted has no successor.
+  // A subscription that is seen to be deleted has no successor.
   await harness.unsubscribe('orders');
   await named(harness, { off: offAfter.uid });
   const { metadata: third } = await harness.subscribe('orders', { events: ['CallHandler.CallStarted'] });

@@ -5,7 +5,7 @@ import { ownTemporal } from '../../support/own-temporal.ts';
 import { settled } from './dispatch-harness.ts';
 import { retryHarness, waits } from './retry-harness.ts';
 
-/** Attempts for a slow machine too: none of these series runs out of them. */
+/** A slow machine has attempts enough, too: none of these series runs out of them. */
 const policy = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '2s' }, requestTimeout: '5s' };
 
 it('goes on with first attempts while Temporal is unavailable, and with what failed once it is back, by itself', async () => {
@@ -17,7 +17,7 @@ it('goes on with first attempts while Temporal is unavailable, and with what fai
   await Promise.all([harness.dispatcher(), harness.worker({ ready: false })]);
   sink.behave('/failing', 500);
 
-  // Not there from the start. So few failures don't open the breaker.
+  // Temporal is not there from the start. So few failures don't open the breaker.
   const before = await harness.emit(10);
   await sink.arrived('/healthy', 10);
   await settled(harness, { retry_pending: 10 }, failing.metadata.uid);
@@ -27,7 +27,7 @@ it('goes on with first attempts while Temporal is unavailable, and with what fai
   expect(sink.ids('/failing')).toEqual(new Set(before));
   expect(sink.received('/failing')).toHaveLength(20);
 
-  // Silent in the middle of a series.
+  // Temporal is silent in the middle of a series.
   sink.behave('/failing', 500);
   const [id] = await harness.emit(1);
   await eventually(() => expect(sink.received('/failing').filter((received) => received.id === id)).toHaveLength(2));
@@ -44,7 +44,7 @@ it('goes on with first attempts while Temporal is unavailable, and with what fai
   });
   temporal.goOn();
   await settled(harness, { succeeded: 216 }, failing.metadata.uid);
-  // Nothing was taken twice.
+  // No attempt was taken twice.
   expect((await harness.attempts(failing.metadata.uid)).filter(({ succeeded }) => succeeded)).toHaveLength(216);
   expect(sink.received('/healthy')).toHaveLength(216);
 });
@@ -58,7 +58,7 @@ it('goes on with a series whose worker was killed in the middle of it', async ()
   const worker = harness.workerProcess();
   const ids = await harness.emit(5);
   await eventually(() => expect(sink.received('/a').length).toBeGreaterThanOrEqual(10));
-  // While attempts are under way: these are made, and never written down.
+  // Temporal goes away while attempts are under way: these are made, and never written down.
   sink.behave('/a', 'hang');
   await eventually(() => expect(sink.inFlight('/a')).toBe(5));
   const made = sink.received('/a').length;

@@ -48,7 +48,7 @@ describe('housekeeping', () => {
         await store.calls.calls.addRecording({ ...call, key: `recordings/${org}.ogg`, bytes: 1, durationMs: 1, events: () => [] });
         await store.calls.calls.end({ ...call, reason: 'user_ended_call', events: () => [] });
       }
-      // Immutable even for the superuser; only as a replica of itself does the server let history be aged.
+      // A revision is immutable even for the superuser; only as a replica of itself does the server let history be aged.
       await admin.query(
         "SET session_replication_role = replica; UPDATE parley.agent_revisions SET created_at = created_at - interval '31 days'",
       );

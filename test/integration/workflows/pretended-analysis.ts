@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 
 import { MODEL_FAILURE, type AnalysisActivities } from '../../../workflows/analysis/types.ts';
 
-/** A model that is unavailable at first, and then answers or refuses. */
+/** Plays a model that is unavailable at first, and then answers or refuses. */
 export function pretendedAnalysis(outcome: 'completed' | 'refused'): AnalysisActivities {
   let asked = 0;
   return {

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 
 import type { DeliveryActivities } from '../../../workflows/delivery/types.ts';
 
-/** A delivery that is due only after so many looks at it. */
+/** Plays a delivery that is due only after so many looks at it. */
 export function pretendedDelivery(looks: number): DeliveryActivities {
   let left = looks;
   return {

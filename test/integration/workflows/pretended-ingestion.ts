@@ -1,4 +1,4 @@
-/** Activities of the knowledge workflows that keep a diary instead of doing anything. */
+/** Plays the activities of the knowledge workflows, and keeps a diary instead of doing anything. */
 import { ApplicationFailure } from '@temporalio/common';
 
 import type { DocumentJob } from '../../../knowledge/jobs/names.ts';
@@ -7,12 +7,12 @@ import type { IngestionActivities, OnePassResult, ReindexActivities } from '../.
 
 export interface Pretence {
   readonly kind?: 'file' | 'website' | 'text';
-  /** How one pass ends: completed unless it says so. */
+  /** Result of one pass; completed by default. */
   readonly onePass?: OnePassResult;
-  /** What a step throws, each time or the first times. */
+  /** Errors that a step throws, each time or the first times. */
   readonly failing?: Partial<Record<keyof IngestionActivities, readonly Error[]>>;
   readonly replaced?: readonly string[];
-  /** Documents that the collection has. */
+  /** Number of documents that the collection has. */
   readonly documents?: number;
 }
 

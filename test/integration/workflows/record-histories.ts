@@ -1,6 +1,7 @@
 /**
- * Records what the replay test replays. Run it after an intended change of a workflow, keep the old files, and give the new ones new names:
- *   TEMPORAL_ADDRESS=127.0.0.1:7233 node test/integration/workflows/record-histories.ts <suffix>
+ * Records the histories that the replay test replays. Run it after an intended change of a workflow, keep the old files, and give the new
+ * ones new names:
+ * TEMPORAL_ADDRESS=127.0.0.1:7233 node test/integration/workflows/record-histories.ts <suffix>
  */
 import { writeFile } from 'node:fs/promises';
 

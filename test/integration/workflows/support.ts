@@ -15,11 +15,11 @@ installRuntime(createLogger({ role: 'test', level: 'error' }));
 
 export const unique = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
 
-/** Webpack needs some seconds: once for each process of tests. */
+/** The workflows are bundled once for each process of tests, because webpack needs some seconds. */
 let bundle: ReturnType<typeof bundleWorkflows> | undefined;
 export const sharedBundle = (): ReturnType<typeof bundleWorkflows> => (bundle ??= bundleWorkflows());
 
-/** A worker in this process, with a schedule of its own. */
+/** Starts a worker in this process, with a schedule of its own. */
 export async function startWorkerRole(env: Readonly<Record<string, string>>, logger?: Logger): Promise<RunningRole> {
   const own = { scheduleId: unique('schedule'), bundle: await sharedBundle() };
   return startRole('worker', (options) => runWorker({ ...options, ...own }), env, logger);
@@ -46,7 +46,7 @@ export async function whileWorking<T>(
   }
 }
 
-/** Activities over `count` organisations with a row of each kind to delete; those named in `failing` never succeed. */
+/** Plays activities over `count` organisations with a row of each kind to delete; those named in `failing` never succeed. */
 export function pretendedActivities(
   count: number,
   failing: readonly string[] = [],

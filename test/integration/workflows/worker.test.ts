@@ -15,7 +15,7 @@ import { ownTemporal } from '../../support/own-temporal.ts';
 import { database, migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { unique } from './support.ts';
 
-/** A worker in this process, stopped through its signal. */
+/** Starts a worker in this process, stopped through its signal. */
 function startWorker(env: Readonly<Record<string, string>>) {
   const stopping = new AbortController();
   const port = Promise.withResolvers<number>();
@@ -105,7 +105,7 @@ it('is unready without the migrations, says so, and becomes ready when they come
     await store.close();
     await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));
   } finally {
-    // Asked to stop while it may still be connecting.
+    // The worker is asked to stop while it may still be connecting.
     await setImmediate();
     await worker.stop();
     await temporal.stop();

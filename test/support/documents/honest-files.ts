@@ -1,4 +1,4 @@
-/** Files of every kind that a parser reads, with what could stay in a library from one to the next: formats, code pages, fonts, charsets. */
+/** Makes files of every kind that a parser reads, with what could stay in a library: formats, code pages, fonts, charsets. */
 import * as XLSX from '@e965/xlsx';
 
 import type { ParsedExtension } from '../../../knowledge/parsing/extension.ts';
@@ -31,7 +31,7 @@ function workbook(format: string, bookType: XLSX.BookType, uses1904 = false): Bu
   return Buffer.from(XLSX.write(book, { type: 'buffer', bookType }) as Uint8Array);
 }
 
-/** A workbook of before 1997 in this code page: its record (number 0x42, two bytes) and its letters are set afterwards. Without one it is `default`. */
+/** Makes a workbook of before 1997 in this code page: its record (number 0x42, two bytes) and its letters are set afterwards. */
 function oldWorkbook(codePage: number | 'default'): Buffer {
   const book = XLSX.utils.book_new();
   XLSX.utils.book_append_sheet(
@@ -49,13 +49,13 @@ function oldWorkbook(codePage: number | 'default'): Buffer {
   );
   const at = bytes.indexOf(Buffer.from('42000200', 'hex'));
   if (at < 0) throw new Error('the workbook names no code page');
-  // 0xc1 is a record that says nothing.
+  // The record 0xc1 says nothing.
   if (codePage === 'default') bytes.writeUInt16LE(0xc1, at);
   else bytes.writeUInt16LE(codePage, at + 4);
   return bytes;
 }
 
-/** The same without the definition of its own formats, at the same length. A library that keeps formats shows those of the file before. */
+/** Removes the definition of the book's own formats, at the same length. A library that keeps formats shows those of the file before. */
 function withoutFormats(book: Buffer): Buffer {
   return Buffer.from(
     book.toString('latin1').replaceAll(/<numFmt [^>]*>/gu, (tag) => ' '.repeat(tag.length)),

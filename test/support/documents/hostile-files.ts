@@ -1,4 +1,4 @@
-/** Files that no parser may read: renamed, damaged, protected or made to do harm. */
+/** Makes files that no parser may read: renamed, damaged, protected or made to do harm. */
 import { randomBytes } from 'node:crypto';
 
 import * as XLSX from '@e965/xlsx';
@@ -28,7 +28,7 @@ const encryptedPdf = makePdfOf(
 
 export type HostileFile = readonly [what: string, extension: ParsedExtension, content: Buffer | string, code: IngestionFailureCode];
 
-/** Nothing here is read before it is refused; what takes time stands in the integration suite. */
+/** All of these are refused before they are read; files that take time stand in the integration suite. */
 export const QUICK_HOSTILE_FILES: readonly HostileFile[] = [
   ['no bytes', 'pdf', '', 'empty_document'],
   ['no bytes', 'docx', '', 'empty_document'],

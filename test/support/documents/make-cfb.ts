@@ -1,18 +1,18 @@
 import * as XLSX from '@e965/xlsx';
 
-/** A container of the old Office kind with these streams. */
+/** Makes a container of the old Office kind with these streams. */
 export function makeCfb(streams: Readonly<Record<string, Buffer>>): Buffer {
   const container = XLSX.CFB.utils.cfb_new();
   for (const [name, content] of Object.entries(streams)) XLSX.CFB.utils.cfb_add(container, `/${name}`, content);
   return Buffer.from(XLSX.CFB.write(container, { type: 'buffer' }) as Uint8Array);
 }
 
-/** What an encrypted docx or xlsx is on the outside. @see MS-OFFCRYPTO 2.3.4 */
+/** Makes the outside of an encrypted docx or xlsx. @see MS-OFFCRYPTO 2.3.4 */
 export function encryptedPackage(): Buffer {
   return makeCfb({ EncryptionInfo: Buffer.alloc(200, 4), EncryptedPackage: Buffer.alloc(8000, 5) });
 }
 
-/** A workbook of the old kind whose records are encrypted from the second on. @see MS-XLS 2.4.117 */
+/** Makes a workbook of the old kind whose records are encrypted from the second on. @see MS-XLS 2.4.117 */
 export function encryptedXls(): Buffer {
   const record = (type: number, content: Buffer): Buffer => {
     const head = Buffer.alloc(4);

@@ -20,7 +20,7 @@ function rootRelation(target: string): ZipEntry {
   };
 }
 
-/** A Word document with this body (WordprocessingML), or with this entry as its main part. */
+/** Makes a Word document with this body (WordprocessingML), or with this entry as its main part. */
 export function makeDocx(options: { readonly body?: string; readonly main?: ZipEntry; readonly parts?: readonly ZipEntry[] }): Buffer {
   const main = options.main ?? {
     name: 'word/document.xml',
@@ -43,7 +43,7 @@ export function wordTable(rows: readonly (readonly string[])[]): string {
   return `<w:tbl>${rows.map((row) => `<w:tr>${cells(row)}</w:tr>`).join('')}</w:tbl>`;
 }
 
-/** Styles that map `Heading1` to `Heading3` to what Word calls them. */
+/** Maps `Heading1` to `Heading3` to Word's own names of these styles. */
 export const wordStyles: ZipEntry = {
   name: 'word/styles.xml',
   content: `${xml}<w:styles ${wordNamespace}>${[1, 2, 3].map((level) => `<w:style w:type="paragraph" w:styleId="Heading${level}"><w:name w:val="heading ${level}"/></w:style>`).join('')}</w:styles>`,
@@ -62,7 +62,7 @@ export function wordRelations(
   };
 }
 
-/** A workbook with one sheet, given as the entry that holds it, and shared strings; style `n` of its cells has number format `formats[n]`. */
+/** Makes a workbook with one sheet, which is given as its entry, and shared strings; style `n` of its cells has format `formats[n]`. */
 export function makeXlsx(options: {
   readonly sheet: Omit<ZipEntry, 'name'>;
   readonly sharedStrings?: string;

@@ -10,12 +10,12 @@ export interface PdfText {
 }
 
 export interface PdfStream {
-  /** Entries of its dictionary in addition to the length. */
+  /** Entries of the dictionary in addition to the length. */
   readonly entries: string;
   readonly content: Buffer;
 }
 
-/** A PDF of these objects, numbered from 1; the first is the catalogue. */
+/** Makes a PDF of these objects, numbered from 1; the first is the catalogue. */
 export function makePdfOf(objects: readonly (string | PdfStream)[], trailer = ''): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\u00e2\u00e3\n', 'latin1')];
   const offsets: number[] = [];
@@ -44,7 +44,7 @@ export function makePdfOf(objects: readonly (string | PdfStream)[], trailer = ''
   return Buffer.concat(parts);
 }
 
-/** A PDF with these pages, in Helvetica and Helvetica-Bold. */
+/** Makes a PDF with these pages, in Helvetica and Helvetica-Bold. */
 export function makePdf(pages: readonly (readonly PdfText[])[], options: { readonly title?: string } = {}): Buffer {
   const first = 5;
   const objects: (string | PdfStream)[] = [
@@ -76,14 +76,14 @@ function escaped(text: string): string {
 
 /** Glyphs at a place, from left to right, each 0.6 of the font's height wide. */
 export interface PdfGlyphs {
-  /** What each glyph stands for; a conjunct is one glyph for several characters. */
+  /** Text of each glyph; a conjunct is one glyph for several characters. */
   readonly glyphs: readonly string[];
   readonly x: number;
   readonly y: number;
   readonly isBold?: boolean;
 }
 
-/** A PDF in the way programs write scripts without an encoding of their own: glyph numbers, and a table that takes each to Unicode. */
+/** Makes a PDF as programs write scripts without an encoding of their own: glyph numbers, and a table that takes each to Unicode. */
 export function makeSubsetFontPdf(runs: readonly PdfGlyphs[]): Buffer {
   const unique = [...new Set(runs.flatMap(({ glyphs }) => glyphs))];
   const code = (at: number): string => (at + 1).toString(16).padStart(4, '0');

@@ -1,28 +1,28 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 
-/** One entry of an archive; what is left out follows from `content`. */
+/** One entry of an archive; a field that is left out follows from `content`. */
 export interface ZipEntry {
   readonly name: string | Buffer;
   readonly content?: string | Buffer;
-  /** Packed already, as raw deflate data. */
+  /** Content that is packed already, as raw deflate data. */
   readonly packed?: Buffer;
-  /** What the directory says of the unpacked size; by default the truth. */
+  /** Unpacked size that the directory states; by default the truth. */
   readonly declared?: number;
-  /** The entry's own bit 0: says that it is encrypted. */
+  /** Set for the entry's own bit 0, which says that it is encrypted. */
   readonly encrypted?: boolean;
-  /** What the directory says of the checksum. */
+  /** Checksum that the directory states. */
   readonly crc?: number;
-  /** 0: stored; 8, by default: deflated. */
+  /** Method of compression: 0 stores, 8, the default, deflates. */
   readonly method?: number;
-  /** Without the flag that the name is UTF-8. */
+  /** Set to leave out the flag that the name is UTF-8. */
   readonly oldName?: boolean;
-  /** Of Unix: type and permissions. */
+  /** Mode of Unix: type and permissions. */
   readonly mode?: number;
-  /** The bytes are those of the first entry. */
+  /** Set if the bytes are those of the first entry. */
   readonly overlaps?: boolean;
 }
 
-/** An archive as hostile as asked. */
+/** Makes an archive as hostile as asked. */
 export function makeZip(entries: readonly ZipEntry[]): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -59,7 +59,7 @@ export function makeZip(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...files, ...directory, end]);
 }
 
-/** Raw deflate data of `head`, then `part` so many times, then `tail`, made without ever holding what it unpacks to. */
+/** Makes raw deflate data of `head`, then `part` so many times, then `tail`, without ever holding what it unpacks to. */
 export function deflateRepeated(options: {
   readonly head?: string;
   readonly part: Buffer;

@@ -7,7 +7,7 @@ import { PARSER_ENTRY } from '../../../knowledge/parsing/spawn-parser.ts';
 
 interface Read {
   readonly blocks: readonly Block[];
-  /** Of pages without text, where they were asked for. */
+  /** Pictures of pages without text, where they were asked for. */
   readonly pictures: readonly PagePicture[];
   readonly document: ParsedDocument;
 }
@@ -18,7 +18,7 @@ async function* once(content: Buffer | string): AsyncGenerator<Uint8Array> {
 
 type What = Omit<ParseRequest, 'content'> & { readonly content: Buffer | string };
 
-/** For suites that start hundreds of processes: from the bundle, where `make test` has built it. */
+/** Starts a pool from the bundle, where `make test` has built it, because suites start hundreds of processes. */
 export function parserPool(options: ParserPoolOptions): ParserPool {
   const bundle = process.env['PARLEY_TEST_ENTRY'];
   return new ParserPool({ ...options, ...(bundle !== undefined && { entry: join(dirname(bundle), PARSER_ENTRY) }) });
@@ -37,7 +37,7 @@ export async function read(pool: ParserPool, what: What): Promise<Read> {
   return { blocks, pictures, document: await parsing.document };
 }
 
-/** What reading a file comes to, as text: its blocks and facts, or its failure. */
+/** Returns the outcome of reading a file as text: its blocks and facts, or its failure. */
 export async function outcomeOf(pool: ParserPool, what: What): Promise<string> {
   return JSON.stringify(
     await read(pool, what).catch((error: unknown) => {
@@ -58,7 +58,7 @@ export async function failureCode(pool: ParserPool, what: What): Promise<Ingesti
   throw new Error(`the .${what.extension} was read without a failure`);
 }
 
-/** What the blocks say, one line each; table rows with ` | ` between cells. */
+/** Returns the text of the blocks, one line each; table rows have ` | ` between cells. */
 export function texts(blocks: readonly Block[]): readonly string[] {
   return blocks.flatMap((block) => (block.kind === 'table' ? block.rows.map((row) => row.join(' | ')) : [block.text]));
 }

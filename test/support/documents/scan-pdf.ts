@@ -1,9 +1,9 @@
-/** Scans: PDFs of which each page is a picture. */
+/** Makes scans: PDFs of which each page is a picture. */
 import { pagePicture } from '../../../knowledge/parsing/formats/pdf/page-picture.ts';
 import { Pdfium } from '../../../knowledge/parsing/formats/pdf/pdfium.ts';
 import { makePdfOf, type PdfStream } from './make-pdf.ts';
 
-/** The same pages as pictures at 200 dots an inch. */
+/** Returns the same pages as pictures at 200 dots an inch. */
 export async function scanned(pdf: Buffer): Promise<Buffer> {
   const pdfium = await Pdfium.start();
   const document = pdfium.open(pdf);
@@ -25,7 +25,7 @@ export async function scanned(pdf: Buffer): Promise<Buffer> {
   return makePdfOf(objects);
 }
 
-/** PDF and PNG compress pictures alike. @see ISO 32000-2, 7.4.4.4 */
+/** Reuses the picture's data, because PDF and PNG compress pictures alike. @see ISO 32000-2, 7.4.4.4 */
 function imageOf(png: Buffer): PdfStream {
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
   const at = png.indexOf('IDAT');

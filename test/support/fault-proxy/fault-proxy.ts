@@ -1,6 +1,6 @@
 /**
- * Stands before an API server and injects the faults that a test asks for. Behind it is the real one, or a function that
- * answers in its place where a test is about HTTP and needs no server.
+ * Stands before an API server and injects the faults that a test asks for. Behind it is the real one, or a function that answers in its
+ * place where a test is about HTTP and needs no server.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,19 +21,19 @@ export type FaultAnswer = (request: ReceivedRequest) => { readonly code?: number
 
 export interface FaultProxy {
   readonly server: string;
-  /** Leads through the proxy, with the rights of the kubeconfig behind it. */
+  /** Kubeconfig that leads through the proxy, with the rights of the one behind it. */
   readonly kubeConfig: KubeConfig;
   readonly faults: Faults;
   /** All requests, in the order in which they came. */
   readonly requests: ReceivedRequest[];
-  /** How many watches are open. */
+  /** Number of open watches. */
   readonly watches: number;
   /** Resets the connections of the open watches. */
   breakWatches(): void;
   stop(): Promise<void>;
 }
 
-/** @param behind path of a kubeconfig, or what answers instead of a server */
+/** @param behind path of a kubeconfig, or a function that answers instead of a server */
 export async function startFaultProxy(behind: string | FaultAnswer): Promise<FaultProxy> {
   const faults = new Faults();
   const requests: ReceivedRequest[] = [];
@@ -91,7 +91,7 @@ export async function startFaultProxy(behind: string | FaultAnswer): Promise<Fau
   };
 }
 
-/** The API server of a kubeconfig, called with its credentials. */
+/** Calls the API server of a kubeconfig with its credentials. */
 class Upstream {
   readonly #server: string;
   readonly #token: string;
@@ -183,7 +183,7 @@ function refuse(response: ServerResponse, refusal: Refusal): void {
   response.writeHead(code, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(statusOf(refusal)));
 }
 
-/** The `Status` object that an API server refuses with. */
+/** Returns the `Status` object that an API server refuses with. */
 function statusOf({ code, reason = REASONS[code], message = `${code}, on purpose`, retryAfterSeconds }: Refusal): object {
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, reason, message, ...details };

@@ -1,8 +1,8 @@
-/** The faults that a test plans, and which request or event meets them. */
+/** Keeps the faults that a test plans, and decides which request or event meets them. */
 
 export interface SeenRequest {
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly watch: boolean;
@@ -11,20 +11,20 @@ export interface SeenRequest {
 export interface FaultMatch {
   readonly method?: string;
   readonly path?: string | RegExp;
-  /** Only watches, or none. */
+  /** True matches only watches, false none. */
   readonly watch?: boolean;
 }
 
 export type FaultKind =
   /** The connection is closed before the request is handled. */
   | { readonly kind: 'drop' }
-  /** Like drop, with a reset (RST). Of a watch that runs: its connection. */
+  /** The connection is reset (RST) before the request is handled; a running watch loses its connection. */
   | { readonly kind: 'reset' }
-  /** The request is not handled until then. Of a watch: an event comes later. */
+  /** The request is not handled until then; a running watch sends the event later. */
   | { readonly kind: 'hold'; readonly until: Promise<unknown> }
-  /** The request is handled, half of the answer is sent, then the connection is reset. Of a watch: half an event. */
+  /** The request is handled, half of the answer is sent, then the connection is reset; a running watch sends half an event. */
   | { readonly kind: 'half-write' }
-  /** Answered with an error instead of being handled. */
+  /** The request is answered with an error instead of being handled. */
   | {
       readonly kind: 'status';
       readonly code: number;
@@ -32,18 +32,18 @@ export type FaultKind =
       readonly message?: string;
       readonly retryAfterSeconds?: number;
     }
-  /** Of a watch that runs: an ERROR event, then the end. */
+  /** A running watch sends an ERROR event, then ends. */
   | { readonly kind: 'error-event'; readonly code: number; readonly reason: string; readonly message?: string }
-  /** Of a watch that runs: an event comes twice. */
+  /** A running watch sends an event twice. */
   | { readonly kind: 'duplicate' }
-  /** Of a watch that runs: an event comes after the one that follows it. */
+  /** A running watch sends an event after the one that follows it. */
   | { readonly kind: 'reorder' };
 
 export type Fault = FaultKind & {
   readonly match?: FaultMatch;
-  /** Default: 1. */
+  /** Number of times; default 1. */
   readonly times?: number;
-  /** Of a watch: let it be accepted, and do it to its next event instead of the request. Default: false; the kinds that only watches have are always so. */
+  /** Meets a watch's next event instead of its request. Default false; the kinds that only watches have always do. */
   readonly onEvent?: boolean;
 };
 
@@ -59,7 +59,7 @@ export class Faults {
     this.#planned = [];
   }
 
-  /** Planned and not met yet. */
+  /** Number of faults that are planned and not met yet. */
   get left(): number {
     return this.#planned.reduce((sum, planned) => sum + planned.left, 0);
   }

@@ -93,7 +93,7 @@ export function applyRules(context: ContractContext): void {
 
     const forced = await context.widgets('second').apply(other, { force: true });
     expect(forced.spec).toMatchObject(other.spec);
-    // What was taken is no longer the first manager's: leaving it out removes nothing.
+    // A field that another manager took is no longer the first manager's: leaving it out removes nothing.
     const after = await context.widgets('first').apply({ ...widget, metadata: { name: widget.metadata.name, namespace }, spec: {} });
     expect(after.spec).toMatchObject(other.spec);
     expect(after.metadata.labels).toEqual({ team: 'b' });
@@ -183,7 +183,7 @@ export function applyRules(context: ContractContext): void {
       .widgets()
       .apply({ ...widget, metadata: { ...widget.metadata, resourceVersion: first.metadata.resourceVersion } });
     expect(second.metadata.uid).not.toBe(first.metadata.uid);
-    // And now there is a namesake.
+    // The name belongs to another object by now.
     expect(await failureOf(context.widgets().apply(withUid))).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });
   });
 

@@ -1,14 +1,14 @@
 import type { KubeObject, ResourceClient, Transport } from '../../../../kube/index.ts';
 import type { Widget } from './widget.ts';
 
-/** What a group of rules works with. */
+/** Context that a group of rules works with. */
 export interface ContractContext {
   readonly transport: Transport;
-  /** A namespace of this run. */
+  /** Name of a namespace of this run. */
   readonly namespace: string;
-  /** Widgets, written as `manager`. */
+  /** Returns a client of Widgets that writes as `manager`. */
   widgets(manager?: string): ResourceClient<Widget>;
-  /** A Widget with a unique name. */
+  /** Returns a Widget with a unique name. */
   widget(spec: Widget['spec'], metadata?: Partial<KubeObject['metadata']>): Widget;
   client<T extends KubeObject>(
     kind: 'ConfigMap' | 'Secret' | 'Namespace' | 'Lease',

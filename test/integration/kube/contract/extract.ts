@@ -7,12 +7,12 @@ import type { Widget } from './widget.ts';
 
 const word = fc.stringMatching(/^[a-z]{1,6}$/);
 const words = fc.uniqueArray(word, { maxLength: 4 });
-/** Maps that hold something: a rule of its own distinguishes an empty one from an absent one. */
+/** Generates maps that hold something: a rule of its own distinguishes an empty one from an absent one. */
 const filled = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<Record<string, V>> =>
   fc.dictionary(word, value, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
 const some = <V extends object>(object: fc.Arbitrary<V>): fc.Arbitrary<V> => object.filter((value) => Object.keys(value).length > 0);
 
-/** Anything that a Widget may hold. */
+/** Generates anything that a Widget may hold. */
 const specs: fc.Arbitrary<NonNullable<Widget['spec']>> = some(
   fc.record(
     {
@@ -101,7 +101,7 @@ export function extractRules(context: ContractContext): void {
   });
 }
 
-/** The order of keyed items among those of others is the server's business. */
+/** Sorts keyed items, whose order among those of others is the server's business. */
 function withSortedItems(value: { readonly spec?: unknown }): unknown {
   const spec = value.spec as Widget['spec'];
   const sorted = {

@@ -1,6 +1,6 @@
 import { KubeError } from '../../../../kube/index.ts';
 
-/** The KubeError that a request ends with; anything else fails the test. */
+/** Returns the KubeError that a request ends with; anything else fails the test. */
 export async function failureOf(request: Promise<unknown>): Promise<KubeError> {
   let answer: unknown;
   try {

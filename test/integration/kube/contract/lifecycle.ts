@@ -44,7 +44,7 @@ export function lifecycleRules(context: ContractContext): void {
       spec: { title: 'kept' },
       metadata: { labels: { kept: 'too' }, finalizers: ['example.com/hold'], generation: 1 },
     });
-    // Those who apply without naming it leave it where it is.
+    // A manager that applies without naming the finalizer leaves it where it is.
     expect((await widgets.apply(widget)).metadata.finalizers).toEqual(['example.com/hold']);
     await widgets.patchFinalizers(stored, []);
   });

@@ -1,4 +1,4 @@
-/** A kind with one field for each rule. */
+/** Defines a kind with one field for each rule. */
 import type { Condition, KubeObject, ResourceDescriptor } from '../../../../kube/index.ts';
 
 export interface Widget extends KubeObject {

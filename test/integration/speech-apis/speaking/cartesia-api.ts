@@ -3,9 +3,9 @@ import { RACHEL } from '../speech-apis.ts';
 import type { SpeakingConnection, SpeakingMessage, SpeakingApi } from './speaking-server.ts';
 
 const LANGUAGES = new Set(['en', 'de', 'fr']);
-/** A context expires so long after its last sound, in milliseconds. */
+/** A context expires so many milliseconds after its last sound. */
 const EXPIRES_MS = 1_000;
-/** What may change from one input of a context to the next. */
+/** Only these fields may change from one input of a context to the next. */
 const CHANGING: ReadonlySet<string> = new Set(['transcript', 'continue', 'flush', 'duration']);
 
 export const sonic: SpeakingApi = {
@@ -21,7 +21,7 @@ interface Context {
   said: Promise<void>;
   flushes: number;
   cancelled: boolean;
-  /** Since when there is nothing to say. */
+  /** Moment since which there is nothing to say. */
   idleSince: number;
 }
 
@@ -72,7 +72,7 @@ function session({ send, speak, now }: SpeakingConnection): (message: SpeakingMe
   };
 }
 
-/** @returns undefined where the API refuses them */
+/** @returns the settings of a message; undefined where the API refuses them */
 function settingsOf(message: SpeakingMessage): string | undefined {
   const { model_id: model, voice, output_format: format, language, max_buffer_delay_ms: delay } = message;
   const { id } = (voice ?? {}) as { readonly id?: string };

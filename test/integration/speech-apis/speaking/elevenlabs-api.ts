@@ -3,7 +3,7 @@ import { RACHEL } from '../speech-apis.ts';
 import type { SpeakingConnection, SpeakingMessage, SpeakingApi } from './speaking-server.ts';
 
 const LANGUAGES = new Set(['en', 'de', 'fr']);
-/** The fields of messages; only the first one of a context may have settings. */
+/** These are the fields of messages; only the first one of a context may have settings. */
 const FIELDS = new Set(['text', 'context_id', 'flush', 'close_context', 'close_socket', 'voice_settings', 'generation_config']);
 const SETTINGS = ['voice_settings', 'generation_config'];
 const MAX_CONTEXTS = 5;
@@ -13,7 +13,7 @@ export const multiContext: SpeakingApi = {
   refuses({ path, query }) {
     if (path !== `/v1/text-to-speech/${RACHEL.elevenLabs}/multi-stream-input`) return 404;
     const { model_id: model = '', output_format: format, inactivity_timeout: timeout = '20', language_code: language } = query;
-    // As the service does for its third generation.
+    // The service refuses its third generation in the same way.
     if (/_v3/.test(model)) return 403;
     const known = model.startsWith('eleven_') && LANGUAGES.has(language ?? 'en') && Number(timeout) <= 180;
     return known && format === 'pcm_24000' ? undefined : 400;
@@ -56,7 +56,7 @@ function session({ send, close, speak }: SpeakingConnection): (message: Speaking
     if (typeof id !== 'string') return refuse('invalid_message');
     const known = contexts.get(id);
     if (closes === true) {
-      // Only then does it say that there is no more.
+      // The service says only then that there is no more.
       if (known === undefined) return;
       void end(known, id);
       return;

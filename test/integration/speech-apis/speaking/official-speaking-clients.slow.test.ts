@@ -47,7 +47,7 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
     return answer.sounds.map(textOf);
   }
 
-  /** Each client chooses the name of its context. */
+  /** Returns the messages without the name of the context, which each client chooses. */
   const taken = (): unknown =>
     JSON.parse(JSON.stringify(server.opened.splice(0), (name, value: unknown) => (name === 'context_id' ? 'any' : value)));
 

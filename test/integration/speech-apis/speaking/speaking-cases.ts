@@ -1,4 +1,4 @@
-/** The WebSockets that text to speech knows, each with what its provider's own client is given for the same. */
+/** Lists the WebSockets that text to speech knows, each with the arguments of its provider's own client for the same. */
 import type { ProviderEndpoint } from '../../../../calls/provider-access/index.ts';
 import { KEY, RACHEL } from '../speech-apis.ts';
 import { sonic } from './cartesia-api.ts';
@@ -9,15 +9,15 @@ export interface SpeakingCase {
   readonly name: string;
   readonly api: SpeakingApi;
   readonly endpoint: Pick<ProviderEndpoint, 'provider' | 'voice'>;
-  /** Of `baseURL`. */
+  /** Path in `baseURL`. */
   readonly path: string;
-  /** The rest of an answer whose context is lost goes over HTTP. */
+  /** Set if the rest of an answer whose context is lost goes over HTTP. */
   readonly continuesOverHttp: boolean;
-  /** Whether a message ends a context, for whatever reason. */
+  /** Tells whether a message ends a context, for whatever reason. */
   readonly ends: (message: SpeakingMessage) => boolean;
-  /** An error as a message: what it is, and what it is called then. */
+  /** Error messages, each with its kind, and the text that reports it. */
   readonly errors: readonly (readonly [message: SpeakingMessage, kind: string, said: RegExp, attempts: number])[];
-  /** Of the function of official_speaking_clients.py with the provider's name, for American English. */
+  /** Arguments of the function in official_speaking_clients.py that has the provider's name, for American English. */
   readonly official: object;
 }
 

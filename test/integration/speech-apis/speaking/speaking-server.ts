@@ -1,4 +1,4 @@
-/** A provider's text to speech on a WebSocket, and over HTTP: what both fakes share, and the faults that any of them may have. */
+/** Serves a provider's text to speech on a WebSocket, and over HTTP: what both fakes share, and the faults that any of them may have. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -16,7 +16,7 @@ interface Opened extends SpeechConnection {
 }
 
 interface Faults {
-  /** Instead of the handshake, and of an answer over HTTP. */
+  /** Status that answers every handshake, and every request over HTTP. */
   status?: number | undefined;
   /** Ends the connection without a word after so many pieces of sound; once for each entry. */
   dropAfter: number[];
@@ -26,29 +26,29 @@ interface Faults {
   instead: (object | string)[];
   /** Hears everything and says nothing. */
   silent?: boolean | undefined;
-  /** Before the first sound of a sentence, in milliseconds. */
+  /** Milliseconds before the first sound of a sentence. */
   firstMs: number;
-  /** Between two pieces of sound, in milliseconds. */
+  /** Milliseconds between two pieces of sound. */
   pieceMs: number;
-  /** What follows the first piece of a sentence waits for it. */
+  /** Holds the pieces of a sentence after the first one until it resolves. */
   held?: Promise<void> | undefined;
-  /** What the API takes for the time, in milliseconds: it stands still until a test moves it. */
+  /** Returns the time of the API, in milliseconds: it stands still until a test moves it. */
   now: () => number;
 }
 
 export interface SpeakingConnection {
   readonly send: (message: object | string) => void;
   readonly close: (code: number) => void;
-  /** In milliseconds. */
+  /** Returns the time, in milliseconds. */
   readonly now: () => number;
-  /** In pieces, one after the other. @returns when all has been sent */
+  /** Sends a text in pieces, one after the other. @returns when all has been sent */
   readonly speak: (text: string, send: (piece: string, pcm: Buffer) => void) => Promise<void>;
 }
 
 export interface SpeakingApi {
   /** @returns the status of a refusal */
   refuses(opened: Opened, headers: IncomingHttpHeaders): number | undefined;
-  /** @returns takes each message */
+  /** @returns a function that takes each message */
   session(connection: SpeakingConnection): (message: SpeakingMessage) => void;
   /** @returns the text that a request over HTTP wants to hear, or the status of a refusal */
   http?(path: string, body: SpeakingMessage): string | number;
@@ -57,7 +57,7 @@ export interface SpeakingApi {
 export interface SpeakingServer extends SpeechSocket<Opened> {
   readonly requests: { readonly path: string; readonly body: SpeakingMessage }[];
   readonly faults: Faults;
-  /** The most WebSockets and requests at once. */
+  /** Returns the most WebSockets and requests that there were at once. */
   readonly most: () => number;
 }
 
@@ -97,7 +97,7 @@ export async function startSpeakingServer(api: SpeakingApi): Promise<SpeakingSer
   return { ...socket, requests, faults, most };
 }
 
-/** @returns what counts one more, until it is called again, and the most that there were */
+/** @returns a function that counts one more, until its result is called, and one that returns the most that there were */
 function peak(): readonly [begin: () => () => void, most: () => number] {
   let [now, most] = [0, 0];
   const begin = (): (() => void) => {

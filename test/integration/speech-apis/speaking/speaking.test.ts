@@ -1,4 +1,4 @@
-/** Text to speech over WebSockets, against APIs whose sound says which text it is: nothing is lost or doubled, whatever the connection does. */
+/** Text to speech over WebSockets loses and doubles nothing, whatever the connection does: the APIs' sound says which text it is. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -15,7 +15,7 @@ import { CASES, endpointAt, type SpeakingCase } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
 import { textOf } from './spoken-text.ts';
 
-/** How long a silent provider is waited for, in milliseconds. */
+/** A silent provider gets this many milliseconds. */
 const SILENT_MS = 8_000;
 const FIVE = [
   'We are open from nine to six.',
@@ -32,9 +32,9 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   let egress: TestEgress;
   let voice: SpeechSynthesizer;
   let failures: ProviderError[];
-  /** Moved by hand: what a provider may take, and how long it keeps a context. */
+  /** The test moves this clock, which limits how long a provider may take, and how long it keeps a context. */
   let limits: FakeClock;
-  /** Shorter pauses pass by themselves. */
+  /** Shorter pauses pass by themselves on this clock. */
   let clock: Clock;
 
   beforeEach(async () => {
@@ -66,7 +66,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
 
   const textsOf = ({ sounds }: SpokenSentences): readonly string[] => sounds.map(textOf);
 
-  /** @returns what is heard of each sentence */
+  /** @returns the text that is heard of each sentence */
   async function say(sentences: readonly string[], by = voice): Promise<readonly string[]> {
     const answer = new SpokenSentences(by);
     await answer.sayAll(sentences).catch((error: unknown) => failures.push(providerFailureOf(error, 'tts')));
@@ -92,7 +92,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     expect(server.opened).toHaveLength(1);
   });
 
-  // Longer than Cartesia keeps a context.
+  // The pause is longer than Cartesia keeps a context.
   it('says what comes after a pause', async () => {
     const answer = new SpokenSentences(voice);
     for (const sentence of [FIRST, SECOND]) {
@@ -274,12 +274,12 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     });
 
     it('is continued from the word on in which it breaks off', async () => {
-      // Four pieces of the second sentence.
+      // The connection ends after four pieces of the second sentence.
       server.faults.dropAfter = [Math.ceil((FIRST.length + 1) / 7) + 4];
       const fallback = both();
       const [, ...said] = await say(FIVE.slice(0, 3), fallback);
       const rest = said.join(' ');
-      // By the speed of the first sentence; the word that was cut off may be said twice.
+      // The speed of the first sentence decides; the word that was cut off may be said twice.
       expect(rest.endsWith(THIRD)).toBe(true);
       for (const word of SECOND.split(' ')) expect(rest).toContain(word);
       expect(failures).toEqual([]);

@@ -3,9 +3,9 @@ import type { FakeApi, FakeConnection, FakeSession } from './streaming-server.ts
 
 const SAMPLE_RATE = 16_000;
 const WORD_SECONDS = 0.1;
-/** Of one message. */
+/** Bounds of the audio in one message, in milliseconds. */
 const AUDIO_MS = { least: 50, most: 1_000 } as const;
-/** It ends a turn by itself after so much silence. */
+/** The API ends a turn by itself after so much silence. */
 const TURN_SILENCE_SECONDS = 0.4;
 
 const ENGLISH = 'universal-streaming-english';
@@ -16,7 +16,7 @@ export const universalStreaming: FakeApi = {
   sampleRate: SAMPLE_RATE,
   refuses: ({ path, query, key }) => {
     if (path !== '/v3/ws') return 404;
-    // The key itself, without a scheme.
+    // The header has the key itself, without a scheme.
     if (!/^authorization: \S+$/.test(key)) return 401;
     const known = Object.keys(query).every((parameter) => PARAMETERS.has(parameter)) && MODELS.has(query['speech_model'] ?? '');
     return known && query['sample_rate'] === String(SAMPLE_RATE) && query['encoding'] === 'pcm_s16le' ? undefined : 400;
@@ -26,7 +26,7 @@ export const universalStreaming: FakeApi = {
 
 function turnSession({ listener, send, close }: FakeConnection): FakeSession {
   let turn = 0;
-  /** Seconds of audio. */
+  /** Seconds of audio that were heard, and from which the turn goes. */
   let [heard, from] = [0, 0];
   let told = 0;
   send({ type: 'Begin', id: 'de5d9927-73a6-4be8-b52d-b4c07be37e6b', expires_at: 1_900_000_000 });
@@ -53,7 +53,7 @@ function turnSession({ listener, send, close }: FakeConnection): FakeSession {
     send({ type: 'Turn', ...about, transcript, utterance: end ? transcript : '', words: all });
   }
 
-  /** Without a word there is no turn, and nothing to answer. */
+  /** Ends a turn; without a word there is none, and nothing to answer. */
   function endTurn(): void {
     if (words().length === 0) return;
     report(true);

@@ -7,13 +7,13 @@ const MAX_AUDIO_BYTES = 8_192;
 /** Close codes of RFC 6455. */
 const PROTOCOL_ERROR = 1002;
 const INVALID_PAYLOAD = 1007;
-/** It answers so often while somebody speaks, in seconds of audio. */
+/** The service answers so often while somebody speaks, in seconds of audio. */
 const HYPOTHESIS_SECONDS = 0.2;
-/** Silence that ends a phrase. */
+/** Seconds of silence that end a phrase. */
 const PHRASE_PAUSE_SECONDS = 0.5;
-/** Silence after which it ends a turn by itself; the service waits several times as long. */
+/** Seconds of silence after which this API ends a turn by itself; the service waits several times as long. */
 const TURN_PAUSE_SECONDS = 1;
-/** Until the end of a turn is answered, in milliseconds. */
+/** Milliseconds until the end of a turn is answered. */
 const ANSWER_MS = 5;
 
 const ID = /^[0-9a-f]{32}$/i;
@@ -31,19 +31,19 @@ export const azure: FakeApi = {
 };
 
 interface Message {
-  /** Names in lower case. */
+  /** Headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
 interface Turn {
   readonly id: string;
-  /** Of its first audio, in seconds since the connection's. */
+  /** Start of the turn's first audio, in seconds since the connection's. */
   readonly from: number;
-  /** The end of its last phrase. */
+  /** End of the turn's last phrase. */
   phraseEnd: number;
   hypothesisAt: number;
-  /** The empty message has come, or the service has ended it. */
+  /** Set when the empty message has come, or the service has ended the turn. */
   over: boolean;
 }
 
@@ -78,7 +78,7 @@ function azureSession({ listener, send, record, close }: FakeConnection): FakeSe
     if (ending.phraseEnd === ending.from && unsaid(ending).length === 0 && heard > ending.from)
       say(ending, 'speech.phrase', { Id: 'p', RecognitionStatus: 'InitialSilenceTimeout', ...span(ending, heard, heard) });
     endPhrase(ending);
-    // Without audio it says nothing about it.
+    // The service says nothing about a turn without audio.
     say(ending, 'speech.endDetected', heard === ending.from ? undefined : { Offset: ticks(heard - ending.from) });
     if (heard > ending.from) say(ending, 'speech.phrase', { Id: 'p', RecognitionStatus: 'EndOfDictation', ...span(ending, heard, heard) });
     say(ending, 'turn.end', {});
@@ -97,10 +97,10 @@ function azureSession({ listener, send, record, close }: FakeConnection): FakeSe
     const id = headers['x-requestid']!;
     if (!configured || endedByClient.has(id)) return refuse(PROTOCOL_ERROR);
     if (body.length > MAX_AUDIO_BYTES) return refuse(INVALID_PAYLOAD);
-    // What the service still had to say about the last turn is dropped.
+    // Answers that the service still had about the last turn are dropped.
     if (!ids.includes(id)) return beginTurn(id, body);
     if (turn?.id !== id) return refuse(PROTOCOL_ERROR);
-    // On its way when the service ended the turn.
+    // The message was on its way when the service ended the turn.
     if (turn.over) return undefined;
     return body.length > 0 ? body : endByClient(turn);
   }
@@ -178,7 +178,7 @@ function parsed(data: Buffer, binary: boolean): Message | undefined {
   };
 }
 
-/** Of 16 kHz, 16 bits, one channel. */
+/** Tells whether a body is a WAV header for 16 kHz, 16 bits, one channel. */
 function isHeader(body: Buffer): boolean {
   if (body.length !== 44 || body.toString('latin1', 0, 4) !== 'RIFF' || body.toString('latin1', 8, 16) !== 'WAVEfmt ') return false;
   return body.readUInt16LE(22) === 1 && body.readUInt32LE(24) === SAMPLE_RATE && body.readUInt16LE(34) === 16;

@@ -2,11 +2,11 @@
 import type { FakeApi, FakeConnection } from './streaming-server.ts';
 
 const SAMPLE_RATE = 16_000;
-/** It answers so often while somebody speaks, in seconds of audio. */
+/** The API answers so often while somebody speaks, in seconds of audio. */
 const ANSWER_SECONDS = 0.2;
-/** It finalizes by itself after so much silence, in seconds. */
+/** The API finalizes by itself after so much silence, in seconds. */
 const SILENCE_SECONDS = 0.4;
-/** The first version of the API with the command `close` and with the status of errors. */
+/** This is the first version of the API with the command `close` and with the status of errors. */
 const FIRST_VERSION = '2026-03-01';
 const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   'ink-2': ['en'],
@@ -32,7 +32,7 @@ function inkSession({ listener, send, close }: FakeConnection) {
   const about = { request_id: 'r' };
   const transcript = (text: string, final: boolean): void =>
     send({ type: 'transcript', is_final: final, text, duration: listener.seconds - from, language: 'en', words: [], ...about });
-  /** With the space that separates it from what was final before. */
+  /** Returns the new text with the space that separates it from what was final before. */
   const text = (): string =>
     listener.words
       .filter(({ seconds }) => seconds > from)
@@ -40,7 +40,7 @@ function inkSession({ listener, send, close }: FakeConnection) {
       .join('');
   const finalize = (): void => {
     const whole = text();
-    // Its pieces end anywhere, also in the middle of a word.
+    // The pieces end anywhere, also in the middle of a word.
     const middle = Math.floor(whole.length / 2);
     for (const piece of [whole.slice(0, middle), whole.slice(middle)]) if (piece !== '') transcript(piece, true);
     from = listener.seconds;

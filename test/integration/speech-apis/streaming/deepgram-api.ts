@@ -4,13 +4,13 @@ import type { FakeApi, FakeConnection } from './streaming-server.ts';
 
 const SAMPLE_RATE = 16_000;
 const metadata = { request_id: 'r', model_uuid: 'm', model_info: { name: 'n', version: 'v', arch: 'a' } };
-/** It answers so often while somebody speaks, in seconds of audio. */
+/** The APIs answer so often while somebody speaks, in seconds of audio. */
 const ANSWER_SECONDS = 0.2;
 
 const rightAudio = (query: Readonly<Record<string, string>>): boolean =>
   query['encoding'] === 'linear16' && query['sample_rate'] === String(SAMPLE_RATE);
 
-/** Segments end when they are finalized. */
+/** This API ends segments when they are finalized. */
 export const nova: FakeApi = {
   sampleRate: SAMPLE_RATE,
   refuses: ({ path, query }) => {
@@ -68,7 +68,7 @@ export const nova: FakeApi = {
   },
 };
 
-/** Turns end after silence: 300 ms of it here. */
+/** This API ends turns after silence: 300 ms of it here. */
 export const flux: FakeApi = {
   sampleRate: SAMPLE_RATE,
   refuses: ({ path, query }) => {

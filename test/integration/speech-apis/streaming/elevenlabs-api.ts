@@ -2,9 +2,9 @@
 import type { FakeApi } from './streaming-server.ts';
 
 const SAMPLE_RATE = 16_000;
-/** It answers so often while audio comes, in seconds of audio. */
+/** The API answers so often while audio comes, in seconds of audio. */
 const ANSWER_SECONDS = 0.2;
-/** The least audio that can be committed. */
+/** The least audio that can be committed, in seconds. */
 const COMMIT_SECONDS = 0.3;
 const LANGUAGES = new Set(['en', 'eng', 'de', 'deu']);
 

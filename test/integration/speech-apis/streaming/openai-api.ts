@@ -11,15 +11,15 @@ const SERVER_VAD = { type: 'server_vad', threshold: 0.5, prefix_padding_ms: 300,
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a session of Parley's may ask for; anything else is refused, and nothing is taken back. */
+/** Returns what a session of Parley's may ask for; anything else is refused, and nothing is taken back. */
 const settingsFor = (transcription: Fields): Fields => ({
   type: 'transcription',
   audio: { input: { format: { type: 'audio/pcm', rate: SAMPLE_RATE }, transcription, turn_detection: null } },
 });
 
-/** Words come once their audio is committed. */
+/** This API sends words once their audio is committed. */
 export const realtime = apiOf({ model: 'whisper-1', language: 'en' }, { live: false });
-/** Words come while they are said. */
+/** This API sends words while they are said. */
 export const realtimeLive = apiOf({ model: 'gpt-live-transcribe', languages: ['en'] }, { live: true });
 
 function apiOf(transcription: Fields, { live }: { readonly live: boolean }): FakeApi {
@@ -40,7 +40,7 @@ function transcriptionSession(
 ): FakeSession {
   let events = 0;
   let items = 0;
-  /** Since the last commit. */
+  /** Bytes since the last commit. */
   let bytes = 0;
   let said = 0;
   let streamed = 0;

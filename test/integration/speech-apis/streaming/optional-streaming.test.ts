@@ -1,4 +1,4 @@
-/** Servers with OpenAI's protocol: they stream if they can, and a call begins as soon without. */
+/** Servers with OpenAI's protocol stream if they can, and a call begins as soon without. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -11,9 +11,9 @@ import { KEY } from '../speech-apis.ts';
 import { realtime } from './openai-api.ts';
 import { startStreamingServer, type FakeApi, type StreamingServer } from './streaming-server.ts';
 
-/** Without a session that it confirms. */
+/** This API never confirms a session. */
 const silent: FakeApi = { ...realtime, session: () => ({ audio: () => undefined, text: () => undefined }) };
-/** It takes a session, and then says that it was none. */
+/** This API takes a session, and then says that it was none. */
 const refusing: FakeApi = {
   ...realtime,
   session: ({ send }) => ({
@@ -24,10 +24,10 @@ const refusing: FakeApi = {
 
 let server: StreamingServer;
 let egress: TestEgress;
-/** Moved by hand. */
+/** The test moves this clock. */
 let limits: FakeClock;
 let clock: Clock;
-/** Each an hour later than the one before, so that it remembers nothing of a server that had the same port. */
+/** Each clock is an hour later than the one before, so that it remembers nothing of a server that had the same port. */
 let hours = 0;
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Of a call that begins now. */
+/** Tells whether a call that begins now streams. */
 async function streamsAt(baseURL: string): Promise<boolean | undefined> {
   const lines: { readonly stt?: readonly { readonly streams: boolean }[] }[] = [];
   const endpoint = { provider: 'openai_compatible', baseURL, apiKeySecretRef: { name: 'keys', key: 'key' } };

@@ -1,6 +1,6 @@
 /**
- * Speech that a fake provider recognises exactly: each word is 100 ms of one level, then 20 ms of silence. A word that is lost, doubled or cut on
- * its way is heard as such.
+ * Makes speech that a fake provider recognises exactly: each word is 100 ms of one level, then 20 ms of silence. A word that is lost,
+ * doubled or cut on its way is heard as such.
  */
 const VOCABULARY =
   'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen'.split(' ');
@@ -11,10 +11,10 @@ const LEVEL = 1_000;
 const MIN_WORD_MS = 60;
 const BYTES_PER_SAMPLE = 2;
 
-/** So many words, beginning with the first. */
+/** Returns so many words, beginning with the first. */
 export const wordsOf = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => VOCABULARY[n % VOCABULARY.length]!);
 
-/** 16 bits, one channel. */
+/** Returns the sound of words in 16 bits, one channel. */
 export function samplesOf(words: readonly string[], sampleRate: number): Int16Array {
   const [word, gap] = [(WORD_MS * sampleRate) / 1_000, (GAP_MS * sampleRate) / 1_000];
   const samples = new Int16Array(words.length * (word + gap));
@@ -26,7 +26,7 @@ export const silence = (ms: number, sampleRate: number): Int16Array => new Int16
 
 export interface HeardWord {
   readonly word: string;
-  /** Of its end, since the first audio. */
+  /** End of the word, in seconds since the first audio. */
   readonly seconds: number;
 }
 
@@ -42,12 +42,12 @@ export class WordListener {
     this.#sampleRate = sampleRate;
   }
 
-  /** Of all audio. */
+  /** Seconds of all audio. */
   get seconds(): number {
     return this.#samples / this.#sampleRate;
   }
 
-  /** Of the end of the last sound, in the middle of a word as well. */
+  /** Seconds up to the end of the last sound, in the middle of a word as well. */
   get soundSeconds(): number {
     return this.#soundSamples / this.#sampleRate;
   }

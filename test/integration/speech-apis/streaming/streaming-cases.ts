@@ -1,4 +1,4 @@
-/** The streaming APIs that speech-to-text knows, each with what its provider's own client is given for the same. */
+/** Lists the streaming APIs that speech-to-text knows, each with the arguments of its provider's own client for the same. */
 import type { ProviderEndpoint } from '../../../../calls/provider-access/index.ts';
 import { KEY } from '../speech-apis.ts';
 import { ink } from './cartesia-api.ts';
@@ -13,17 +13,17 @@ export interface StreamingCase {
   readonly name: string;
   readonly api: FakeApi;
   readonly endpoint: Partial<ProviderEndpoint> & Pick<ProviderEndpoint, 'provider'>;
-  /** Of `baseURL`. */
+  /** Path in `baseURL`. */
   readonly path: string;
-  /** Words are known only once the user has paused. */
+  /** Set if words are known only once the user has paused. */
   readonly interimsAfterPause?: true;
-  /** Silence is not sent. */
+  /** Set if silence is not sent. */
   readonly speechOnly?: true;
   /** A function of official_streaming_clients.py and its settings, for American English. */
   readonly official: { readonly client: string; readonly settings: object };
 }
 
-/** Of a server with OpenAI's protocol that is not OpenAI's own. */
+/** The server speaks OpenAI's protocol and is not OpenAI's own. */
 const compatible = { provider: 'openai_compatible', protocol: 'openai' } as const;
 const realtimeSession = (transcription: object): object => ({
   type: 'transcription',

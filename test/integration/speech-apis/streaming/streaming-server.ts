@@ -1,4 +1,4 @@
-/** A provider's streaming API on a WebSocket: what all of them share in the tests, and the faults that any of them may have. */
+/** Serves a provider's streaming API on a WebSocket: what all of them share in the tests, and the faults that any of them may have. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { WebSocket } from 'ws';
@@ -10,13 +10,13 @@ export interface Opened extends SpeechConnection {
   /** Messages that are not audio, in order. */
   readonly messages: unknown[];
   audioBytes: number;
-  /** It is heard, and never answered. */
+  /** Set for a connection that is heard, and never answered. */
   dead: boolean;
   closed: boolean;
 }
 
 interface Faults {
-  /** Instead of the handshake. */
+  /** Status that answers every handshake. */
   status?: number | undefined;
   /** Ends the connection without a word after so much audio; once for each entry. */
   dropAfterBytes?: number[];
@@ -28,7 +28,7 @@ interface Faults {
 
 export interface FakeConnection {
   readonly listener: WordListener;
-  /** A string is sent as it is, all else as JSON. */
+  /** Sends a string as it is, all else as JSON. */
   readonly send: (message: object | string) => void;
   /** Adds to {@link Opened.messages}. */
   readonly record: (message: unknown) => void;
@@ -36,7 +36,7 @@ export interface FakeConnection {
 }
 
 export interface FakeApi {
-  /** `pcm` arrives as binary messages unless {@link FakeSession} says otherwise. In Hz. */
+  /** Samples per second, in Hz. `pcm` arrives as binary messages unless {@link FakeSession} says otherwise. */
   readonly sampleRate: number;
   /** @returns the status of a refusal */
   refuses(opened: Opened, headers: IncomingHttpHeaders): number | undefined;
@@ -44,7 +44,7 @@ export interface FakeApi {
 }
 
 export interface FakeSession {
-  /** After {@link FakeConnection.listener} has heard it. */
+  /** Called after {@link FakeConnection.listener} has heard the audio. */
   audio(): void;
   /** @param message a string where it is no JSON. @returns audio that it carries */
   text?(message: Readonly<Record<string, unknown>> | string): Buffer | undefined | void;

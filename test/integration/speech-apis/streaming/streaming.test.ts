@@ -1,4 +1,4 @@
-/** Streaming speech-to-text against APIs that recognise exactly what they hear: nothing said is lost or doubled, whatever the connection does. */
+/** Streaming speech to text loses and doubles no word, whatever the connection does: the APIs recognise exactly what they hear. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -15,13 +15,13 @@ import { samplesOf, silence, wordsOf } from './spoken-words.ts';
 import { startStreamingServer, type StreamingServer } from './streaming-server.ts';
 import { CASES, endpointAt, type StreamingCase } from './streaming-cases.ts';
 
-/** What keeps a connection alive is sent after so long, and what waits longer is a limit: in milliseconds. */
+/** The message that keeps a connection alive is sent after so many milliseconds; a longer wait is a limit. */
 const KEEP_ALIVE_MS = 4_000;
-/** How long the answer to a pause may take, in milliseconds. */
+/** Milliseconds that the answer to a pause may take. */
 const FLUSH_MS = 5_000;
-/** Longer than any API waits before it ends a turn. */
+/** No API waits so many milliseconds before it ends a turn. */
 const PAUSE_MS = 600;
-/** Longer than any API goes on listening to nothing. */
+/** No API goes on listening to nothing for so many milliseconds. */
 const LONG_SILENCE_MS = 3_500;
 
 describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }: StreamingCase) => {
@@ -29,10 +29,10 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
   let server: StreamingServer;
   let egress: TestEgress;
   let recognizer: SpeechRecognizer;
-  /** Never passes: a busy machine keeps its time for answers. */
+  /** The time of this clock never passes: a busy machine keeps its time for answers. */
   let limits: FakeClock;
   let patient: Clock;
-  /** The same, with short pauses between attempts. */
+  /** The same clock with short pauses between attempts. */
   let impatient: Clock;
 
   beforeEach(async () => {
@@ -64,10 +64,10 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     readonly failures: ProviderError[];
     readonly say: (words: readonly string[]) => void;
     readonly beSilent: (ms: number) => void;
-    /** Silence, as a VAD would notice it. */
+    /** Reports silence, as a VAD would notice it. */
     readonly pause: () => void;
     readonly hangUp: () => void;
-    /** When it has failed. */
+    /** Resolves when the stream has failed. */
     readonly failed: Promise<void>;
   }
 
@@ -178,7 +178,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     const bytesPerSecond = api.sampleRate * 2;
     for (let seconds = 10; seconds <= 120; seconds += 10) {
       beSilent(10_000);
-      // Less than a message may wait for the next one.
+      // The audio is less than a message may wait for the next one.
       await expect.poll(() => Math.ceil((server.opened[0]?.audioBytes ?? 0) / bytesPerSecond)).toBe(speechOnly === true ? 0 : seconds);
     }
     server.dropConnections();
@@ -220,10 +220,10 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     const [first] = server.opened;
     first!.dead = true;
     say(wordsOf(4));
-    // The first may still be answered by what was on its way.
+    // The first connection may still be answered by what was on its way.
     for (let pauses = 0; pauses < 4 && !first!.closed; pauses += 1) {
       const heard = first!.audioBytes;
-      // A noise, for what takes speech only.
+      // Some APIs take speech only: they get a noise.
       say([]);
       pause();
       await expect.poll(() => first!.closed || first!.audioBytes > heard).toBe(true);
