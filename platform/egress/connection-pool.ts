@@ -2,18 +2,27 @@
  * Keeps idle connections, so that the next request to the same server saves the handshakes. Those of one owner serve no other: a server
  * may close them, or write into them, at any moment.
  */
+import type { Clock, Timer } from '../clock.ts';
 import type { Address } from './address.ts';
 import type { Connection } from './connection.ts';
 
 /** An owner keeps as many as it makes requests at once, or each burst opens most of them again. */
 const MOST_PER_OWNER = 256;
 const MOST_IN_ALL = 1024;
+/** Longest time that a connection stays idle, in milliseconds: shorter than servers keep theirs. */
+const IDLE_MS = 4000;
 
 export class ConnectionPool {
   /** Idle connections by owner, the longest idle first. */
   readonly #idle = new Map<string, Connection[]>();
   readonly #all = new Set<Connection>();
-  #idleCount = 0;
+  /** Ends of the idle connections. */
+  readonly #ends = new Map<Connection, Timer>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   add(connection: Connection): void {
     this.#all.add(connection);
@@ -38,10 +47,13 @@ export class ConnectionPool {
       connection.destroy();
       return;
     }
-    if (this.#idleCount >= MOST_IN_ALL) this.#endOneOfTheLargest();
+    if (this.#ends.size >= MOST_IN_ALL) this.#endOneOfTheLargest();
     idle.push(connection);
     this.#idle.set(connection.owner, idle);
-    this.#idleCount += 1;
+    this.#ends.set(
+      connection,
+      this.#clock.after(IDLE_MS, () => connection.destroy()),
+    );
   }
 
   remove(connection: Connection): void {
@@ -66,7 +78,8 @@ export class ConnectionPool {
     const index = idle.indexOf(connection);
     if (index < 0) return;
     idle.splice(index, 1);
-    this.#idleCount -= 1;
+    this.#ends.get(connection)?.cancel();
+    this.#ends.delete(connection);
     if (idle.length === 0) this.#idle.delete(connection.owner);
   }
 }

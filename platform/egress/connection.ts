@@ -35,8 +35,8 @@ export interface ExchangeResponse extends ResponseHead {
   readonly truncated: boolean;
 }
 
-/** Longest idle time of a connection, in milliseconds; less where the server asks for it. */
-const IDLE_MS = 4000;
+/** Longest idle time that a server may ask for, in milliseconds. Where it asks for none, the pool ends the connection before. */
+const LONGEST_IDLE_MS = 600_000;
 
 interface ConnectionOptions {
   readonly owner: string;
@@ -84,8 +84,8 @@ export class Connection {
         });
       },
       pipelining: 1,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MS,
+      keepAliveTimeout: LONGEST_IDLE_MS,
+      keepAliveMaxTimeout: LONGEST_IDLE_MS,
       // Both are imprecise, and the second does not stop a slow drip: the caller's deadline does.
       headersTimeout: 0,
       bodyTimeout: 0,

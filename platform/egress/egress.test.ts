@@ -766,6 +766,20 @@ describe('connections', () => {
     expect(server.connections()).toBe(connections);
   });
 
+  it('are ended after four seconds without a request', async () => {
+    const server = await servers.http((_, response) => response.end('x'));
+    const clock = new FakeClock();
+    const egress = egressWith({ clock });
+    const url = `http://127.0.0.1:${server.port}/`;
+    for (let count = 0; count < 3; count += 1) {
+      await send(egress, { url });
+      clock.tick(3_999);
+    }
+    expect([server.connections(), server.open()]).toEqual([1, 1]);
+    clock.tick(1);
+    await eventually(() => expect(server.open()).toBe(0));
+  });
+
   it('are kept in any number that was needed at once', async () => {
     // The server answers none before all requests have come.
     const waiting: { end(): unknown }[] = [];

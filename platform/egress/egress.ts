@@ -100,7 +100,7 @@ class Guard implements EgressGuard {
   readonly #rules: TargetRules;
   readonly #resolver: NameResolver;
   readonly #names: VettedNames;
-  readonly #pool = new ConnectionPool();
+  readonly #pool: ConnectionPool;
   readonly #dispatchers = new Dispatchers((origin) => this.#connect(origin));
   readonly #secureContext: SecureContext;
   readonly #running = new Set<EgressRun>();
@@ -110,6 +110,7 @@ class Guard implements EgressGuard {
   constructor(options: EgressOptions) {
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger;
+    this.#pool = new ConnectionPool(this.#clock);
     const policy = createAddressPolicy({
       allow: (options.allowCidrs ?? []).map(parseCidr),
       denyPorts: parseDeniedPorts(options.denyPorts ?? ''),
