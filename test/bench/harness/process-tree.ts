@@ -1,10 +1,10 @@
-/** CPU time of a process with all that it has started, read from `/proc`: of Postgres, whose sessions are processes. */
+/** What a process uses with all that it has started, read from `/proc`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface Node {
   readonly parent: number;
-  /** Its own and that of its children that have ended, in clock ticks. */
+  /** CPU: its own and that of its children that have ended, in clock ticks. */
   readonly ticks: number;
 }
 
@@ -16,27 +16,67 @@ export function parseNode(stat: string): Node {
   return { parent: Number(fields[1]), ticks };
 }
 
+/** A process and all that it has started, its own node first; empty where there is no `/proc` or no such process. */
+function readTree(pid: number): ReadonlyMap<number, Node> {
+  const nodes = new Map<number, Node>();
+  for (const name of entriesOf('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      nodes.set(Number(name), parseNode(readFileSync(`/proc/${name}/stat`, 'utf8')));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const within = (id: number): boolean => id === pid || (nodes.has(id) && within(nodes.get(id)?.parent ?? 0));
+  return new Map([...nodes].filter(([id]) => within(id)));
+}
+
 /** Milliseconds of CPU since `pid` started, those of ended descendants included; undefined where there is no `/proc` or no such process. */
 export function treeCpuMs(pid: number): number | undefined {
-  const nodes = new Map<number, Node>();
-  try {
-    for (const name of readdirSync('/proc')) {
-      if (!/^\d+$/.test(name)) continue;
-      try {
-        nodes.set(Number(name), parseNode(readFileSync(`/proc/${name}/stat`, 'utf8')));
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
-  } catch {
-    return undefined;
-  }
-  if (!nodes.has(pid)) return undefined;
-  let ticks = 0;
-  const within = (id: number): boolean => id === pid || (nodes.has(id) && within(nodes.get(id)?.parent ?? 0));
-  for (const [id, node] of nodes) if (within(id)) ticks += node.ticks;
+  const tree = readTree(pid);
+  if (!tree.has(pid)) return undefined;
   // Linux counts 100 ticks a second.
-  return ticks * 10;
+  return [...tree.values()].reduce((sum, { ticks }) => sum + ticks, 0) * 10;
+}
+
+/** What a process and all that it has started hold. */
+export interface TreeUse {
+  /** What several share counts once. */
+  readonly bytes: number;
+  readonly processes: number;
+  readonly threads: number;
+  /** Connections are among them. */
+  readonly files: number;
+}
+
+export function treeUse(pid: number): TreeUse {
+  const pids = [...readTree(pid).keys()];
+  const count = (folder: string): number => pids.reduce((sum, each) => sum + entriesOf(`/proc/${each}/${folder}`).length, 0);
+  return { bytes: memoryOf(pids), processes: pids.length, threads: count('task'), files: count('fd') };
+}
+
+/** In bytes. */
+export function treeMemory(pid: number): number {
+  return memoryOf([...readTree(pid).keys()]);
+}
+
+/** By their proportional shares; those that have ended count for nothing. */
+function memoryOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    try {
+      return sum + Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024;
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
+function entriesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Less than this within {@link restMs} is nothing that was begun, in milliseconds of CPU. */

@@ -1,17 +1,16 @@
 /** Short calls one after the other: whether the voice role keeps anything of them. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { treeCpuMs } from '../harness/process-tree.ts';
+import { treeCpuMs, treeUse, type TreeUse } from '../harness/process-tree.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';
 import type { VoicePart } from './part.ts';
-import { treeUse, type Use } from './processes.ts';
 
 /** Rounds of calls between two looks. */
 const step = 10;
 /** What a call has used is put away by then, in milliseconds. */
 const settleMs = 3_000;
 
-interface Look extends Use {
+interface Look extends TreeUse {
   readonly calls: number;
   /** Since the role began. */
   readonly cpuMs: number;

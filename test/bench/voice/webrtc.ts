@@ -1,11 +1,10 @@
 /** Real calls: rooms, job processes, Postgres, recordings; what a call costs, and how soon a caller hears the first word. */
-import { treeCpuMs, untilAtRest } from '../harness/process-tree.ts';
+import { treeCpuMs, treeMemory, untilAtRest } from '../harness/process-tree.ts';
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
 import { sampleCpu } from './cpu-samples.ts';
 import { capacityOf, type VoicePart } from './part.ts';
-import { treeMemory } from './processes.ts';
 import { delays } from './provider-delays.ts';
 
 export const webrtc: VoicePart = async ({ host, scale, progress }) => {
