@@ -38,7 +38,15 @@ async function startRoles(host: WebhooksHost, site: Site): Promise<Roles> {
     PARLEY_API_PORT: String(apiPort),
   };
   const supervisor = new Supervisor({
-    components: roles.map((role) => roleComponent({ role, dependsOn: [], command: [process.execPath, bundle], port: ports[role], env })),
+    components: roles.map((role) =>
+      roleComponent({
+        role,
+        dependsOn: [],
+        command: [process.execPath, bundle],
+        port: ports[role],
+        env: role === 'api' ? { ...env, KUBECONFIG: host.apiKubeconfig } : env,
+      }),
+    ),
     logDir: LOG_FOLDER,
     runDir: `${LOG_FOLDER}run`,
   });

@@ -36,6 +36,8 @@ export interface SubscriptionOptions {
 
 export interface WebhooksHost {
   readonly sink: SinkProcess;
+  /** Path of the kubeconfig with the permissions of the api role; those of a site are the dispatcher's. */
+  readonly apiKubeconfig: string;
   /** Process id of a server that this run has started. It comes back by itself when it is killed. */
   serverPid(server: 'postgres' | 'temporal'): number | undefined;
   /** What Postgres has used with all its sessions, in milliseconds; NaN where that can't be seen. */
@@ -82,6 +84,7 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
 
     return {
       sink,
+      apiKubeconfig: controlPlane.kubeconfigs.api,
       serverPid: (name) => own.pid(name),
       postgresCpuMs: () => treeCpuMs(own.pid('postgres') ?? 0) ?? Number.NaN,
       async site() {
