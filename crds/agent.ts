@@ -33,6 +33,9 @@ const contextTokens = () =>
     .optional()
     .describe("The model's context window, in tokens; by the name of the model where absent. Longer conversations are summarised.");
 
+/** Longest prompt that stands in the resource itself, in characters. */
+export const MAX_INLINE_PROMPT = 4096;
+
 const llm = cel(
   z.object({
     type: z.enum(['simple']).default('simple').describe('How the model is driven.'),
@@ -48,7 +51,7 @@ const llm = cel(
     temperature: z.number().min(0).max(2).optional().describe('0 is the most predictable. Not sent where absent: some models take none.'),
     maxTokens: z.int().min(1).max(32768).optional().describe('Longest answer, in tokens; the limit of the model where absent.'),
     contextTokens: contextTokens(),
-    systemPrompt: text(4096)
+    systemPrompt: text(MAX_INLINE_PROMPT)
       .optional()
       .describe('System prompt of the model; longer prompts go into a ConfigMap, see systemPromptFrom. May hold {{name}} placeholders.'),
     systemPromptFrom: z.object({ configMapKeyRef: configMapKeyRef() }).optional().describe('Where a longer prompt is read from.'),

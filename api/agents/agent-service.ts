@@ -1,5 +1,5 @@
 /** Creating, changing and deleting agents: what a request means, carried out so that a crash leaves nothing half. */
-import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { agentKind, MAX_INLINE_PROMPT, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -20,15 +20,7 @@ import { AgentTools, type ToolSteps } from '../tools/agent-tools.ts';
 import { attachedToolToRest, toolFieldNames } from '../tools/fields.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
-import {
-  agentBringsSecrets,
-  agentFieldNames,
-  agentFromRest,
-  agentSecretRefs,
-  MAX_INLINE_PROMPT,
-  type AgentUpdate,
-  type AgentView,
-} from './fields.ts';
+import { agentBringsSecrets, agentFieldNames, agentFromRest, agentSecretRefs, type AgentUpdate, type AgentView } from './fields.ts';
 
 export const agentResource: ResourceKind<Agent> = {
   definition: agentKind,

@@ -1,22 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { agentKind, MAX_INLINE_PROMPT, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { MASK } from '../http/caller.ts';
 import { masked, refId, SecretWriter, unmaskedReader, type KeyRef } from '../codec/secrets.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
-import {
-  agentCreate,
-  agentFieldNames,
-  agentFromRest,
-  agentToRest,
-  agentUpdate,
-  MAX_INLINE_PROMPT,
-  type AgentDecoding,
-  type AgentUpdate,
-} from './fields.ts';
+import { agentCreate, agentFieldNames, agentFromRest, agentToRest, agentUpdate, type AgentDecoding, type AgentUpdate } from './fields.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });

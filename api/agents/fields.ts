@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
-import { agentKind, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { agentKind, MAX_INLINE_PROMPT, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { llmProviders } from '../../crds/providers.ts';
 import { items, reference, seconds, secret, trimmedLabel, trimmedName, whole } from '../codec/conversions.ts';
 import {
@@ -22,8 +22,7 @@ import {
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { schemaAt } from '../codec/rest-schema.ts';
-import { distinct } from '../codec/schemas.ts';
+import { distinct, schemaAt } from '../codec/rest-schema.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -35,8 +34,6 @@ import { lookups } from './lookups.ts';
 import { release } from './release.ts';
 import { stt, tts } from './speech.ts';
 
-/** Longest prompt that stands in the resource itself, in characters. */
-export const MAX_INLINE_PROMPT = 4096;
 /** Bytes. */
 const MAX_PROMPT_BYTES = 128 * 1024;
 

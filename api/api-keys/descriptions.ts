@@ -2,7 +2,6 @@
 import { z } from 'zod';
 
 import { isUserId, permissions } from '../../store/index.ts';
-import { displayName } from '../codec/schemas.ts';
 import { routesOf } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { sentAs } from '../validation/unknown-fields.ts';
@@ -13,10 +12,13 @@ import { withRule } from '../validation/validate.ts';
 const defineRoute = routesOf('API keys');
 const params = { key_id: 'The `key_id`.' };
 
+/** A name that people see. */
+const label = z.string().min(1).max(100).regex(/\S/);
+
 const apiKeyCreate = z
   .object({
     name: trimmed(
-      withRule(displayName(100, 'What the key is for; without control characters.'), (name, loc) =>
+      withRule(label.describe('What the key is for; without control characters. Spaces around it are dropped.'), (name, loc) =>
         /\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [],
       ),
     ),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { millisecondsOf } from '../../crds/duration.ts';
-import { durationBounds, headerList } from '../../crds/schema.ts';
+import { durationBounds, headerList, name as nonEmpty } from '../../crds/schema.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { MASK } from '../http/caller.ts';
 import { trimmed } from '../validation/normalize.ts';
@@ -23,8 +23,7 @@ import {
 } from './fields.ts';
 import { headerSecrets, headersFromRest, headersToRest, unchangedNothing, type Header } from './headers.ts';
 import type { Draft } from './present.ts';
-import { answerSchema, bodySchema, itemOf, listLike, mapLike, propertyOf, unwrapped, without } from './rest-schema.ts';
-import { distinct, named } from './schemas.ts';
+import { answerSchema, bodySchema, distinct, itemOf, listLike, mapLike, propertyOf, unwrapped, without } from './rest-schema.ts';
 import { refId, type KeyRef } from './secrets.ts';
 
 const SECRET_LENGTH = 4096;
@@ -133,7 +132,7 @@ export function choice<const Words extends Readonly<Record<string, string>>>(
 
 /** A value that is kept in a Secret. */
 export const secret: Conversion<KeyRef, string> = {
-  body: () => named(SECRET_LENGTH),
+  body: () => nonEmpty(SECRET_LENGTH),
   answer: () => z.string(),
   read: (ref, { secrets }) => secrets.read(ref) ?? MASK,
   write: (value, { name, stored }, { secrets, loc, found }) => {

@@ -65,6 +65,8 @@ export function fieldsOf<
     readonly as?: Conversion<ValueAt<S, P>, Sent, Shown, E, Spec>;
     readonly empty?: Empty;
     readonly required?: R;
+    /** Where nothing is stored or sent, the default is written, though the API server fills it in: that would have no owner. */
+    readonly ownsDefault?: true;
     /** Names the schema of the value in the OpenAPI document. */
     readonly id?: string;
     /** Where that of the resource names its fields, or says less than REST has to. */
@@ -96,7 +98,7 @@ export function fieldsOf<
     B extends z.ZodType = z.ZodType<Sent>,
     A extends Schema = undefined,
   >(path: P & PathOf<S, P>, differences: Differences<P, Sent, Shown, R, Empty, B, A> = {}) {
-    const { required, id, text, body, answer, ...rules } = differences;
+    const { required, ownsDefault, id, text, body, answer, ...rules } = differences;
     const { as, empty, fixed } = rules as Field;
     const stored = schemaAt(spec, path as never) as z.ZodType;
     const isRequired = required ?? !isFilled(stored);
@@ -115,7 +117,8 @@ export function fieldsOf<
     const shown = as?.answer(stored) ?? answerSchema(stored);
     const isAbsent = empty === undefined && stored instanceof z.ZodOptional;
     const shownSchema = described(answer ?? (empty === null ? shown.nullable() : isAbsent ? shown.optional() : shown), about.answer);
-    return { path, names: path.split('.'), ...rules, create, update, answer: shownSchema } as unknown as TypedField<
+    const owned = ownsDefault && { default: unwrapped(stored).standard };
+    return { path, names: path.split('.'), ...owned, ...rules, create, update, answer: shownSchema } as unknown as TypedField<
       CreateOf<NoInfer<B>, RequirementOf<SchemaAt<S, P>, NoInfer<R>>>,
       UpdateOf<NoInfer<B>, RequirementOf<SchemaAt<S, P>, NoInfer<R>>>,
       [A] extends [z.ZodType] ? NoInfer<A> : AnswerOf<SchemaAt<S, P>, NoInfer<Shown>, NoInfer<Empty>>

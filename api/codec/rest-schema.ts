@@ -1,9 +1,9 @@
 /** Schemas of REST fields, derived from those of the resources: types, bounds, defaults and texts stand there alone. Pure. */
 import { z } from 'zod';
 
-import { MAP_KEY_LENGTH } from '../../crds/schema.ts';
+import { MAP_KEY_LENGTH, text } from '../../crds/schema.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
-import { distinct, text } from './schemas.ts';
 
 type Types = z.core.$ZodTypes;
 
@@ -150,4 +150,21 @@ export function mapLike<T extends z.ZodType>(stored: z.ZodType, value: T): z.Zod
   return z
     .record(key as z.ZodString, value)
     .meta({ maxProperties: isList ? most?.maximum : z.globalRegistry.get(inner)?.['maxProperties'] });
+}
+
+/** A rule for lists: reports every item whose `key` an earlier one has. */
+export function distinct<T>(
+  what: string,
+  key: (item: T) => string | undefined | null,
+): (items: readonly T[], loc: Loc) => ValidationIssue[] {
+  return (items, loc) => {
+    const seen = new Set<string>();
+    return items.flatMap((item, index) => {
+      const value = key(item);
+      if (value === undefined || value === null) return [];
+      if (seen.has(value)) return [issues.value([...loc, index], `${what} must differ, and ${JSON.stringify(value)} is there twice`)];
+      seen.add(value);
+      return [];
+    });
+  };
 }

@@ -55,7 +55,10 @@ const fields = {
     read: nameOf,
   }),
   description: field('description', { empty: null }),
-  document_language: field('documentLanguage', { default: 'en', text: 'BCP 47 tag of the language that most of its documents are in.' }),
+  document_language: field('documentLanguage', {
+    ownsDefault: true,
+    text: 'BCP 47 tag of the language that most of its documents are in.',
+  }),
   rerank_profile: field('reranking.profile', {
     required: false,
     text: {

@@ -76,7 +76,7 @@ const variants = {
     }),
     sip_infra_region: field('sip.region', {
       id: 'SipRegion',
-      default: 'global',
+      ownsDefault: true,
       fixed: 'the region can not change: delete this phone number and make another one',
     }),
   },

@@ -32,7 +32,6 @@ import {
 import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
 import { bodySchema, schemaAt } from '../codec/rest-schema.ts';
-import { named, text } from '../codec/schemas.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -68,8 +67,10 @@ const runtimeParam = fieldsOf(schemaAt(toolKind.spec, 'custom.http.runtimeParams
 /** The four texts that every tool has. */
 const messages = eachMessage((moment) => field(`messages.${moment}`));
 
+const objectName = bodySchema(localRef().shape.name);
+
 const toolId = restField({
-  create: bodySchema(localRef().shape.name)
+  create: objectName
     .nullish()
     .describe('Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),
   answer: z.string().describe('Name of the Tool resource in the namespace of the organisation.'),
@@ -167,7 +168,7 @@ const calendar = <const N extends string>(name: N, variant: 'bookCalendar' | 'ch
 const builtin = {
   sendEmail: {
     tool_name: toolName('send_email'),
-    from_email: field('sendEmail.from', { body: () => text(320).regex(/^[^\s@]+@[^\s@]+$/) }),
+    from_email: field('sendEmail.from', { body: (from) => from.regex(/^[^\s@]+@[^\s@]+$/) }),
     app_password: field('sendEmail.passwordSecretRef', {
       as: secret,
       // The sender's domain decides about the mail server; calendars have one address for the installation.
@@ -265,7 +266,7 @@ export const MAX_TOOLS = 64;
 export const inlineTool = withRule(
   z
     .object({
-      tool_id: named(253).nullish().describe('Of an existing tool, or the name of a new one.'),
+      tool_id: objectName.nullish().describe('Of an existing tool, or the name of a new one.'),
       function_tool: definition.function_tool.create.nullish(),
       additional_tool_info: definition.additional_tool_info.create.nullish(),
       tool_description: description.create.describe('Of a built-in tool.'),

@@ -27,8 +27,7 @@ import {
 import { fieldsOf } from '../codec/fields-of.ts';
 import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
-import { bodySchema, itemOf, listLike, mapLike, without } from '../codec/rest-schema.ts';
-import { distinct } from '../codec/schemas.ts';
+import { bodySchema, distinct, itemOf, listLike, mapLike, without } from '../codec/rest-schema.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
@@ -117,12 +116,12 @@ const { field, answered, restField, group } = fieldsOf<
 
 const retryPolicy = group(
   {
-    retryStrategy: field('retryPolicy.strategy', { as: choice(strategies), id: 'WebhookRetryStrategy', default: 'FixedDelay' }),
-    maxRetryAttempts: field('retryPolicy.maxAttempts', { default: 3 }),
+    retryStrategy: field('retryPolicy.strategy', { as: choice(strategies), id: 'WebhookRetryStrategy', ownsDefault: true }),
+    maxRetryAttempts: field('retryPolicy.maxAttempts', { ownsDefault: true }),
     maxRetryDelayMs: field('retryPolicy.maxDelay', {
       as: milliseconds,
       text: 'The wait of `FIXED_DELAY`, the longest one of `EXPONENTIAL_BACKOFF`.',
-      default: '10s',
+      ownsDefault: true,
     }),
   },
   { name: 'WebhookRetryPolicy', path: 'retryPolicy' },
@@ -171,7 +170,7 @@ const fields = {
   }),
   active: field('active', {
     text: { body: 'false: nothing is sent.', answer: 'false: paused, or disabled because nothing but failures came back.' },
-    default: true,
+    ownsDefault: true,
     read: ({ spec }, { disabled }) => spec.active && !disabled,
   }),
   events: field('events', {
@@ -215,7 +214,7 @@ const fields = {
       return scope === undefined ? others : { ...others, scope };
     },
   }),
-  request_timeout_ms: field('requestTimeout', { as: milliseconds, default: '1s' }),
+  request_timeout_ms: field('requestTimeout', { as: milliseconds, ownsDefault: true }),
   retry_policy: retryPolicy,
   signing_enabled: restField({
     answer: sentAs(z.boolean().describe('Whether deliveries are signed.'), 'enable_signed_webhooks'),

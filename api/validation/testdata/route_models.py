@@ -104,7 +104,7 @@ class Builtin(Messages):
     tool_description: text(1500) | None = None
 
 
-Email = text(320, pattern=r"^[^\s@]+@[^\s@]+$")
+Email = text(320, 1, pattern=r"^[^\s@]+@[^\s@]+$")
 Secret = text(4096, 1)
 Target = text(512, pattern=r"^(\+[1-9][0-9]{1,14}|sips?:.+)$")
 EventType = Annotated[int, Field(ge=1, le=2_147_483_647)] | Annotated[str, Field(min_length=1, max_length=64)]
