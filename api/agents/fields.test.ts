@@ -491,6 +491,8 @@ it('keeps what a release says through REST and back, with the duration as it was
     },
   });
   expect(encode({ release }, stored).draft).toEqual(stored);
+  const pinned = agentKind.spec.parse({ ...needed, release: { pin: 'abcdef12' } });
+  expect(agentToRest(storedAgent(pinned), reading).release).toEqual({ pin: 'abcdef12' });
   // What isn't named is unset: it is replaced as a whole.
   expect(encode({ release: { canary: { percent: 1 } } }, stored).draft.release).toEqual({ canary: { percent: 1 } });
 });

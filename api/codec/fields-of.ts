@@ -161,9 +161,10 @@ export function fieldsOf<
       answer: stored instanceof z.ZodOptional ? answer.optional() : answer,
     } as unknown;
     type Requires = RequirementOf<SchemaAt<S, P>, R>;
-    return { fields, ...(path !== undefined && { path }), ...(schemas as object) } as unknown as {
+    return { fields, ...(path !== undefined && { path, names: path.split('.') }), ...(schemas as object) } as unknown as {
       readonly fields: F;
       readonly path?: string;
+      readonly names?: readonly string[];
       readonly create: CreateOf<z.ZodObject<Shape<F, 'create'>>, Requires>;
       readonly update: UpdateOf<z.ZodObject<UpdateShape<F>>, Requires>;
       readonly answer: [P, SchemaAt<S, P>] extends [string, z.ZodOptional]

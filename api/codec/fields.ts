@@ -97,7 +97,7 @@ export interface Field extends FieldRules<unknown> {
 }
 
 /** Fields in an object of their own. */
-export interface Group extends Pick<Field, 'path' | 'also' | 'create' | 'update' | 'answer'> {
+export interface Group extends Pick<Field, 'path' | 'names' | 'also' | 'create' | 'update' | 'answer'> {
   readonly fields: Fields;
 }
 
@@ -187,9 +187,9 @@ export function readFields(fields: Fields, object: { readonly spec: unknown }, r
 }
 
 /** One that may be absent is, where nothing of it is stored. */
-function readGroup({ fields, answer }: Group, object: { readonly spec: unknown }, reading: Decoding): unknown {
-  const value = readFields(fields, object, reading);
-  return answer instanceof z.ZodOptional && isEmpty(value) ? undefined : value;
+function readGroup(each: Group, object: { readonly spec: unknown }, reading: Decoding): unknown {
+  const isAbsent = each.answer instanceof z.ZodOptional && storedIn(object.spec, each) === undefined;
+  return isAbsent ? undefined : readFields(each.fields, object, reading);
 }
 
 function readField(each: Field, object: { readonly spec: unknown }, reading: Decoding): unknown {
@@ -324,7 +324,7 @@ export function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-function storedIn(spec: unknown, { names }: Field): unknown {
+function storedIn(spec: unknown, { names }: Pick<Field, 'names'>): unknown {
   if (names === undefined) return undefined;
   let value = spec;
   for (const name of names) {

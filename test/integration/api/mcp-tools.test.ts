@@ -148,7 +148,7 @@ describe('tools of MCP servers', () => {
     expect(both.status).toBe(422);
     expect(both.text).toContain('digest pins the list of tools');
     const twice = await org.call('PUT', path, { include: ['look_up', 'look_up'] });
-    expect([twice.status, twice.text]).toEqual([422, expect.stringContaining('names must differ, and \\"look_up\\" is there twice')]);
+    expect([twice.status, twice.text]).toEqual([422, expect.stringContaining('items must differ, and \\"look_up\\" is there twice')]);
     // Nobody may write the fields that the server reports.
     expect((await org.call('PUT', path, { used_digest: digest('3') })).body.used_digest).toBe(digest('1'));
   });
