@@ -15,7 +15,6 @@ const EXCEPTED: Readonly<Record<string, string>> = {
   'test/support/stack.ts': 'a client that comes back when the server asks it to',
   // What is said and heard takes its time.
   'test/support/test-caller.ts': 'speaks and listens in real time',
-  'test/support/provider-server.ts': 'speaks in real time',
   'test/support/streamed-ears.ts': 'hears in real time',
   'test/integration/speech-apis/s*/*-{api,server}.ts': 'speaks and hears in real time',
   'test/integration/voice/stage.ts': 'says again what nobody has understood',

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { readWav, type Sound } from '../../platform/wav.ts';
 import type { Helper } from './helper.ts';
 import { baseOf, isEnglish, Phrases } from './phrases.ts';
+import { SPOKEN_RATE } from './provider-protocol.ts';
 import { hash, melody, resample, trimmed } from './sound.ts';
 
 export interface Heard {
@@ -21,8 +22,6 @@ export interface SpeechOptions {
   readonly espeak?: string;
 }
 
-/** Of the sound that goes out, in Hz: that of OpenAI's `pcm`. */
-export const SPOKEN_RATE = 24_000;
 const HEARD_RATE = 16_000;
 
 /** Voices of espeak-ng that sound different and are understood; a name always gets the same one. */
@@ -48,7 +47,7 @@ export class Speech {
     return this.#options.helper !== undefined && this.#options.problems?.['ear'] === undefined;
   }
 
-  /** Samples of one channel at {@link spokenRate}. */
+  /** Samples of one channel at {@link SPOKEN_RATE}. */
   async speak({
     text,
     language,

@@ -6,15 +6,16 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { loudness } from '../../support/tones.ts';
+import { answerAsProvider, SPOKEN_RATE } from '../../../local-stack/speech/provider-protocol.ts';
+import { loudness, tone } from '../../support/tones.ts';
 import type { Interval } from './added-latency.ts';
 import type { KnownWords } from './plan.ts';
 import { delays, words } from './provider-delays.ts';
 
-const sampleRate = 24_000;
 const msPerCharacter = 40;
 const brief = 'Very well, thank you.';
 const long = 'This goes on and on, '.repeat(25);
@@ -97,51 +98,20 @@ async function serve(
   response: ServerResponse,
   { caller, path }: { readonly caller: string; readonly path: string },
 ): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  const body = Buffer.concat(await request.toArray());
   const from = now();
-  const answer = answers[path];
-  if (answer === undefined) {
-    response.writeHead(404).end();
-    return;
-  }
-  await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
-  answer.send(response, Buffer.concat(chunks), caller);
-  worked(caller, from);
-}
-
-const answers: Readonly<
-  Record<string, { readonly delayMs: number; readonly send: (response: ServerResponse, body: Buffer, caller: string) => void }>
-> = {
-  'v1/audio/transcriptions': {
-    delayMs: delays.sttMs,
-    send: (response, _body, caller) => {
+  const isKnown = await answerAsProvider(`/${path}`, { headers: request.headers, body }, response, {
+    chat: () => ({ delayMs: delays.llmMs, text: caller.includes('long') ? long : brief }),
+    async transcription() {
+      await delay(delays.sttMs);
       knows(caller, heard.length);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ text: heard.join(' ') }));
+      return { text: heard.join(' ') };
     },
-  },
-  'v1/chat/completions': {
-    delayMs: delays.llmMs,
-    send: (response, _body, caller) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const chunk = (delta: object, finish: string | null): string =>
-        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-      for (const content of (caller.includes('long') ? long : brief).match(/\S+\s*/g) ?? [])
-        response.write(chunk({ role: 'assistant', content }, null));
-      response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
-    },
-  },
-  'v1/audio/speech': {
-    delayMs: delays.ttsMs,
-    send: (response, body) => {
-      const { input = '' } = JSON.parse(body.toString()) as { readonly input?: string };
-      response.writeHead(200, { 'content-type': 'audio/pcm' }).end(tone(input.length * msPerCharacter));
-    },
-  },
-};
-
-function tone(ms: number): Buffer {
-  const samples = new Int16Array((sampleRate * ms) / 1_000);
-  for (let index = 0; index < samples.length; index += 1) samples[index] = 8_000 * Math.sin((2 * Math.PI * 440 * index) / sampleRate);
-  return Buffer.from(samples.buffer);
+    speech: ({ input }) => ({
+      delayMs: delays.ttsMs,
+      samples: tone({ frequency: 440, seconds: (input.length * msPerCharacter) / 1_000, sampleRate: SPOKEN_RATE }),
+    }),
+  });
+  if (isKnown) worked(caller, from);
+  else response.writeHead(404).end();
 }

@@ -20,7 +20,7 @@ import { called, calls, chunk, events, finish, says } from '../../support/model-
 import {
   startProviderServer,
   type ChatScript,
-  type HeardScript,
+  type TranscriptionScript,
   type ProviderServer,
   type SpeechScript,
 } from '../../support/provider-server.ts';
@@ -391,7 +391,7 @@ describe('speech to text', () => {
   const textOf = ({ stt }: Providers): Promise<string> => recognize(stt, speech());
 
   it.each(failing)('that %s is replaced, and stays so', async (_how, script) => {
-    preferred.heard(() => script as HeardScript);
+    preferred.heard(() => script as TranscriptionScript);
     fallback.hear('hello there', 'and again');
     const providers = await providersOf();
     expect([await textOf(providers), await textOf(providers)]).toEqual(['hello there', 'and again']);
