@@ -3,6 +3,7 @@ import type * as SdkModule from '@modelcontextprotocol/client';
 import type { CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 import { serverTool, type ServerTool } from '../../crds/mcp-tools.ts';
+import { systemClock, withTimeout } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { createMcpFetch, requestBounds } from './mcp-fetch.ts';
 import { McpError, egressErrorIn } from './mcp-error.ts';
@@ -73,8 +74,11 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
   );
   const requests = new Requests(sdk, transport, new URL(url).host);
   const close = async (): Promise<void> => {
-    const closing = transport.terminateSession().catch(() => undefined);
-    await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref())]);
+    await withTimeout(
+      systemClock,
+      CLOSE_TIMEOUT_MS,
+      transport.terminateSession().catch(() => undefined),
+    );
     await client.close().catch(() => undefined);
   };
   try {

@@ -14,7 +14,8 @@ import {
   type Stored,
   type Transport,
 } from '../../kube/index.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import { untilAborted } from '../../platform/aborted.ts';
+import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 
 export const FIELD_MANAGER = 'parley-operator';
@@ -96,11 +97,7 @@ export class NamespaceInformers {
   async listed(namespace: string, signal: AbortSignal): Promise<boolean> {
     const entry = this.#namespaces.get(namespace);
     if (entry?.state === 'listing') {
-      const timeout = new AbortController();
-      const late = sleep(this.#options.clock, LISTING_TIMEOUT_MS, AbortSignal.any([signal, timeout.signal])).catch(() => undefined);
-      await Promise.race([entry.listed, late]);
-      timeout.abort();
-      signal.throwIfAborted();
+      await withTimeout(this.#options.clock, LISTING_TIMEOUT_MS, untilAborted(entry.listed, signal));
       if (entry.state === 'listing') {
         entry.state = 'late';
         this.#options.logger.warn(

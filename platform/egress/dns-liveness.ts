@@ -3,7 +3,7 @@
  * answer. Any answer meanwhile shows that they are up; while a query stays open for long, one is sent that every
  * server can answer.
  */
-import { sleep, type Clock } from '../clock.ts';
+import { withTimeout, type Clock } from '../clock.ts';
 
 /** Time for servers to send any answer, in milliseconds. */
 const SILENCE_MS = 5_000;
@@ -37,7 +37,11 @@ export class DnsLiveness {
 
   async #listen(): Promise<void> {
     const since = this.#clock.monotonic();
-    await Promise.race([this.#ask().catch(() => undefined), sleep(this.#clock, SILENCE_MS)]);
+    await withTimeout(
+      this.#clock,
+      SILENCE_MS,
+      this.#ask().catch(() => undefined),
+    );
     this.#probe = undefined;
     if (this.#heardAt < since) this.#unansweredAt = since;
   }

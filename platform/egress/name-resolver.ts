@@ -4,7 +4,7 @@
  */
 import { promises as dns } from 'node:dns';
 
-import { type Clock, sleep } from '../clock.ts';
+import { withTimeout, type Clock } from '../clock.ts';
 import { DnsLiveness } from './dns-liveness.ts';
 import { codeOf, DnsServers, isAbsence, isSilence } from './dns-servers.ts';
 import { EgressError } from './egress-error.ts';
@@ -94,7 +94,7 @@ export function createNameResolver(options: { readonly servers?: readonly string
       const v6 = family(servers.ask((resolver) => resolver.resolve6(absolute, { ttl: true })));
       const first = await v4;
       const second =
-        first.outcome === 'found' ? await Promise.race([v6, sleep(clock, GRACE_MS).then((): Family => ({ outcome: 'none' }))]) : await v6;
+        first.outcome === 'found' ? ((await withTimeout(clock, GRACE_MS, v6)) ?? ({ outcome: 'none' } satisfies Family)) : await v6;
       slow.cancel();
       const records = [first, second].flatMap((answer) => (answer.outcome === 'found' ? answer.records : []));
       if (records.length > 0) {

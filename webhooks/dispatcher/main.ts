@@ -1,6 +1,6 @@
 /** The role `dispatcher`: relays events and makes the first attempt at each delivery. `dispatcher.ts` lists the steps. */
-import { sleep } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 import { readyGauge } from '../../platform/ready-gauge.ts';
 import { retry } from '../../platform/retry.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../../platform/role.ts';
@@ -109,11 +109,11 @@ async function startOnceSubscriptionsAreKnown(
 async function watchDirectory(directory: Webhooks['directory'], { readiness, clock, stopping }: RoleContext): Promise<void> {
   // It fails only when the role stops before.
   await directory.synced(stopping).catch(() => undefined);
-  while (!stopping.aborted) {
+  const show = (): void => {
     if (directory.connected) readiness.ready('subscriptions');
     else readiness.notReady('subscriptions', 'the API server does not answer; using the subscriptions known last');
-    await sleep(clock, CHECK_MS, stopping).catch(() => undefined);
-  }
+  };
+  await pollUntil(show, () => false, { everyMs: CHECK_MS, clock, signal: stopping });
 }
 
 function maintainPartitions(store: Webhooks['store'], { config, logger, clock, stopping: signal }: RoleContext): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts';
+import { withTimeout } from '../../../platform/clock.ts';
 
 export interface BatchOptions<T> {
   /** Longest batch. */
@@ -18,11 +19,11 @@ export async function* batches<T>(source: AsyncIterable<T>, options: BatchOption
   let weight = 0;
   let next = attempted(items.next());
   for (;;) {
-    const read = batch.length === 0 ? await next : await orIdle(next, options);
-    if (read === 'idle' || 'failure' in read || read.done === true) {
+    const read = batch.length === 0 ? await next : await withTimeout(options.clock, options.idleMs, next);
+    if (read === undefined || 'failure' in read || read.done === true) {
       if (batch.length > 0) yield batch;
       [batch, weight] = [[], 0];
-      if (read === 'idle') continue;
+      if (read === undefined) continue;
       if ('failure' in read) throw read.failure;
       return;
     }
@@ -41,13 +42,4 @@ type Attempt<T> = IteratorResult<T, unknown> | { readonly failure: unknown };
 /** It may fail while nothing waits for it. */
 function attempted<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Attempt<T>> {
   return next.catch((failure: unknown) => ({ failure }));
-}
-
-async function orIdle<T>(
-  next: Promise<Attempt<T>>,
-  { clock, idleMs }: Pick<BatchOptions<T>, 'clock' | 'idleMs'>,
-): Promise<Attempt<T> | 'idle'> {
-  const idle = Promise.withResolvers<'idle'>();
-  const timer = clock.after(idleMs, () => idle.resolve('idle'));
-  return Promise.race([next, idle.promise]).finally(() => timer.cancel());
 }

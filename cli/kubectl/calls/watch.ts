@@ -1,4 +1,5 @@
-import { awakeClock, sleep } from '../../../platform/clock.ts';
+import { awakeClock } from '../../../platform/clock.ts';
+import { pollUntil } from '../../../platform/poll-until.ts';
 import type { Io } from '../io.ts';
 import { toYaml, type Format } from '../../output.ts';
 import { callsTable } from './print.ts';
@@ -15,13 +16,13 @@ export async function watch(options: {
   const { list, format, io } = options;
   const shown = new Map<string, string>();
   let first = true;
-  while (!io.signal.aborted) {
+  const look = async (): Promise<void> => {
     const changed = (await list()).filter((call) => shown.get(call._id) !== markOf(call));
     for (const call of changed) shown.set(call._id, markOf(call));
     await print(changed, format, first, io);
     first = false;
-    await sleep(awakeClock, EVERY_MS, io.signal).catch(() => undefined);
-  }
+  };
+  await pollUntil(look, () => false, { everyMs: EVERY_MS, clock: awakeClock, signal: io.signal });
 }
 
 async function print(calls: readonly ListedCall[], format: Format, withHeader: boolean, io: Io): Promise<void> {
