@@ -219,9 +219,6 @@ describe('parley keys', () => {
       expiration_date: new Date(Date.parse(key.created_at) + 30 * 86_400_000).toISOString(),
       created_at: expect.any(String),
       revoked: false,
-      user_id: null,
-      created_by_user_id: null,
-      created_by_key: null,
       last_four: apiKey.slice(-4),
     });
   });
