@@ -19,7 +19,7 @@ it('has every sample of both sides in its place, whatever is put and taken at a 
         for (const { sounds, take } of steps) {
           for (const { side, gap, samples } of sounds) {
             const start = buffer.from + gap;
-            buffer.put(side as 0 | 1, samples, start);
+            buffer.put(side, samples, start);
             for (const [at, sample] of samples.entries()) expected.set(2 * (start + at) + side, sample);
           }
           const { from } = buffer;

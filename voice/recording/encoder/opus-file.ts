@@ -26,7 +26,7 @@ export class OpusFile {
   readonly #preSkip: number;
   #rest: Uint8Array = new Uint8Array();
   /** Of the last frame. */
-  #packet = new Uint8Array();
+  #packet: Uint8Array = new Uint8Array();
   /** It is the one of silence that follows silence, which is always the same. */
   #settled = false;
   #samples = 0;

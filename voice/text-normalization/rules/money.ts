@@ -49,7 +49,7 @@ export function money({ tag, vocabulary }: Language): Rule {
     'gu',
   );
   const after = new RegExp(String.raw`${BEGIN}(${NUMBER})${RANGE}${scaled(String.raw`\.?`)}${SPACE}(${words})${END}`, 'gu');
-  const said = (sign: string, [first, last, scale]: readonly [string, string?, string?]): string | undefined => {
+  const said = (sign: string, [first, last, scale]: readonly [string, string | undefined, string | undefined]): string | undefined => {
     const found = signOf(sign, tag);
     if (found === undefined) return undefined;
     const amount = readNumber(last ?? first, decimal);
