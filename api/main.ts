@@ -12,7 +12,7 @@ import { openStore, watchHealth } from '../store/index.ts';
 import { buildApi } from './app.ts';
 import type { ExplainObject } from './dependencies.ts';
 import { connectionDrain } from './http/drain-connections.ts';
-import { limitsOf } from './limits/limit-class.ts';
+import { limitsOf } from './limits/limits-of.ts';
 import { SigningKeys } from './signing/signing-keys.ts';
 
 /** A request fails rather than wait longer than this for Postgres, in milliseconds. */

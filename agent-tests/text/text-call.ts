@@ -22,7 +22,7 @@ import { createLanguageModel } from '../../voice/providers/create-language-model
 import { AgentTurns } from '../../voice/conversation/agent-turns.ts';
 import type { Conversation } from '../../voice/conversation/conversation.ts';
 import { createConversation } from '../../voice/conversation/create-conversation.ts';
-import type { Entry } from '../../voice/conversation/records.ts';
+import type { Entry } from '../../voice/conversation/entry.ts';
 import { textVoice } from '../../voice/conversation/text-voice.ts';
 import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';

@@ -4,13 +4,20 @@ import { z } from 'zod';
 import { isList, validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
 import { ValidationError } from './api-error.ts';
 import { requestState } from './request-state.ts';
-import type { RouteDescription } from './route.ts';
 import { warningsAnswer } from './warnings.ts';
 
 const noQuery = z.object({});
 
 /** Whether a name in the query that it doesn't know is refused: a write must not do what `?dry_run=true` should have shown. */
-export function refusesUnknownQuery({ query, method, permission }: Pick<RouteDescription, 'query' | 'method' | 'permission'>): boolean {
+export function refusesUnknownQuery({
+  query,
+  method,
+  permission,
+}: {
+  readonly query?: z.ZodObject;
+  readonly method: string;
+  readonly permission: unknown;
+}): boolean {
   return query !== undefined || (method !== 'GET' && permission !== 'public');
 }
 

@@ -1,39 +1,8 @@
 /** The kinds as the facade sees them: their watch caches, and their states. */
-import {
-  agentKind,
-  agentTestKind,
-  knowledgeBaseKind,
-  phoneNumberKind,
-  subscriptionNameOf,
-  toolKind,
-  webhookSubscriptionKind,
-  type Agent,
-  type AgentTest,
-  type KnowledgeBase,
-  type PhoneNumber,
-  type Tool,
-  type WebhookSubscription,
-} from '../../crds/index.ts';
-import type { KubeObject } from '../../kube/types.ts';
 import type { ResourceDependencies } from '../dependencies.ts';
 import { createResourceContext, type ResourceContext } from '../resources/context.ts';
-import { createClient } from '../resources/core-clients.ts';
-import { View, type ViewOptions } from '../resources/view.ts';
 import { States } from './states.ts';
-
-export interface Views {
-  readonly agents: View<Agent>;
-  /** Index `agent`: `namespace/agent name`. */
-  readonly tools: View<Tool>;
-  /** Index `agent`: `namespace/agent name`. */
-  readonly agentTests: View<AgentTest>;
-  /** Index `number`: of all organisations. */
-  readonly phoneNumbers: View<PhoneNumber>;
-  /** Index `displayName`: `namespace/name for people`. */
-  readonly knowledgeBases: View<KnowledgeBase>;
-  /** Index `displayName`: `namespace/name for people`. */
-  readonly webhookSubscriptions: View<WebhookSubscription>;
-}
+import { createViews, type Views } from './views.ts';
 
 export interface KindContext extends ResourceContext {
   readonly views: Views;
@@ -46,27 +15,7 @@ export interface KindContext extends ResourceContext {
 export function createContext(dependencies: ResourceDependencies): KindContext {
   const context = createResourceContext(dependencies);
   const { availability } = context;
-  const view = <T extends KubeObject>(
-    { descriptor }: Pick<typeof agentKind, 'descriptor'>,
-    name: string,
-    indexes: NonNullable<ViewOptions<T>['indexes']> = {},
-  ): View<T> => new View<T>({ ...dependencies, client: createClient<T>(availability.transport, descriptor), name, indexes, availability });
-  const views: Views = {
-    agents: view(agentKind, 'agents'),
-    tools: view(toolKind, 'tools', {
-      agent: ({ metadata, spec }) => (spec.agentRefs ?? []).map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
-    }),
-    agentTests: view(agentTestKind, 'agent tests', {
-      agent: ({ metadata, spec }) => spec.agentRefs.map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
-    }),
-    phoneNumbers: view(phoneNumberKind, 'phone numbers', { number: ({ spec }) => [spec.number] }),
-    knowledgeBases: view(knowledgeBaseKind, 'knowledge bases', {
-      displayName: ({ metadata, spec }) => [`${metadata.namespace ?? ''}/${spec.displayName ?? metadata.name}`],
-    }),
-    webhookSubscriptions: view(webhookSubscriptionKind, 'webhook subscriptions', {
-      displayName: (subscription) => [`${subscription.metadata.namespace ?? ''}/${subscriptionNameOf(subscription)}`],
-    }),
-  };
+  const views = createViews(dependencies, context);
   return {
     ...context,
     views,

@@ -3,7 +3,7 @@ import { inputsDigest } from '../../crds/agent-inputs.ts';
 import type { Agent, AgentTest, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { conditionOf, summaryOf, RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
-import type { Views } from './context.ts';
+import type { Views } from './views.ts';
 
 export interface AgentState extends ResourceState {
   readonly serving_revision?: string;

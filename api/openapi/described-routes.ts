@@ -9,7 +9,7 @@ import { createLogger } from '../../platform/logging.ts';
 import { buildApi } from '../app.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteDescription } from '../http/route.ts';
-import { limitsOf } from '../limits/limit-class.ts';
+import { limitsOf } from '../limits/limits-of.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
 
 const unreachable = (): Promise<never> =>

@@ -4,7 +4,9 @@
  * A closed `enum` makes generated clients refuse the whole answer for one new value, and a union of `enum` and text makes a class for each
  * field of them. A text with `x-extensible-enum` (Zalando's guidelines, rule 112) is a text to every generator.
  */
-import type { OpenApiObject } from './schemas.ts';
+export interface OpenApiObject {
+  [name: string]: unknown;
+}
 
 /** @returns the schema in which each `enum`, referred to or not, is a text that names today's values; `definitions` are by their reference */
 export function openChoices(schema: OpenApiObject, definitions: ReadonlyMap<string, OpenApiObject>): OpenApiObject {

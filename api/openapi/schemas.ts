@@ -1,11 +1,9 @@
 /** zod schemas as the JSON Schema of OpenAPI 3.1, the named ones gathered as components. */
 import { z } from 'zod';
 
-import { isChoice, openChoices } from './open-choices.ts';
+import { isChoice, openChoices, type OpenApiObject } from './open-choices.ts';
 
-export interface OpenApiObject {
-  [name: string]: unknown;
-}
+export type { OpenApiObject } from './open-choices.ts';
 
 export interface SchemaOptions {
   /** What is sent, where defaults make a field optional, or what is answered. */

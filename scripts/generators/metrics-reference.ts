@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../api/app.ts';
-import { limitsOf } from '../../api/limits/limit-class.ts';
+import { limitsOf } from '../../api/limits/limits-of.ts';
 import { SigningKeys } from '../../api/signing/signing-keys.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { createTransport, EventRecorder, type Transport } from '../../kube/index.ts';

@@ -1,5 +1,5 @@
 import type { Limits } from '../../api/dependencies.ts';
-import { limitsOf } from '../../api/limits/limit-class.ts';
+import { limitsOf } from '../../api/limits/limits-of.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 
 /** Limits as shipped. */

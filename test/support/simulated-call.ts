@@ -7,7 +7,7 @@ import { Conversation } from '../../voice/conversation/conversation.ts';
 import { interruptionRulesOf } from '../../voice/conversation/interruption-rules.ts';
 import type { AnswerSource } from '../../voice/conversation/ports.ts';
 import { instructionsOf, silenceReminderOf, welcomeOf } from '../../voice/conversation/prompt.ts';
-import type { Entry } from '../../voice/conversation/records.ts';
+import type { Entry } from '../../voice/conversation/entry.ts';
 import type { ConversationState } from '../../voice/conversation/state.ts';
 import type { AnswerEvent } from '../../voice/providers/index.ts';
 import type { AnswerRequest, HistoryItem } from '../../voice/providers/llm/history.ts';

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { ConversationEvent, Effect, Failure, TimerName } from '../../voice/conversation/events.ts';
-import type { Entry } from '../../voice/conversation/records.ts';
+import type { Entry } from '../../voice/conversation/entry.ts';
 import { requestHistory } from '../../voice/conversation/requests.ts';
 import { initialState, isQuiet, isSaid, type ConversationState, type Speech } from '../../voice/conversation/state.ts';
 import { step } from '../../voice/conversation/step.ts';

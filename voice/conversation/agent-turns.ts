@@ -14,7 +14,7 @@ import {
   type TokenUsage,
 } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { currentTrace, startSpan, type Attributes, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';
-import type { Entry } from './records.ts';
+import type { Entry } from './entry.ts';
 
 export interface AgentTurnsOptions {
   readonly agent: {

@@ -10,7 +10,7 @@ import type { ToolDefinition } from '../tools/tool-result.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import type { CreateEars, CreateVoice, EarEvent, Voice, VoiceEvent } from './ports.ts';
-import type { Entry } from './records.ts';
+import type { Entry } from './entry.ts';
 import { textVoice } from './text-voice.ts';
 
 const ALLOWED = { enabled: true, minSpeechMs: 500, minWords: 0 };

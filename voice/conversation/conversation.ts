@@ -17,7 +17,7 @@ import { apologyIn } from './fixed-phrases.ts';
 import { MAX_GOODBYE_MS } from './goodbye.ts';
 import type { HistoryItem, OfferedTool } from '../providers/llm/history.ts';
 import type { AnswerSource, CreateEars, CreateVoice, Ears, Voice } from './ports.ts';
-import type { Entry } from './records.ts';
+import type { Entry } from './entry.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
 import { knownHistory } from './requests.ts';
 import { initialState, isQuiet, isSaid, type ConversationSettings, type ConversationState } from './state.ts';

@@ -5,7 +5,7 @@ import type { ModelCall } from '../../calls/model-stream/index.ts';
 import type { ProviderError } from '../../calls/provider-access/index.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
-import type { Entry } from './records.ts';
+import type { Entry } from './entry.ts';
 
 /** Of a provider that has failed for good, after its attempts and fallbacks. */
 export type Failure = Pick<ProviderError, 'part' | 'kind' | 'provider' | 'status'>;

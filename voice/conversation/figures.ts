@@ -2,7 +2,7 @@
 import { CHAT, TEXT_TO_SPEECH } from '../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelRequestObserver } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { ProviderError } from '../../calls/provider-access/index.ts';
-import type { Entry } from './records.ts';
+import type { Entry } from './entry.ts';
 
 export interface ConversationFigures {
   readonly messages: number;

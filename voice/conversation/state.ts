@@ -4,7 +4,7 @@ import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { ModelCall } from '../../calls/model-stream/index.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
-import type { OpenTurn, SpokenTurn } from './records.ts';
+import type { OpenTurn, SpokenTurn } from './entry.ts';
 
 export interface ConversationSettings {
   /** Absent where the agent waits for the user. */

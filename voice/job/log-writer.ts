@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { untilAborted } from '../../platform/aborted.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
 import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
-import type { Entry } from '../conversation/records.ts';
+import type { Entry } from '../conversation/entry.ts';
 
 /** More than is said in the longest call. */
 const MAX_WAITING = 20_000;

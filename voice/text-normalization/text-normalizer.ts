@@ -6,7 +6,8 @@ import { hasWords } from '../../calls/model-stream/index.ts';
 import { editsOfEmoji } from './emoji.ts';
 import { MappedText, type Edit, type Sentence } from './mapped-text.ts';
 import { MarkupReader } from './markup.ts';
-import { rulesOf, type NormalizationOptions, type Rule } from './rules/index.ts';
+import { rulesOf, type NormalizationOptions } from './rules/index.ts';
+import type { Rule } from './rules/rule.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
 import { vocabularyOf } from './vocabulary.ts';
 

@@ -2,7 +2,7 @@ import { AgentDispatchClient, RoomServiceClient, TokenVerifier } from 'livekit-s
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { roomOf } from '../../../calls/names.ts';
-import { limitsOf } from '../../../api/limits/limit-class.ts';
+import { limitsOf } from '../../../api/limits/limits-of.ts';
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import type { CallMessage } from '../../../store/index.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
-import { limitsOf } from '../../../api/limits/limit-class.ts';
+import { limitsOf } from '../../../api/limits/limits-of.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parley } from '../../support/stack.ts';

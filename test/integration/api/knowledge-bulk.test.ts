@@ -8,7 +8,7 @@ import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 import { UPLOADS_AT_ONCE } from '../../../api/knowledge-bases/bulk/limits.ts';
-import { limitsOf } from '../../../api/limits/limit-class.ts';
+import { limitsOf } from '../../../api/limits/limits-of.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { AgentTurns } from '../../../voice/conversation/agent-turns.ts';
 import { Conversation } from '../../../voice/conversation/conversation.ts';
-import type { Entry } from '../../../voice/conversation/records.ts';
+import type { Entry } from '../../../voice/conversation/entry.ts';
 import { textVoice } from '../../../voice/conversation/text-voice.ts';
 import { createProviders, type CreateProvidersOptions } from '../../../voice/providers/index.ts';
 import { openEgress } from '../../support/open-egress.ts';

@@ -1,6 +1,6 @@
 /** E-mail and web addresses, said sign by sign. */
 import type { Edit } from '../mapped-text.ts';
-import type { Language, Rule } from './index.ts';
+import type { Language, Rule } from './rule.ts';
 
 const TOKEN = /[^\s\uFFFC<>"“”()[\]{}]+/gu;
 /** Longer ones nobody could follow; they are left to the voice. */

@@ -1,6 +1,6 @@
 /** Dates in digits: "2026-12-03", and the order that the language has them in. Months in words are read well. */
 import { editsOf } from './numbers.ts';
-import type { Language, Rule } from './index.ts';
+import type { Language, Rule } from './rule.ts';
 
 const ISO =
   /(?<![\p{L}\d.,/:-])(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\p{L}\d/-]|[.,:]\d)/gu;

@@ -1,24 +1,15 @@
 /** What is put into words, in the order in which it is looked for: what one rule has replaced no later one sees. */
 import type { AgentSpec } from '../../../crds/agent.ts';
-import type { Edit } from '../mapped-text.ts';
-import { vocabularyOf, type Vocabulary } from '../vocabulary.ts';
+import { vocabularyOf } from '../vocabulary.ts';
 import { addresses } from './addresses.ts';
 import { dates } from './dates.ts';
 import { money } from './money.ts';
 import { phoneNumbers } from './phone-numbers.ts';
 import { ranges } from './ranges.ts';
 import { replacing } from './replacements.ts';
+import type { Rule } from './rule.ts';
 import { times } from './times.ts';
 import { units } from './units.ts';
-
-/** @param text of a {@link MappedText}. @returns what it replaces there */
-export type Rule = (text: string) => readonly Edit[];
-
-export interface Language {
-  /** BCP 47, one that `Intl` knows. */
-  readonly tag: string;
-  readonly vocabulary: Vocabulary | undefined;
-}
 
 const RULES = { addresses, dates, times, phoneNumbers, money, units, ranges } satisfies Partial<Record<NormalizationKind, unknown>>;
 

@@ -1,6 +1,6 @@
 /** Amounts: "$4,200.50", "19,99 €", "USD 5", "10–20 €", "$5 million", "3 Mio. €". */
 import { decimalSignOf, editsOf, NUMBER, readNumber, type WrittenNumber } from './numbers.ts';
-import type { Language, Rule } from './index.ts';
+import type { Language, Rule } from './rule.ts';
 import { scalesOf } from './scales.ts';
 
 interface Sign {

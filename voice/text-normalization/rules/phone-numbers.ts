@@ -1,6 +1,6 @@
 /** Phone numbers, and other long numbers of things (accounts, cards): digit by digit, in groups. */
 import { editsOf } from './numbers.ts';
-import type { Language, Rule } from './index.ts';
+import type { Language, Rule } from './rule.ts';
 
 const GAP = String.raw`(?:[ \u00A0]?[-/.()][ \u00A0]?|[ \u00A0])`;
 const BEGIN = String.raw`(?<![\p{L}\d.,/:$€£-])`;

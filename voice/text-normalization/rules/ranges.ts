@@ -1,7 +1,7 @@
 /** "10-14 days", "2024–2026", and from one amount or time to another. */
 import { REPLACED } from '../mapped-text.ts';
 import { editsOf } from './numbers.ts';
-import type { Language, Rule } from './index.ts';
+import type { Language, Rule } from './rule.ts';
 
 /** Nothing of several dashes in a row, which are the numbers of things; and a range goes up. */
 const RANGE = new RegExp(

@@ -1,6 +1,6 @@
 /** An agent's own: names and terms that its voice would say wrong. */
 import { editsOf } from './numbers.ts';
-import type { Rule } from './index.ts';
+import type { Rule } from './rule.ts';
 
 interface Replacement {
   /** A word or a phrase. Without capitals in it, it stands for the same with capitals, too. */

@@ -1,6 +1,6 @@
 /** Times of the day, in languages in which voices read the digits wrong: "14:00", "2:30 pm", "14:30 Uhr", "14h30". */
 import { editsOf } from './numbers.ts';
-import type { Language, Rule } from './index.ts';
+import type { Language, Rule } from './rule.ts';
 
 /** Its last stop may be the one of the sentence. */
 const HALF = String.raw`([aApP])\.?[mM](?:\.(?=\s+[\p{Ll}\d]))?`;

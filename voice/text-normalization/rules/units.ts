@@ -1,6 +1,6 @@
 /** Units behind a number: "5 km", "20 °C", "19%", "80 m²". */
 import { decimalSignOf, editsOf, NUMBER, readNumber } from './numbers.ts';
-import type { Language, Rule } from './index.ts';
+import type { Language, Rule } from './rule.ts';
 import type { Vocabulary } from '../vocabulary.ts';
 
 /** By their sign, as `Intl.NumberFormat` knows them. */
