@@ -121,7 +121,7 @@ function openParts(role: RoleContext) {
   const knowledge = openKnowledge({ config, store, logger, registry });
   role.onStop('knowledge', () => knowledge.close());
   const parsers = new ParserPool({
-    // In stages small and large ones, and in one pass, with the one that is kept for organisations of which none is being read.
+    // Stages read small and large documents and one pass reads its own; one place is kept for organisations of which none is being read.
     size: 3 * config.PARLEY_INGESTION_CONCURRENCY + 1,
     sharedBytes: config.PARLEY_PARSER_MEMORY_MB * 1e6,
     idleMs: config.PARLEY_PARSER_IDLE_SECONDS * 1000,
@@ -186,7 +186,7 @@ function describeWorkers(
       maxConcurrentActivityTaskExecutions: atOnce,
       maxConcurrentWorkflowTaskExecutions: ONE_PASS_FOR_EACH * atOnce,
       maxConcurrentLocalActivityExecutions: ONE_PASS_FOR_EACH * atOnce,
-      // Each poll holds a place; one pass has no second task to poll for.
+      // Each poll holds a place, and one pass has no second task to poll for.
       maxConcurrentWorkflowTaskPolls: 4,
       nonStickyToStickyPollRatio: 0.5,
     },
@@ -228,7 +228,7 @@ function describeWorkers(
   ];
 }
 
-/** Not workflows: tools are listed, and calls end, while Temporal is unavailable, too. */
+/** Runs work that needs no history: tools are listed, and calls end, while Temporal is unavailable, too. */
 function runWithoutTemporal(role: RoleContext, { store, egress, providerKeys }: Parts): void {
   const { config, clock, logger, registry, stopping } = role;
   const common = { clock, random: Math.random, logger };

@@ -242,11 +242,12 @@ function errorOf(value: unknown): string {
   return typeof error === 'string' ? error : JSON.stringify(value);
 }
 
-/** Each test asks for itself. */
+/** Stores nothing, so that each test asks for itself. */
 const NO_CACHE: DynamicDataCache = { get: async () => undefined, put: async () => undefined };
 
 /**
- * What the test gives, and what the agent looks up. A lookup whose values are all given is not made: that is how a test replaces it.
+ * Resolves the data of a call in text: the values of the test, and those that the agent looks up. It skips a lookup whose values are all
+ * given: that is how a test replaces it.
  * @throws DriverError where a lookup would be made offline
  */
 async function dataOf({ offline, ...options }: Omit<ResolveOptions, 'cache'> & { readonly offline: boolean }) {

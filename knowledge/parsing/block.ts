@@ -1,4 +1,4 @@
-/** What parsing makes of every kind of file: a sequence of blocks, which the chunker packs. */
+/** Blocks: parsing turns every kind of file into a sequence of them, which the chunker packs. */
 import type { ParsedExtension } from './extension.ts';
 import type { ParserLimits } from './limits.ts';
 import type { UnreadPage } from './unread-pages.ts';
@@ -13,14 +13,14 @@ export interface Sink {
   progress(done: number, total: number): void;
 }
 
-/** What a parser needs in addition to the bytes. */
+/** The parser's task besides the bytes. */
 export interface ParserTask {
   readonly extension: ParsedExtension;
-  /** Of the response that a web page came in; names its charset. */
+  /** Content type of a web page's response; names its charset. */
   readonly contentType?: string | undefined;
   /** Address of a web page, kept as the place of its blocks. */
   readonly url?: string | undefined;
-  /** How many pages without readable text are wanted as pictures; none where absent. */
+  /** Number of pages without readable text that are wanted as pictures; none where absent. */
   readonly pictures?: number | undefined;
   readonly limits: ParserLimits;
 }

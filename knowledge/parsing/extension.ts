@@ -1,4 +1,4 @@
-/** What the parsers understand: the extensions of uploaded files, and `html` for websites. Lower case, without the dot. */
+/** The extensions that parsers understand: those of uploaded files, and `html` for websites. Lower case, without the dot. */
 export const PARSED_EXTENSIONS = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls', 'html'] as const;
 
 export type ParsedExtension = (typeof PARSED_EXTENSIONS)[number];

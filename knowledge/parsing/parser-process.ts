@@ -201,10 +201,10 @@ export function isInconclusive(end: ChildEnd): boolean {
   return end.endedFor === undefined && !end.heapFull && end.signal !== 'SIGXCPU';
 }
 
-/** Two batches of blocks fit many times; a longer line is hostile. */
+/** Most characters of a line: many times two batches of blocks; a longer line is hostile. */
 const LONGEST_LINE = 16_000_000;
 
-/** One value a line. Reads on only when asked to. @throws Error when a line is too long or no JSON */
+/** Reads one value a line, and reads on only when asked to. @throws Error when a line is too long or no JSON */
 async function* jsonLines(stream: Readable): AsyncGenerator {
   let open: Buffer[] = [];
   let openBytes = 0;

@@ -239,7 +239,7 @@ function textProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: Clu
   return undefined;
 }
 
-/** Which state of a source a document holds. */
+/** Identifies the state of a source that a document holds. */
 interface SourceRevision {
   /** Hash of everything that makes the document what it is. */
   readonly content: string;
@@ -249,7 +249,7 @@ interface SourceRevision {
   readonly request: string;
 }
 
-/** As stored in Postgres, which accepts each state of a source once however often it is tried. */
+/** Writes the revision as Postgres stores it, which accepts each state of a source once however often it is tried. */
 function printRevision({ content, attempt, request }: SourceRevision): string {
   return `${content}.${attempt}.${request}`;
 }

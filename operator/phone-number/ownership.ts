@@ -88,10 +88,10 @@ type NumberAvailability =
   /** Another organisation has it. */
   | { readonly state: 'taken' }
   | { readonly state: 'reserved'; readonly until: Date }
-  /** It goes to the oldest candidate. */
+  /** The number goes to the oldest candidate. */
   | {
       readonly state: 'open';
-      /** Objects from before don't count, in milliseconds since the epoch: waiting for the end of a reservation gains nothing. */
+      /** Objects from before this time don't count, in milliseconds since the epoch: waiting for the end of a reservation gains nothing. */
       readonly since: number;
       readonly isCandidate: (object: Created) => boolean;
     };
@@ -101,7 +101,7 @@ interface Created {
 }
 
 /**
- * @param claim - of the number, as Postgres has it
+ * @param claim - the claim of the number, as Postgres has it
  * @param assignees - the only organisations that may have the number; absent where any may
  */
 function numberAvailability(org: string, claim: NumberClaim | undefined, assignees: readonly string[] | undefined): NumberAvailability {

@@ -1,4 +1,4 @@
-/** Why a revision of an agent serves or does not, and what its required AgentTests say of it. */
+/** Reasons why a revision of an agent serves or does not, and for what its required AgentTests say of it. */
 import { stalled, type ReasonDefinition } from './reason-definition.ts';
 
 export const agentReasons = {

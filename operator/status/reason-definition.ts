@@ -22,7 +22,7 @@ export interface ReasonDefinition {
   readonly condition: Exclude<ConditionType, 'Progressing' | 'Degraded' | 'Stalled'>;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly meaning: string;
-  /** What a person does about it; absent where nothing needs doing. */
+  /** Says what a person does about it; absent where nothing needs doing. */
   readonly cure?: string;
   /**
    * `person`: a person has to change something, so `Stalled` is set.

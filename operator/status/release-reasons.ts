@@ -1,4 +1,4 @@
-/** Why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
+/** Reasons why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
 import { stalled, type ReasonDefinition } from './reason-definition.ts';
 
 export const releaseReasons = {

@@ -161,7 +161,7 @@ function stageRunner(dependencies: IngestionActivityDependencies, seconds: Histo
   };
 }
 
-/** What the one line of an ingestion says of its document: ids and numbers, never a name, an address or a text. */
+/** The fields of an ingestion's log line: ids and numbers, never a name, an address or a text. */
 function aboutIngestion(job: DocumentJob, document: DocumentRecord | undefined, now: number): object {
   return {
     org: job.org,

@@ -1,45 +1,47 @@
 import type { Address, Pdfium } from './pdfium.ts';
 
-/** What is drawn at one place: a letter, a ligature, or what the file says in its stead. In points from the page's upper left corner. */
+/**
+ * A drawn piece of text at one place: a letter, a ligature, or the file's replacement text. In points from the page's upper left corner.
+ */
 export interface Glyph {
   readonly text: string;
   readonly left: number;
   readonly right: number;
-  /** Of the baseline. */
+  /** Height of the baseline. */
   readonly y: number;
   /** Height of the font. */
   readonly size: number;
   readonly isBold: boolean;
 }
 
-/** What all characters that one instruction draws have in common. */
+/** The properties that all characters of one drawing instruction share. */
 export interface TextObject extends Font {
   readonly size: number;
-  /** How many quarter turns the text is rotated by; between two, -1. */
+  /** Number of quarter turns by which the text is rotated; -1 between two. */
   readonly turn: number;
   readonly span: ActualText | undefined;
-  /** Drawn without ink: an OCR program's text over the picture of a page is. */
+  /** True if it is drawn without ink, as an OCR program's text over the picture of a page is. */
   readonly isInvisible: boolean;
-  /** Drawn in white. */
+  /** True if it is drawn in white. */
   readonly isWhite: boolean;
 }
 
 export interface Font {
   readonly isBold: boolean;
-  /** Of type 3: each letter is a drawing of its own. */
+  /** True for a font of type 3: each letter is a drawing of its own. */
   readonly isDrawnFont: boolean;
 }
 
-/** `/ActualText`: what a span of marked content says, whatever its glyphs are. */
+/** The replacement text of a span of marked content (`/ActualText`), whatever its glyphs are. */
 export interface ActualText {
   readonly text: string;
 }
 
-/** A glyph as it stands on the page. In numbers of its own, not in points: a document has millions. */
+/** A glyph on the page, in numbers of its own, not in points: a document has millions. */
 export interface Character extends Glyph {
   text: string;
   readonly object: TextObject;
-  /** Where it begins, on its baseline. */
+  /** The point where it begins, on its baseline. */
   readonly x: number;
   /** Two corners of its box. */
   left: number;
@@ -50,7 +52,7 @@ export interface Character extends Glyph {
 
 export type Point = readonly [x: number, y: number];
 
-/** Takes the page's own coordinates to the upper left corner, with the page's rotation: `a·x + b·y + c`, and `d·x + e·y + f`. */
+/** Maps the page's own coordinates to the upper left corner, with the page's rotation: `a·x + b·y + c`, and `d·x + e·y + f`. */
 export class Placing {
   readonly a: number;
   readonly b: number;

@@ -119,7 +119,10 @@ function columnNames(columns: ReadonlySet<number>): string {
 const COUNTRY_FORMATS: ReadonlySet<unknown> = new Set(['m/d/yy', 'm/d/yy h:mm', undefined]);
 const US_DATE = /^\d{1,2}\/\d{1,2}\/\d\d( \d{1,2}:\d\d)?$/u;
 
-/** What a cell shows, the same in every country, with all digits of whole numbers: they are EANs, phone and account numbers. */
+/**
+ * Returns the text that a cell shows, the same in every country, with all digits of whole numbers: they are EANs, phone and account
+ * numbers.
+ */
 function shownValue(cell: XLSX.CellObject | undefined, uses1904: boolean): string {
   if (cell === undefined || cell.t === 'z') return '';
   const date = cell.t === 'n' && COUNTRY_FORMATS.has(cell.z) ? US_DATE.exec(cell.w ?? '') : null;
@@ -127,7 +130,7 @@ function shownValue(cell: XLSX.CellObject | undefined, uses1904: boolean): strin
   if (Number.isSafeInteger(cell.v) && cell.w?.includes('E+') === true && /^general$/iu.test(String(cell.z ?? 'General')))
     return String(cell.v);
   if (cell.w !== undefined || cell.t !== 'n' || typeof cell.z !== 'string') return cell.w ?? String(cell.v ?? '');
-  // The library takes a dot after a day or month (`dd.mm.yyyy`, as German and others have it) for a decimal point, and gives up.
+  // The library takes a dot after a day or month (`dd.mm.yyyy`, as in German and others) for a decimal point, and gives up.
   return formatted(cell, cell.z.replace(/\.(?!0)/gu, '\\.'), uses1904);
 }
 
