@@ -12,8 +12,8 @@ const BYTES = 2 * CHANNELS;
 const FRAME_BYTES = FRAME * BYTES;
 /** Granules count at 48 kHz. */
 const GRANULES = 48_000 / RECORDING_RATE;
-/** The least effort of the encoder, which speech is as good with (docs/adr/0071). */
-const COMPLEXITY = 0;
+/** Of speech that nothing is missing from, and not too much to encode (`npm run bench -- voice --only recording`). */
+export const COMPLEXITY = 0;
 const BITRATE = 48_000;
 const SILENCE = Buffer.alloc(FRAME_BYTES);
 
@@ -31,15 +31,18 @@ export class OpusFile {
   #settled = false;
   #samples = 0;
 
-  /** @throws Error where the file can't be written */
-  static async open(path: string): Promise<OpusFile> {
+  /**
+   * @param complexity of the encoder, 0 to 10
+   * @throws Error where the file can't be written
+   */
+  static async open(path: string, complexity: number = COMPLEXITY): Promise<OpusFile> {
     const encoder = await createEncoder({
       sampleRate: RECORDING_RATE,
       channels: CHANNELS,
       frameSize: FRAME,
       application: Application.Audio,
       bitrate: BITRATE,
-      complexity: COMPLEXITY,
+      complexity,
     });
     return new OpusFile(encoder, openSync(path, 'w', 0o600));
   }
