@@ -146,13 +146,13 @@ describe('deliveries over REST', () => {
         event_id: string;
         attempts: number;
       }[];
-    await eventually(async () => expect((await list('failed')).map((each) => each.event_id)).toEqual(events.toReversed()));
+    await eventually(async () => expect((await list('failed')).map((each) => each.event_id).toSorted()).toEqual(events.toSorted()));
     sink.behave(path, 200);
     const [newest] = await list('failed');
     expect((await ours.call('POST', `${one}/deliveries/${newest?.id}/redeliver`)).status).toBe(202);
     await eventually(async () => expect((await list('succeeded')).map((each) => each.attempts)).toEqual([2]));
     expect((await ours.call('POST', `${one}/${id}/recover`, { since })).body).toEqual({ recovered: 2 });
-    await eventually(async () => expect((await list('succeeded')).map((each) => each.event_id)).toEqual(events.toReversed()));
+    await eventually(async () => expect((await list('succeeded')).map((each) => each.event_id).toSorted()).toEqual(events.toSorted()));
     for (const event of events) {
       const [before, again] = sink.received(path).filter((each) => each.id === event);
       expect(again?.body).toEqual(before?.body);
