@@ -28,6 +28,8 @@ export async function openRecordingStage(folder: string, change: NodeJS.ProcessE
   const stage = await openStage({
     // One of two calls at once is killed with its process.
     PARLEY_VOICE_IDLE_PROCESSES: '2',
+    // The process of one call is killed while another call goes on.
+    PARLEY_VOICE_CALLS_PER_PROCESS: '1',
     TMPDIR: join(folder, 'tmp'),
     PARLEY_VOICE_SPOOL: spool,
     STORAGE_URL: `file://${folder}/files`,
