@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../platform/clock.ts';
 
-/** How long the media server may take to assign an accepted job, in milliseconds: what LiveKit's agent server waits before it warns. */
+/** Longest time that the media server takes to assign an accepted job, in milliseconds: LiveKit's agent server warns after as long. */
 const ASSIGNMENT_MS = 7_500;
 
 /**
@@ -19,7 +19,7 @@ export class AcceptedJobs {
     return this.#jobs.size;
   }
 
-  /** Counts until it is assigned and launched, or until the media server has evidently given it to another server. */
+  /** Counts a job until it is assigned and launched, or until the media server has evidently given it to another server. */
   accepted(id: string): void {
     this.#jobs.get(id)?.cancel();
     this.#jobs.set(
@@ -28,13 +28,13 @@ export class AcceptedJobs {
     );
   }
 
-  /** It has arrived and waits for a process, for as long as that takes. */
+  /** Counts a job that has arrived and waits for a process, for as long as that takes. */
   assigned(id: string): void {
     this.#jobs.get(id)?.cancel();
     this.#jobs.set(id, undefined);
   }
 
-  /** A process runs it, or none ever will. */
+  /** Counts a job no longer: a process runs it, or none ever will. */
   launched(id: string): void {
     this.#jobs.get(id)?.cancel();
     this.#jobs.delete(id);

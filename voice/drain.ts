@@ -1,17 +1,17 @@
 import type { Clock } from '../platform/clock.ts';
 import { pollUntil } from '../platform/poll-until.ts';
 
-/** What of LiveKit's agent server is needed here. */
+/** The part of LiveKit's agent server that is needed here. */
 export interface Drainable {
-  /** From its first moment on the server takes no more calls. */
+  /** Takes no more calls from its first moment on. */
   drain(timeoutMs: number): Promise<void>;
 }
 
 export interface DrainOptions {
   readonly server: Drainable;
-  /** How many calls it has, those that wait for a process among them. */
+  /** Number of its calls, those that wait for a process among them. */
   readonly live: () => number;
-  /** How long the calls may go on, in milliseconds. */
+  /** Longest time that the calls may go on, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }

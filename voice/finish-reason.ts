@@ -1,5 +1,5 @@
 /**
- * Where the finish reason of a served call is chosen: {@link FinishDecision} keeps the first one, and the functions below derive those that follow
+ * Chooses the finish reason of a served call: {@link FinishDecision} keeps the first one, and the functions below derive those that follow
  * from a disconnect or from a provider. The table in job/call-job.ts names them all.
  *
  * Calls that no job serves get theirs elsewhere: when a dial fails in calls/sip/gateway.ts, when an inbound call is refused in phone/inbound.ts,
@@ -8,22 +8,22 @@
 import type { FinishReason } from '../store/index.ts';
 import type { ProviderError, ProviderErrorKind } from '../calls/provider-access/index.ts';
 
-/** `elsewhere`: the call was ended by others, and this job has nothing to record. */
+/** A finish reason, or `elsewhere`: others ended the call, and this job has nothing to record. */
 export type EndReason = FinishReason | 'elsewhere';
 
 export interface Finish {
   readonly reason: EndReason;
-  /** Said to the caller before hanging up. */
+  /** Says farewell to the caller before hanging up. */
   readonly farewell: (() => Promise<void>) | undefined;
 }
 
-/** Why a call ends: the first reason counts, from wherever it comes. */
+/** Decides why a call ends: the first reason counts, from wherever it comes. */
 export class FinishDecision {
   readonly #made = Promise.withResolvers<Finish>();
   readonly #controller = new AbortController();
   #finish: Finish | undefined;
 
-  /** @returns whether this is the reason */
+  /** Decides the reason, unless there is one. @returns whether this is the reason */
   decide(reason: EndReason, farewell?: () => Promise<void>): boolean {
     if (this.#finish !== undefined) return false;
     this.#finish = { reason, farewell };
@@ -32,7 +32,7 @@ export class FinishDecision {
     return true;
   }
 
-  /** Aborts as soon as there is a reason. */
+  /** A signal that aborts as soon as there is a reason. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -56,7 +56,10 @@ const LLM_REASONS = {
   empty: 'llm_websocket_payload_corruption',
 } as const satisfies Readonly<Record<ProviderErrorKind, FinishReason>>;
 
-/** @param options.answeredBefore whether the LLM has answered in this call: one that never worked is set up wrongly */
+/**
+ * Returns the finish reason after a provider's failure.
+ * @param options.answeredBefore whether the LLM has answered in this call: one that never worked is set up wrongly
+ */
 export function finishReasonOfProviderFailure(
   { part, kind }: Pick<ProviderError, 'part' | 'kind'>,
   { answeredBefore }: { readonly answeredBefore: boolean },

@@ -1,27 +1,27 @@
-/** How many more calls a voice server can take now and welcome in time. A pure decision. */
+/** Decides how many more calls a voice server can take now and welcome in time. Pure. */
 
 export interface PlaceFacts {
-  /** Calls that it takes at most. */
+  /** Most calls that it takes. */
   readonly capacity: number;
-  /** Accepted ones included. */
+  /** Calls that are live or accepted. */
   readonly live: number;
-  /** Of these, without a process. */
+  /** Live calls without a process. */
   readonly waiting: number;
-  /** Of these, not in their rooms yet; those that wait included. */
+  /** Live calls that are not in their rooms yet; those that wait included. */
   readonly beginning: number;
-  /** In processes that are ready. */
+  /** Free places in processes that are ready. */
   readonly readyPlaces: number;
   readonly callsPerProcess: number;
-  /** How long a process took to start lately, in milliseconds. */
+  /** Time that a process took to start lately, in milliseconds. */
   readonly startMs: number;
   readonly cores: number;
-  /** How long a caller may wait, in milliseconds. */
+  /** Longest time that a caller may wait, in milliseconds. */
   readonly withinMs: number;
 }
 
 export interface FreePlaces {
   readonly free: number;
-  /** It may have more calls, but not before some that begin now have begun. */
+  /** True if it may have more calls, but not before some that begin now have begun. */
   readonly starting: boolean;
 }
 
@@ -34,7 +34,7 @@ export function freePlaces(facts: PlaceFacts): FreePlaces {
   // Processes start one after the other in the worst case: they need the processors that the calls need, too.
   const inProcesses = readyPlaces - waiting + Math.floor(withinMs / startMs) * callsPerProcess;
   const onProcessors = Math.floor((withinMs * cores) / BEGIN_CPU_MS) - beginning;
-  // One that begins alone is always taken: nothing would be quicker elsewhere.
+  // A call that begins alone is always taken: nothing would be quicker elsewhere.
   const inTime = Math.max(beginning === 0 ? 1 : 0, Math.min(inProcesses, onProcessors));
   const free = Math.min(left, inTime);
   return { free, starting: free < left };

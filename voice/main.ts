@@ -32,15 +32,18 @@ import { PlaceReports } from './report-places.ts';
 import { Recordings, ensureSpool, uploadRecordings, spoolFolderOf } from './recording/index.ts';
 import { SharedTurnModel } from './sound/shared-turn-model.ts';
 
-/** For a busy machine to start a process with all that a call needs, in milliseconds. */
+/** Longest time that a busy machine may take to start a process with all that a call needs, in milliseconds. */
 const PROCESS_START_MS = 60_000;
-/** After which a job process that several share is replaced: of each room the media library keeps what makes the next ones dearer (docs/adr/0045). */
+/**
+ * Number of calls after which a job process that several share is replaced: of each room the media library keeps what makes the next ones
+ * dearer (docs/adr/0045).
+ */
 const CALLS_OF_A_PROCESS = 100;
-/** For calls that have to end, and for what they have used, in milliseconds each. */
+/** Longest wait for calls that have to end, and for storing their usage, in milliseconds each. */
 const CLOSING_MS = 15_000;
-/** After Ctrl-C, how long the role waits for its calls, in milliseconds. */
+/** Longest wait for calls after Ctrl-C, in milliseconds. */
 const INTERRUPTED_MS = 5_000;
-/** For recordings that could not be uploaded at the end of their calls, in milliseconds. */
+/** Longest wait for recordings that could not be uploaded at the end of their calls, in milliseconds. */
 const LAST_UPLOAD_MS = 10_000;
 
 /**
@@ -106,9 +109,9 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   const uploader = uploadRecordings({ recordings, clock, logger });
   role.onStop('recordings', () => uploader.close({ withinMs: LAST_UPLOAD_MS }));
   await prepareSpool(spool, logger);
-  // The library's event loop monitor is a thread in each process, idle ones too, that wakes fifty times a second: a twentieth of what a call costs.
+  // The library's event loop monitor would be a thread in each process, idle ones too, that wakes fifty times a second: a twentieth of what a call costs.
   process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';
-  // The media library logs each step of a connection otherwise.
+  // The media library would log each step of a connection otherwise.
   process.env['NODE_ENV'] ??= 'production';
   process.env['RUST_LOG'] ??= 'off';
   initializeLogger({ pretty: false, level: 'warn' });
@@ -136,7 +139,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
       wsURL: mediaServer.url,
       apiKey: mediaServer.apiKey,
       apiSecret: mediaServer.apiSecret,
-      // By calls, not by CPU load alone: a call that was accepted has to be served well to its end.
+      // Load is counted by calls, not by CPU alone: a call that was accepted has to be served well to its end.
       loadFunc: async () => {
         connection.seen();
         return Math.min(1, live() / capacity);
@@ -148,7 +151,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
         return job.accept('', `agent-${job.id}`);
       },
       maxRetry: Number.POSITIVE_INFINITY,
-      // The library's HTTP server describes the worker to anyone who asks: on a socket in a private folder, not on a port.
+      // The library's HTTP server describes the worker to anyone who asks: so it listens on a socket in a private folder, not on a port.
       port: join(folder, 'agent-server') as unknown as number,
       logLevel: 'warn',
     }),
@@ -174,7 +177,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   role.onStop('places', () => reports.close());
 }
 
-/** What the jobs, which inherit this environment, need to start fast and to write recordings at once. */
+/** Prepares the environment of the jobs, which inherit it, so that they start fast and write recordings at once. */
 async function prepareSpool(spool: string, logger: Logger): Promise<void> {
   try {
     await ensureSpool(spool);
@@ -186,7 +189,7 @@ async function prepareSpool(spool: string, logger: Logger): Promise<void> {
   process.env['NODE_COMPILE_CACHE'] ??= join(spool, '.compile-cache');
 }
 
-/** A file of its own: the agent server starts processes with it. */
+/** Returns the file with which the agent server starts processes. */
 function jobFile(): string {
   return locateAsset(import.meta.url, 'voice-job.mjs') ?? fileURLToPath(new URL('job/entry.ts', import.meta.url));
 }

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '../platform/clock.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 
-/** LiveKit's agent server measures its load every 2.5 s while it is connected: a few times that, in milliseconds. */
+/** Longest silence of a connected agent server, in milliseconds: a few times the 2.5 s between its measurements of the load. */
 const SILENT_MS = 15_000;
 const PART = 'media server';
 
 /**
- * Whether the media server can send calls here. LiveKit's agent server reports that it has registered, but not that it has lost the connection
- * and reconnects; what shows is that it no longer measures its load.
+ * Tells whether the media server can send calls here. LiveKit's agent server reports that it has registered, but not that it has lost the
+ * connection and reconnects; what shows is that it no longer measures its load.
  */
 export class MediaServerReadiness {
   readonly #readiness: Readiness;
@@ -20,7 +20,7 @@ export class MediaServerReadiness {
     readiness.notReady(PART, 'not registered yet');
   }
 
-  /** The agent server has registered, or is still connected. */
+  /** Notes that the agent server has registered, or is still connected. */
   seen(): void {
     this.#readiness.ready(PART);
     this.#silence?.cancel();

@@ -20,7 +20,7 @@ export const takeoversCounter = (): Counter<'part'> =>
     registers: [],
   });
 
-/** Read at each scrape. */
+/** Makes a gauge that is read at each scrape. */
 function gauge(name: string, help: string, read: () => number): Gauge {
   return new Gauge({
     name,

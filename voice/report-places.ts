@@ -15,7 +15,7 @@ export interface PlacesReportOptions {
   readonly logger: Logger;
 }
 
-/** Between two reports, in milliseconds: within it calls that came by other ways are not known to the api. */
+/** Pause between two reports, in milliseconds: within it calls that came by other ways are not known to the api. */
 const REPORT_MS = 1_000;
 
 export class PlaceReports {
@@ -28,7 +28,7 @@ export class PlaceReports {
     this.#options = options;
   }
 
-  /** The media server gives calls to this server from now on. Idempotent; too late once it is closed. */
+  /** Begins to report: the media server gives calls to this server from now on. Idempotent; too late once it is closed. */
   begin(): void {
     if (this.#done !== undefined || this.#stop.signal.aborted) return;
     const { servers, agentName, places, clock, logger } = this.#options;
@@ -38,7 +38,7 @@ export class PlaceReports {
     );
   }
 
-  /** Nothing counts on this server from now on. Idempotent. */
+  /** Ends the reports: nothing counts on this server from now on. Idempotent. */
   async close(): Promise<void> {
     this.#stop.abort();
     if (this.#done === undefined) return;

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { settle } from '../../test/support/fake-clock.ts';
 import { repeat } from './ambience.ts';
 
-/** Takes a frame when the test says so. */
+/** Builds a source that takes a frame when the test says so. */
 function aSource() {
   const taken: AudioFrame[] = [];
   let waiting: (() => void) | undefined;

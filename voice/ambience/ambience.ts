@@ -5,14 +5,14 @@ import { LOOP_SAMPLE_RATE, soundLoop, type Place } from './loops.ts';
 
 export interface AmbientSound {
   readonly source: Place;
-  /** 1 is as loud as the place is meant to be. */
+  /** Loudness; 1 is as loud as the place is meant to be. */
   readonly volume: number;
 }
 
 const TRACK_NAME = 'background_audio';
-/** Of one frame, in milliseconds: a loop has whole ones. Each costs a call into the media library. */
+/** Length of a frame, in milliseconds: a loop has whole ones. Each costs a call into the media library. */
 const FRAME_MS = 500;
-/** The media library has so much ahead of what is heard, in milliseconds: it plays on while this process is busy. */
+/** The media library's queue, in milliseconds of sound: it plays on while this process is busy. */
 const QUEUE_MS = 1_000;
 
 export class Ambience {
@@ -20,21 +20,21 @@ export class Ambience {
   readonly #stop = new AbortController();
   #over: Promise<void> = Promise.resolve();
 
-  /** Computes the sound, which takes up to a fifth of a second of a processor: before the call begins. */
+  /** Computes the sound before the call begins: that takes up to a fifth of a second of a processor. */
   constructor({ source, volume }: AmbientSound) {
     this.#frames = framesOf(soundLoop(source, volume));
   }
 
-  /** Resolves once it is closed. @throws Error where the room takes no track, or the media library no sound */
+  /** Plays until it is closed. @throws Error where the room takes no track, or the media library no sound */
   start(room: Room): Promise<void> {
     this.#over = this.#play(room).catch((error: unknown) => {
-      // A room that is left ends it, too.
+      // The sound also ends with a room that is left.
       if (!this.#stop.signal.aborted) throw error;
     });
     return this.#over;
   }
 
-  /** Nothing of it is heard any more. */
+  /** Silences the sound, and removes its track. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#over.catch(() => undefined);
@@ -56,7 +56,7 @@ export class Ambience {
   }
 }
 
-/** Copies: of a view the media library would read the whole loop. */
+/** Copies the samples of each frame: of a view the media library would read the whole loop. */
 function framesOf(loop: Int16Array): readonly AudioFrame[] {
   const length = (LOOP_SAMPLE_RATE * FRAME_MS) / 1_000;
   return Array.from({ length: loop.length / length }, (_, index) => {
@@ -65,13 +65,16 @@ function framesOf(loop: Int16Array): readonly AudioFrame[] {
   });
 }
 
-/** The source takes a frame when it has room for it: whatever this process does meanwhile, the sound is never faster than it is heard. */
+/**
+ * Plays the frames again and again. The source takes a frame when it has room for it: whatever this process does meanwhile, the sound is
+ * never faster than it is heard.
+ */
 export async function repeat(
   frames: readonly AudioFrame[],
   source: Pick<AudioSource, 'captureFrame' | 'clearQueue'>,
   signal: AbortSignal,
 ): Promise<void> {
-  // With an empty queue the frame that waits is taken at once.
+  // The source takes the waiting frame at once when its queue is empty.
   signal.addEventListener('abort', () => source.clearQueue(), { once: true });
   for (let next = 0; !signal.aborted; next = (next + 1) % frames.length) await source.captureFrame(frames[next]!);
 }

@@ -18,7 +18,7 @@ const loops = new Map(places.map((place) => [place, soundLoop(place)]));
 
 const rms = (samples: Int16Array): number => Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 
-/** How bright it is, and how it swells: what an ear goes by. Shares of the loudness per band and per second. */
+/** Measures how bright a loop is and how it swells, which an ear goes by: shares of the loudness per band and per second. */
 function characterOf(loop: Int16Array): readonly number[] {
   const bands = [0.02, 0.06, 0.15, 0.35, 0.7].map((pole) => {
     let low = 0;

@@ -5,11 +5,11 @@ import { hum, mixed, noise, placed, shaped, spread, swell, type Loop, type Note 
 
 export type Place = Exclude<AgentRevisionConfig['agent']['ambientSound']['source'], 'none'>;
 
-/** Nothing in these places is brighter. */
+/** Samples per second; nothing in these places is brighter. */
 export const LOOP_SAMPLE_RATE = 16_000;
-/** In seconds; long enough not to be noticed as a loop. */
+/** Length of a loop in seconds; long enough not to be noticed as a loop. */
 const LOOP_SECONDS = 12;
-/** How loud a place is at volume 1, as a share of full scale: well below speech. */
+/** Loudness of a place at volume 1, as a share of full scale: well below speech. */
 const LOUDNESS = 0.02;
 
 const PLACES: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
@@ -88,7 +88,7 @@ const PLACES: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
 };
 
 /**
- * One round of a place, to be repeated without a pause: 16 bit, mono, {@link LOOP_SAMPLE_RATE}.
+ * Computes one round of a place, to be repeated without a pause: 16 bit, mono, {@link LOOP_SAMPLE_RATE}.
  * @param volume 1 is as loud as the place is meant to be
  */
 export function soundLoop(place: Place, volume = 1): Int16Array<ArrayBuffer> {
@@ -99,7 +99,7 @@ export function soundLoop(place: Place, volume = 1): Int16Array<ArrayBuffer> {
   return samples;
 }
 
-/** Unintelligible voices: only the rhythm of speech is left. */
+/** Makes unintelligible voices: only the rhythm of speech is left. */
 function murmur(loop: Loop, voices: number): Float32Array {
   const parts = Array.from({ length: voices }, (_, n): readonly [number, Float32Array] => {
     const pitch = 350 + 450 * loop.random();
@@ -114,7 +114,7 @@ function murmur(loop: Loop, voices: number): Float32Array {
   return mixed(parts);
 }
 
-/** From 0 to 1 and back around a position of the loop. */
+/** Rises from 0 to 1 and falls back around a position of the loop. */
 function burst(position: number, around: number, width: number): number {
   const away = Math.abs(((position - around + 1.5) % 1) - 0.5) / width;
   return away >= 1 ? 0 : (1 - away * away) ** 2;
@@ -128,7 +128,7 @@ function typing(loop: Loop, words: number, letters: number): readonly number[] {
   return spread(loop, words).flatMap((start) => Array.from({ length: letters }, (_, i) => start + i * 0.11 + 0.04 * loop.random()));
 }
 
-/** Two axles, and two more. */
+/** Returns the times of the wheels' beats: two axles, and two more. */
 function rails(loop: Loop): readonly number[] {
   return every(loop, 1).flatMap((start) => [start, start + 0.14]);
 }

@@ -2,14 +2,14 @@
 
 export interface Loop {
   readonly sampleRate: number;
-  /** Of the loop. */
+  /** Number of samples in the loop. */
   readonly length: number;
   readonly random: () => number;
 }
 
-/** Noise between two frequencies, in hertz, of root mean square 1. */
+/** Makes noise between two frequencies, in hertz, of root mean square 1. */
 export function noise({ sampleRate, length, random }: Loop, band: { readonly from: number; readonly to: number }): Float32Array {
-  // What is heard at the end has to lead into the beginning: the filters run over the same noise twice, and the second round is taken.
+  // The end of the loop has to lead into its beginning: the filters run over the same noise twice, and the second round is taken.
   const source = Float32Array.from({ length }, () => random() * 2 - 1);
   const high = 1 - Math.exp((-2 * Math.PI * band.to) / sampleRate);
   const low = 1 - Math.exp((-2 * Math.PI * band.from) / sampleRate);
@@ -27,17 +27,17 @@ export function noise({ sampleRate, length, random }: Loop, band: { readonly fro
   return normalised(result);
 }
 
-/** Follows a curve over the loop. @param level from 0 to 1 of the loop to how loud it is there; equal at both ends */
+/** Follows a curve over the loop. @param level loudness by position in the loop, from 0 to 1; equal at both ends */
 export function shaped(sound: Float32Array, level: (position: number) => number): Float32Array {
   return sound.map((sample, i) => sample * level(i / sound.length));
 }
 
-/** Between 0 and 1, whole times in the loop. */
+/** Follows a wave between 0 and 1, a whole number of times in the loop. */
 export function swell(position: number, times: number, phase = 0): number {
   return 0.5 - 0.5 * Math.cos(2 * Math.PI * (position * times + phase));
 }
 
-/** A hum and its overtones. @param frequency in hertz; a whole number of waves fits the loop */
+/** Makes a hum with its overtones. @param frequency in hertz; a whole number of waves fits the loop */
 export function hum({ sampleRate, length }: Loop, frequency: number, overtones: readonly number[]): Float32Array {
   const fitting = Math.round((frequency * length) / sampleRate) / (length / sampleRate);
   return normalised(
@@ -47,10 +47,10 @@ export function hum({ sampleRate, length }: Loop, frequency: number, overtones: 
   );
 }
 
-/** A short sound. `seconds` runs from 0 to its end. */
+/** A short sound; `seconds` runs from 0 to its end. */
 export type Note = (seconds: number) => number;
 
-/** Places a sound at times of the loop, in seconds; what reaches beyond the end goes on at the beginning. */
+/** Places a sound at times of the loop, in seconds; a sound that reaches beyond the end goes on at the beginning. */
 export function placed(
   { sampleRate, length }: Loop,
   times: readonly number[],
@@ -62,7 +62,7 @@ export function placed(
     const start = Math.round(time * sampleRate);
     const samples = Math.round(lasts * sampleRate);
     for (let i = 0; i < samples; i += 1) {
-      // Neither end clicks.
+      // A soft edge keeps both ends from clicking.
       const edge = Math.min(1, Math.min(i, samples - i) / (sampleRate * 0.003));
       result[(start + i) % length]! += edge * at(i / sampleRate);
     }
@@ -70,7 +70,7 @@ export function placed(
   return result;
 }
 
-/** Times of `count` sounds, spread over the loop with some disorder, in seconds. */
+/** Returns times of `count` sounds, in seconds, spread over the loop with some disorder. */
 export function spread({ sampleRate, length, random }: Loop, count: number): readonly number[] {
   const seconds = length / sampleRate;
   return Array.from({ length: count }, (_, i) => ((i + 0.15 + 0.7 * random()) / count) * seconds);

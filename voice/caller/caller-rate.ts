@@ -1,2 +1,2 @@
-/** Of all sound that goes into the room and comes out of it, in hertz: 16 bits, one channel. */
+/** Sample rate, in hertz, of all sound that goes into the room and comes out of it: 16 bits, one channel. */
 export const CALLER_RATE = 48_000;

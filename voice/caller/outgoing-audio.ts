@@ -5,9 +5,9 @@ import { joinSamples } from '../sound/join-samples.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { CALLER_RATE } from './caller-rate.ts';
 
-/** The media library takes so much at once, in milliseconds, and longer speech in pieces. */
+/** The media library's queue, in milliseconds of sound; longer speech goes in pieces. */
 const QUEUE_MS = 10_000;
-/** Longest queue of microphone audio, in milliseconds; what comes while there is more is dropped. */
+/** Longest queue of microphone audio, in milliseconds; audio beyond it is dropped. */
 const MOST_HEARD_MS = 500;
 
 export class OutgoingAudio {
@@ -16,8 +16,8 @@ export class OutgoingAudio {
   #said: Promise<void> = Promise.resolve();
 
   /**
-   * Hands all of it to the media library's own thread: piece by piece it would have holes whenever this process is busy, and a hole ends a turn.
-   * What can't be sent because the media library fails counts as said: the end of the room ends the call.
+   * Hands all of it to the media library's own thread: piece by piece it would have holes whenever this process is busy, and a hole ends a
+   * turn. Audio that the media library fails to send counts as said: the end of the room ends the call.
    * @returns when the last of it has been sent, or this is closed
    */
   say(sound: Sound): Promise<void> {
@@ -25,7 +25,7 @@ export class OutgoingAudio {
     return Promise.race([this.#said, this.#closed.promise]);
   }
 
-  /** From a microphone. */
+  /** Sends audio of a microphone. */
   hear(samples: Int16Array): void {
     if (this.source.queuedDuration < MOST_HEARD_MS) void this.#send({ sampleRate: CALLER_RATE, samples });
   }
@@ -37,7 +37,7 @@ export class OutgoingAudio {
 
   async #send({ sampleRate, samples }: Sound): Promise<void> {
     if (samples.length === 0) return;
-    // A copy: of a view the library would send what its buffer begins with.
+    // The frame has a copy: of a view the library would send the beginning of its buffer.
     const frame = new AudioFrame(samples.slice(), sampleRate, 1, samples.length);
     await this.source.captureFrame(sampleRate === CALLER_RATE ? frame : resampled(frame)).catch(() => undefined);
   }

@@ -26,7 +26,7 @@ const STATE_ATTRIBUTE = 'lk.agent.state';
 /** Longest time to get into the room, in milliseconds. */
 const JOIN_WITHIN_MS = 15_000;
 
-/** Where the agent's sound goes. */
+/** The player of the agent's sound. */
 export interface Speaker {
   play(samples: Int16Array): void;
   stop(): void;
@@ -34,13 +34,13 @@ export interface Speaker {
 
 export interface RoomCallEvents {
   readonly onAgent: () => void;
-  /** It has a voice. */
+  /** Called when the agent has a voice. */
   readonly onVoice: () => void;
   readonly onAgentState: (state: string) => void;
-  /** It has said its welcome message, or has none. */
+  /** Called when the agent has said its welcome message, or has none. */
   readonly onWelcomed: () => void;
   readonly onLine: (line: SpokenLine) => void;
-  /** For each voice that comes into the room. */
+  /** Called for each voice that comes into the room. */
   readonly openSpeaker: () => Speaker | undefined;
 }
 
@@ -49,13 +49,13 @@ export interface RoomCall {
   readonly audible: Promise<void>;
   /** Resolves when the connection has ended, with LiveKit's reason. */
   readonly over: Promise<string>;
-  /** A key of the keypad. @param code as RFC 4733 numbers it */
+  /** Presses a key of the keypad. @param code as RFC 4733 numbers it */
   press(code: number, key: string): Promise<void>;
   /** Leaves, so that the others see an intended end. */
   hangUp(): Promise<void>;
 }
 
-/** @throws UserError where the media server is unreachable, or refuses the token */
+/** Joins the room of a call as its user. @throws UserError where the media server is unreachable, or refuses the token */
 export async function joinCall(
   { id, url, token }: { readonly id: string; readonly url: string; readonly token: string },
   audio: OutgoingAudio,
@@ -89,7 +89,7 @@ export async function joinCall(
   followTranscript(room, { userIdentity: userIdentityOf(id), onLine: events.onLine });
   const connected = room.connect(url, token, { autoSubscribe: true, dynacast: false });
   await within(clock, JOIN_WITHIN_MS, connected).catch((error: unknown) => {
-    // It may get in later.
+    // The connection may still be made later.
     connected.then(() => room.disconnect()).catch(() => undefined);
     throw new UserError(`the media server at ${url} can't be joined: ${errorMessageOf(error)}`, {
       cure: 'is it running, and can this machine reach it? LIVEKIT_PUBLIC_URL of the api is the address that callers get',
@@ -122,7 +122,7 @@ async function publishMicrophone(room: Room, audio: OutgoingAudio): Promise<void
   }
 }
 
-/** What is not taken is kept: so it is taken, even where there is no speaker. */
+/** Audio that nobody takes is kept: so this takes it, even where there is no speaker. */
 async function listen(track: RemoteTrack, speaker: Speaker | undefined): Promise<void> {
   try {
     for await (const { data } of new AudioStream(track, CALLER_RATE, 1)) speaker?.play(data);

@@ -1,9 +1,9 @@
-/** Whose turn it is, from the states that the agent reports. */
+/** Decides whose turn it is, from the states that the agent reports. */
 import type { Clock } from '../../platform/clock.ts';
 
-/** An agent that listens may go on at once: a pause has to be this long, in milliseconds. */
+/** Shortest pause of an agent that ends its turn, in milliseconds: one that listens may go on at once. */
 const SETTLED_MS = 700;
-/** The same for an agent that doesn't say when its welcome message is over, another platform's for one. */
+/** Shortest pause of an agent that doesn't say when its welcome message is over, such as another platform's, in milliseconds. */
 const UNWELCOMED_MS = 10_000;
 
 export class TurnTaking {
@@ -17,21 +17,21 @@ export class TurnTaking {
     this.#clock = clock;
   }
 
-  /** The agent can be heard. */
+  /** Notes that the agent can be heard. */
   arrived(): void {
     if (this.#since !== undefined) return;
     this.#since = this.#clock.monotonic();
     for (const look of this.#watchers) look();
   }
 
-  /** The agent has said its welcome message, or has none. */
+  /** Notes that the agent has said its welcome message, or has none. */
   welcomed(): void {
     if (this.#welcomed) return;
     this.#welcomed = true;
     for (const look of this.#watchers) look();
   }
 
-  /** The agent has reported a state. */
+  /** Notes a state that the agent has reported. */
   reported(state: string): void {
     if (state === this.#state) return;
     this.#state = state;
@@ -39,12 +39,12 @@ export class TurnTaking {
     for (const look of this.#watchers) look();
   }
 
-  /** The agent has begun to answer. @returns false when it hasn't within `withinMs`, or the signal aborts */
+  /** Waits until the agent has begun to answer. @returns false when it hasn't within `withinMs`, or the signal aborts */
   async answering(withinMs: number, signal: AbortSignal): Promise<boolean> {
     return this.#until(() => (this.#state === 'thinking' || this.#state === 'speaking' ? 0 : undefined), withinMs, signal);
   }
 
-  /** The agent has nothing more to say for now. @returns false when it has after `withinMs`, or the signal aborts */
+  /** Waits until the agent has nothing more to say for now. @returns false when it has after `withinMs`, or the signal aborts */
   async usersTurn(withinMs: number, signal: AbortSignal): Promise<boolean> {
     return this.#until(() => this.#untilUsersTurn(), withinMs, signal);
   }
@@ -54,7 +54,7 @@ export class TurnTaking {
     return this.#since + (this.#welcomed ? SETTLED_MS : UNWELCOMED_MS) - this.#clock.monotonic();
   }
 
-  /** @param waitMs how long the state has to last for it to count; undefined for one that doesn't */
+  /** Waits until a state has lasted. @param waitMs how long it still has to last to count; undefined for one that doesn't */
   #until(waitMs: () => number | undefined, withinMs: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       let settling: { cancel(): void } | undefined;

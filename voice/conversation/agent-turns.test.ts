@@ -62,7 +62,7 @@ function ask(operation: 'chat' | 'speech_to_text' | 'text_to_speech', tokens?: n
   turns.requests.begin({ operation, provider: 'openai', streams: true }).end('completed', { usage });
 }
 
-/** The operations of each turn. */
+/** Returns the operations of each turn. */
 const perTurn = (): readonly (readonly string[])[] =>
   spans.flatMap(({ name }, id) =>
     name.startsWith('invoke_agent') ? [spans.filter(({ parent }) => parent === String(id)).map((span) => span.name)] : [],
@@ -114,7 +114,7 @@ it('gives what is said over an answer to the turn after it, and the latencies to
   turns.written([message('user')]);
   ask('chat');
   ask('speech_to_text');
-  // It goes on until it is known that the words count.
+  // The turn goes on until it is known that the words count.
   ask('text_to_speech');
   turns.written([{ ...message('agent', true), ...turn }]);
   turns.written([message('user')]);

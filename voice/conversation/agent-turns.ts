@@ -19,42 +19,42 @@ import type { Entry } from './entry.ts';
 export interface AgentTurnsOptions {
   readonly agent: {
     readonly name: string;
-    /** Absent outside of a cluster. */
+    /** Id of the agent; absent outside of a cluster. */
     readonly id?: string | undefined;
     readonly revision?: string | undefined;
     readonly knowledgeBase: string | null;
   };
   readonly llm: { readonly provider: string; readonly model: string };
-  /** Of the call; absent in text. */
+  /** Id of the call; absent in text. */
   readonly conversationId?: string | undefined;
   readonly measure?: ((measurement: Measurement) => void) | undefined;
-  /** Milliseconds since the epoch. */
+  /** The time, in milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
 interface Turn {
   readonly span: Span;
-  /** The user began it. */
+  /** True if the user began the turn. */
   readonly byUser: boolean;
-  /** What the user said in it is written down: what else is said belongs to the next one. */
+  /** True if the transcript has the user's words of this turn: what else the user says belongs to the next one. */
   heard: boolean;
   answered: boolean;
-  /** When anything last happened in it, in milliseconds since the epoch. */
+  /** Time of the last thing that happened in it, in milliseconds since the epoch. */
   activeAt: number;
   usage: TokenUsage | undefined;
   finishReasons: readonly string[] | undefined;
 }
 
 export class AgentTurns {
-  /** For all providers of the conversation. */
+  /** Observes the requests of all providers of the conversation. */
   readonly requests: ModelRequestObserver;
   readonly #options: AgentTurnsOptions;
   readonly #now: () => number;
-  /** Of the call: what happens in a session happens outside of its span. */
+  /** The trace of the call, kept because events of a session arrive outside of its span. */
   readonly #trace = currentTrace();
   readonly #common: Attributes;
   #turn: Turn | undefined;
-  /** Begun by what the user says while the present one is not answered: an interruption, or nothing. */
+  /** A turn that the user began before the present one was answered: an interruption, or nothing. */
   #next: Turn | undefined;
   readonly #turnOf = new WeakMap<ModelRequest, Turn>();
 
@@ -76,12 +76,12 @@ export class AgentTurns {
     });
   }
 
-  /** The user has said, written or pressed something. */
+  /** Notes that the user has said, written or pressed something. */
   heard(): void {
     this.#hear();
   }
 
-  /** What is written into the transcript. */
+  /** Takes the entries that are written into the transcript. */
   written(entries: readonly Entry[]): void {
     for (const { message, turn, interrupted = message?.interrupted } of entries) {
       if (message?.role === 'user') {
@@ -91,7 +91,7 @@ export class AgentTurns {
       }
       if (message?.role !== 'agent' && turn === undefined) continue;
       const open = this.#open();
-      // What a tool says while it works answers nothing.
+      // A message that a tool says while it works answers nothing.
       if (turn !== undefined || !open.byUser) open.answered = true;
       open.activeAt = this.#now();
       if (turn !== undefined) describe(open.span, turn, interrupted);
@@ -99,7 +99,7 @@ export class AgentTurns {
     }
   }
 
-  /** Within the turn; the caller ends it. */
+  /** Starts a span within the turn; the caller ends it. */
   startSpan(start: SpanStart): Span {
     const turn = this.#open();
     const span = startSpan({
@@ -127,7 +127,7 @@ export class AgentTurns {
     this.#next = undefined;
   }
 
-  /** The turn of what the user says now. */
+  /** Returns the turn of the user's words now. */
   #hear(startedAt?: number): Turn {
     const turn = this.#turn;
     if (turn?.answered === true) {
@@ -137,7 +137,7 @@ export class AgentTurns {
     return (this.#turn ??= this.#begin({ byUser: true, startedAt }));
   }
 
-  /** The turn of what the agent does now. */
+  /** Returns the turn of the agent's actions now. */
   #open(startedAt?: number): Turn {
     return (this.#turn ??= this.#begin({ byUser: false, startedAt }));
   }
@@ -183,7 +183,7 @@ export class AgentTurns {
   }
 }
 
-/** With its latencies. */
+/** Writes the turn's latencies into its span. */
 function describe(span: Span, turn: NonNullable<Entry['turn']>, interrupted: boolean | undefined): void {
   span.set({
     'parley.turn': turn.seq,

@@ -1,4 +1,4 @@
-/** What becomes of an answer of the model. */
+/** Follows the model's answers: their words, their calls and their end. */
 import { argumentsToPass, rawArguments, type ModelCall } from '../../calls/model-stream/index.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
@@ -8,7 +8,7 @@ import type { Failure } from './events.ts';
 import { beginSpeech, say, sayNoMore } from './speech.ts';
 import type { Answer, RunningTool } from './state.ts';
 
-/** @returns undefined for an answer that nobody waits for any more */
+/** Returns the answer of this id; undefined for one that nobody waits for any more. */
 function current(change: Change, id: string): Answer | undefined {
   const { answer } = change.state;
   if (answer?.id !== id) return undefined;
@@ -41,7 +41,7 @@ export function called(change: Change, id: string, call: ModelCall, complete: bo
   if (answer !== undefined) change.set({ answer: { ...answer, calls: [...answer.calls, { call, complete }] } });
 }
 
-/** All of it is there: its tools run, one beside the other. */
+/** Ends an answer: its tools run, one beside the other. */
 export function answered(change: Change, id: string): void {
   const { answer } = change.state;
   if (answer?.id !== id) return;
@@ -85,18 +85,18 @@ function callItem({ id: callId, name, arguments: written, extra: added }: ModelC
   return { type: 'call', id: String(number), answer, callId, name, args, ...(isObject(kept) && { extra: kept }) };
 }
 
-/** The call can't go on. */
+/** Ends the call after an answer that failed. */
 export function failed(change: Change, id: string, failure: Failure): void {
   const { answer, modelAnswered } = change.state;
   if (answer?.id !== id) return;
-  // It is asked for again when the turn is over.
+  // The model is asked again when the turn is over.
   if (answer.early) return change.set({ answer: undefined });
   change.set({ answer: undefined, ending: true });
   if (answer.speech !== undefined) sayNoMore(change, answer.speech);
   change.emit({ type: 'end', reason: finishReasonOfProviderFailure(failure, { answeredBefore: modelAnswered }), failed: failure });
 }
 
-/** The turn that it answers is over. */
+/** Gives an early answer, once the turn that it answers is over. */
 export function giveEarly(change: Change): void {
   const { answer } = change.state;
   if (answer === undefined) return;

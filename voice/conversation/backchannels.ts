@@ -1,6 +1,6 @@
-/** What listeners say to show that they listen: it asks for nothing, and does not interrupt. */
+/** Backchannels: listeners say them to show that they listen. They ask for nothing, and do not interrupt. */
 
-/** Sounds, the same everywhere. */
+/** Sounds that mean the same everywhere. */
 const SOUNDS = [
   'mm',
   'mmm',
@@ -19,7 +19,7 @@ const SOUNDS = [
   '(?:h?[aeiou]?h[aeiou])+h?',
 ];
 
-/** By language. None that may answer a question on its own: a `no` or an English `yes` always counts. */
+/** Words by language. None of them may answer a question on its own: a `no` or an English `yes` always counts. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   en: ['yeah', 'yep', 'right', 'sure', 'i see', 'got it', 'alright', 'all right', 'great', 'cool', 'wow', 'of course'],
   de: ['ja ja', 'genau', 'klar', 'ach so', 'achso', 'verstehe', 'ich verstehe', 'stimmt', 'alles klar'],
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   da: ['okay', 'ja ja', 'nemlig', 'lige præcis', 'jeg forstår'],
 };
 
-/** Whether there is nothing else in it. @param language BCP 47 tag */
+/** Returns whether the text has nothing but backchannels. @param language BCP 47 tag */
 export function isBackchannel(text: string, language: string): boolean {
   // Some services write what they hear besides words: (laughs), [laughter], *coughs*.
   const words = text

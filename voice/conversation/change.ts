@@ -1,10 +1,10 @@
-/** One step of a conversation while it is made. */
+/** Makes one step of a conversation. */
 import type { Effect } from './events.ts';
 import type { ConversationState } from './state.ts';
 
 export class Change {
   readonly effects: Effect[] = [];
-  /** When it happened, in milliseconds since the epoch. */
+  /** Time of the event, in milliseconds since the epoch. */
   readonly at: number;
   #state: ConversationState;
 
@@ -25,7 +25,7 @@ export class Change {
     this.effects.push(effect);
   }
 
-  /** The place of what begins now. */
+  /** Returns the place of what begins now. */
   number(): number {
     const { next } = this.#state;
     this.set({ next: next + 1 });

@@ -15,19 +15,19 @@ import { textVoice } from './text-voice.ts';
 
 const ALLOWED = { enabled: true, minSpeechMs: 500, minWords: 0 };
 
-/** What the model says, whom it calls, and what it fails with. */
+/** The model's words, calls and failures. */
 type Script = string | Error | readonly (string | Error | AnswerEvent)[];
 
 const call = (name: string, id: string = name): AnswerEvent => ({ type: 'call', call: { id, name, arguments: '{}' }, complete: true });
 
-/** Until it is stopped. */
+/** The tool runs until it is stopped. */
 const { definition: waits } = aTool('wait', {
   stopsOnInterruption: true,
   run: (_args, signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve({ succeeded: false, forModel: 'no keys' }))),
 });
 
-/** In the form `agent: Hello`, `call: find`, `result: find "it"`. */
+/** Shows the history in the form `agent: Hello`, `call: find`, `result: find "it"`. */
 const shown = (history: readonly HistoryItem[]): readonly string[] =>
   history.map((item) => {
     if (item.type === 'message') return `${item.role}: ${item.text}`;
@@ -77,7 +77,7 @@ function aConversation(
     ends,
     requests,
     written,
-    /** In the order of the transcript. */
+    /** Returns the records in the order of the transcript. */
     transcript: () =>
       written
         .flatMap(({ message }) => message ?? [])
@@ -86,11 +86,11 @@ function aConversation(
   };
 }
 
-/** A voice that is heard as far as the test says. */
+/** Builds a voice that is heard as far as the test says. */
 function aSlowVoice() {
   let report: (event: VoiceEvent) => void = () => undefined;
   const cancelled: number[] = [];
-  /** The last speech. */
+  /** Number of the last speech. */
   let said = 0;
   const create: CreateVoice = (reports): Voice => {
     ({ report } = reports);
@@ -463,7 +463,7 @@ it('ends at its longest duration', () => {
   expect(ends.map(({ reason }) => reason)).toEqual(['maximum_duration_exceeded']);
 });
 
-/** Ears that hear what the test says. */
+/** Builds ears that hear what the test says. */
 function someEars() {
   let report: (event: EarEvent) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
@@ -489,7 +489,7 @@ it('looks at all sound that has come before a timer counts', async () => {
   ears.says(clock, 'are you');
   await clock.advance(600);
   const early = requests.length;
-  // It lay there.
+  // The words lay there.
   ears.says(clock, 'open today');
   ears.caughtUp.resolve();
   await clock.advance(0);

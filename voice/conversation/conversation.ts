@@ -23,49 +23,49 @@ import { knownHistory } from './requests.ts';
 import { initialState, isQuiet, isSaid, type ConversationSettings, type ConversationState } from './state.ts';
 import { step } from './step.ts';
 
-/** What is said before a transfer delays it by no more than this, in milliseconds. */
+/** Longest time that the agent's words may delay a transfer, in milliseconds. */
 const MAX_ANNOUNCEMENT_MS = 10_000;
-/** For the words of what the user has said last, in milliseconds. */
+/** Longest wait for the user's last words, in milliseconds. */
 const LAST_WORDS_MS = 3_000;
-/** How long tools may go on without the call, in milliseconds. */
+/** Longest time that tools may go on without the call, in milliseconds. */
 const TOOL_GRACE_MS = 5_000;
 
 export interface ConversationOptions {
   readonly model: AnswerSource;
   readonly voice: CreateVoice;
-  /** Absent in text. */
+  /** Creates the ears of a call; absent in text. */
   readonly ears?: CreateEars | undefined;
   readonly language: string;
   readonly instructions: string;
-  /** Absent where the agent waits for the user. */
+  /** The welcome message; absent where the agent waits for the user. */
   readonly welcome: string | undefined;
-  /** Whether the user may cut in. */
+  /** Rules by which the user may cut in. */
   readonly interruptions: InterruptionRules;
   /** Silence that ends a turn, in milliseconds; 0 in text. */
   readonly turnEndMs?: number;
-  /** Absent where silence has no meaning. */
+  /** Rules for silence; absent where silence has no meaning. */
   readonly silence?: ConversationSettings['silence'];
-  /** In milliseconds, from the beginning. */
+  /** Longest duration from the beginning, in milliseconds. */
   readonly maxDurationMs: number;
-  /** What the model may call. @param stop aborts when no tool may run any more */
+  /** Builds the tools that the model may call. @param stop aborts when no tool may run any more */
   readonly tools: (host: ToolHost, stop: AbortSignal) => readonly ToolDefinition[];
-  /** For the messages of tools. */
+  /** Values that fill the messages of tools. */
   readonly data: DynamicData;
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
   readonly log: { add(entries: readonly Entry[]): void };
-  /** Where the conversation stands after each event. */
+  /** Called with the state after each event. */
   readonly onChange?: (state: ConversationState) => void;
   readonly turns: AgentTurns;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * The call has to end. `farewell` is said to the caller first.
+   * Called when the call has to end; it says `farewell` to the caller first.
    * May be called more than once; the first reason counts.
    */
   readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
-  /** What is heard in place of an apology where there is no voice. Resolves when it was heard. */
+  /** Plays tones in place of an apology where there is no voice. Resolves when they were heard. */
   readonly tones?: () => Promise<void>;
-  /** The provider's failure that ends the call. */
+  /** Called with the provider's failure that ends the call. */
   readonly onFailure?: (failure: ProviderError) => void;
 }
 
@@ -80,14 +80,14 @@ export class Conversation implements ToolHost {
   readonly #asking = new Map<string, AbortController>();
   readonly #running = new Map<string, AbortController>();
   readonly #stopTools = new AbortController();
-  /** Of the clock that never goes back, when the conversation was created; and of the other one. */
+  /** The time at which the conversation was created: of the clock that never goes back, and of the other one. */
   readonly #origin: { readonly monotonic: number; readonly now: number };
   #state: ConversationState;
   readonly #failures = new WeakMap<Failure, ProviderError>();
   #stepping = false;
   #closing: Promise<void> | undefined;
   readonly #timers = new Map<TimerName, Timer>();
-  /** Of the longest duration; and of the end, until tools are done. */
+  /** Timer of the longest duration; after the end, of the wait for tools. */
   #timer: Timer | undefined;
 
   constructor(options: ConversationOptions) {
@@ -103,13 +103,13 @@ export class Conversation implements ToolHost {
     this.#voice = options.voice({ report, fail: (error) => report({ type: 'mute', failure: this.#failureOf(error, 'tts') }) });
   }
 
-  /** The user can be heard from now on. */
+  /** Starts to hear the user. */
   listen(): void {
     const report = (event: ConversationEvent): void => this.#happened(event);
     this.#ears ??= this.#options.ears?.({ report, fail: (error) => report({ type: 'deaf', failure: this.#failureOf(error, 'stt') }) });
   }
 
-  /** The user can hear the agent: the welcome message, and the longest duration. */
+  /** Begins with the welcome message, and measures the duration from now on. */
   begin(): void {
     if (this.#state.begun || this.#state.closed) return;
     const { clock, maxDurationMs, onEnd } = this.#options;
@@ -117,38 +117,38 @@ export class Conversation implements ToolHost {
     this.#happened({ type: 'begun' });
   }
 
-  /** What the user writes is a turn, like words. */
+  /** Takes what the user writes as a turn, like words. */
   written(text: string): void {
     this.#options.turns.heard();
     this.#happened({ type: 'turn', text });
   }
 
-  /** Nothing is said until {@link screened}: a machine may have answered. */
+  /** Keeps the agent silent until {@link screened}: a machine may have answered. */
   screen(): void {
     this.#happened({ type: 'screening' });
   }
 
-  /** A person listens. */
+  /** Lets the agent speak: a person listens. */
   screened(): void {
     this.#happened({ type: 'screened' });
   }
 
-  /** The user is there, without a word. */
+  /** Breaks the silence: the user is there, without a word. */
   keyPressed(): void {
     this.#happened({ type: 'key' });
   }
 
-  /** What was being said to the agent counts no more. */
+  /** Drops what was being said to the agent. */
   held(): void {
     this.#happened({ type: 'held' });
   }
 
-  /** What both sides have said. */
+  /** Returns what both sides have said. */
   get messages(): readonly HistoryItem[] {
     return knownHistory(this.#state).filter(({ type }) => type === 'message');
   }
 
-  /** What the user pressed on the keypad is one, too. */
+  /** Takes the keys that the user pressed as a turn. */
   pressed(keys: string): void {
     this.written(`[pressed ${keys}]`);
   }
@@ -158,7 +158,7 @@ export class Conversation implements ToolHost {
     return this.#until(isQuiet);
   }
 
-  /** Resolves when what is being said is in the transcript; its tools may go on. */
+  /** Resolves when the agent's present words are in the transcript; its tools may go on. */
   said(): Promise<void> {
     return this.#until(isSaid);
   }
@@ -167,7 +167,7 @@ export class Conversation implements ToolHost {
     return isQuiet(this.#state);
   }
 
-  /** Nothing is said from now on, and nothing new is heard. Resolves when the last words are in the transcript. Idempotent. */
+  /** Ends all speaking and listening. Resolves when the last words are in the transcript. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -198,7 +198,7 @@ export class Conversation implements ToolHost {
     this.#happened({ type: 'ending' });
   }
 
-  /** First the caller hears what is being said: a tool's own message, and the answer that asks for the transfer. */
+  /** Transfers the call once the caller has heard the tool's own message and the answer that asks for the transfer. */
   async transfer(target: TransferTarget): Promise<TransferOutcome> {
     await this.#saidWithin(MAX_ANNOUNCEMENT_MS);
     return this.#options.transfer(target);
@@ -285,7 +285,7 @@ export class Conversation implements ToolHost {
     this.#timers.set(timer, waiting);
   }
 
-  /** After a stall of the process, sound that came meanwhile comes before the timer. */
+  /** Takes sound that came during a stall of the process before the timer. */
   async #waited(name: TimerName, timer: Timer): Promise<void> {
     await this.#ears?.caughtUp();
     if (this.#timers.get(name) !== timer) return;
@@ -300,7 +300,7 @@ export class Conversation implements ToolHost {
     this.#asking.set(answer, controller);
     const mayBeEmpty = (): boolean => this.#state.answeredByTool;
     try {
-      // What happens at the same moment may call it off: then nothing is sent.
+      // Another event of the same moment may call the request off: then nothing is sent.
       await Promise.resolve();
       signal.throwIfAborted();
       for await (const event of model.answer({ instructions, history, tools: this.#offered, mayCall, mayBeEmpty }, signal)) {
@@ -345,7 +345,7 @@ export class Conversation implements ToolHost {
     onEnd(reason, async () => {
       await this.#saidWithin(MAX_GOODBYE_MS);
       if (failed.part === 'tts') return this.#options.tones?.();
-      // With what still works, so that the caller does not wait for an answer.
+      // The farewell uses what still works, so that the caller does not wait for an answer.
       this.#happened({ type: 'farewell', apology: apologyIn(language) });
       await this.#saidWithin(MAX_GOODBYE_MS);
     });

@@ -1,4 +1,4 @@
-/** A conversation as its agent's revision says. */
+/** Creates a conversation from its agent's revision. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { DynamicData } from '../../crds/template.ts';
@@ -27,9 +27,9 @@ export interface CreateConversationOptions extends Pick<
   readonly org: string;
   readonly config: AgentRevisionConfig;
   readonly data: DynamicData;
-  /** What the values mean, as the lookups say. */
+  /** Explanations of the values, as the lookups give them. */
   readonly contexts: readonly string[];
-  /** What the tools need of the process and of the call. */
+  /** Dependencies of the tools on the process and on the call. */
   readonly tools: Omit<CreateToolsOptions, 'org' | 'agent' | 'data' | 'host' | 'clock' | 'logger' | 'stop'>;
 }
 

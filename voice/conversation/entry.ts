@@ -1,6 +1,6 @@
 import type { CallMessage, CallToolCall, CallTurn } from '../../store/index.ts';
 
-/** What is stored of a step of a conversation. */
+/** The records of one step of a conversation. */
 export interface Entry {
   readonly message?: CallMessage;
   readonly turn?: CallTurn;
@@ -11,19 +11,19 @@ export interface Entry {
 
 /** Latencies so far of the answer to the user's last words. */
 export type OpenTurn = Omit<CallTurn, 'seq'> & {
-  /** What the agent says after it has this number, or a higher one. */
+  /** Lower bound of the numbers of the agent's speeches that answer the turn. */
   readonly after: number;
-  /** When the user's sound ended, in milliseconds since the epoch. */
+  /** End of the user's sound, in milliseconds since the epoch. */
   readonly stoppedAt: number | undefined;
-  /** Of the first thing that the user hears after it; undefined until then. */
+  /** Place in the transcript of the first answer that the user hears; undefined until then. */
   readonly seq: number | undefined;
 };
 
-/** Of the user; times in milliseconds since the epoch. */
+/** A turn that the user spoke; times in milliseconds since the epoch. */
 export interface SpokenTurn extends Pick<CallTurn, 'eou' | 'stt'> {
-  /** Its place in the transcript. */
+  /** Place of the turn in the transcript. */
   readonly number: number;
   readonly spokenAt: number;
-  /** Absent where nothing was spoken. */
+  /** End of the user's sound; absent where nothing was spoken. */
   readonly stoppedAt: number | undefined;
 }

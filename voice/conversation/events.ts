@@ -1,4 +1,4 @@
-/** What happens to a conversation, and what it has done: plain data that can be printed and replayed. */
+/** The events and the effects of a conversation: plain data that can be printed and replayed. */
 import type { JsonObject } from '../../platform/json.ts';
 import type { CallToolCall, FinishReason } from '../../store/index.ts';
 import type { ModelCall } from '../../calls/model-stream/index.ts';
@@ -7,12 +7,12 @@ import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Entry } from './entry.ts';
 
-/** Of a provider that has failed for good, after its attempts and fallbacks. */
+/** A provider's final failure, after its attempts and fallbacks. */
 export type Failure = Pick<ProviderError, 'part' | 'kind' | 'provider' | 'status'>;
 
 /**
- * `turn`: the silence is long enough; `words`: they are no longer waited for; `resume`: the agent goes on;
- * `silence`: nobody says anything; `goodbye`: it has taken long enough.
+ * Timers: `turn` runs until the silence is long enough, `words` until words are no longer waited for, `resume` until the agent goes on,
+ * `silence` while nobody says anything, `goodbye` until the goodbye has taken long enough.
  */
 export type TimerName = 'turn' | 'words' | 'resume' | 'silence' | 'goodbye';
 
@@ -26,54 +26,57 @@ export type ConversationEvent =
   | { readonly type: 'turn'; readonly text: string }
   /** The user is there: they press keys. */
   | { readonly type: 'key' }
-  /** What is heard of the user counts no more: they are on hold. */
+  /** The user's words count no more: they are on hold. */
   | { readonly type: 'held' }
-  // Of the user's sound.
-  /** @property since when it began, in milliseconds since the epoch: detection is late */
+  // -- the user's sound
+  /** The user's sound has begun. @property since its start, in milliseconds since the epoch: detection is late */
   | { readonly type: 'speaks'; readonly since: number }
   /** The sound that goes on is as long as one that may interrupt: no silence counts that may already have begun. */
   | { readonly type: 'lasts' }
-  /** `understood` follows, whatever was understood before. @property spokenMs of sound since it began, without the silence behind it */
+  /**
+   * The user's sound has paused; `understood` follows, whatever was understood before. @property spokenMs length of the sound, without the
+   * silence behind it
+   */
   | { readonly type: 'pauses'; readonly spokenMs: number }
-  /** Words that may still change. */
+  /** The recognised words may still change. */
   | { readonly type: 'interim'; readonly text: string }
-  /** @property more words of the same sound are still to come */
+  /** The words are final. @property more true if words of the same sound are still to come */
   | { readonly type: 'understood'; readonly text: string; readonly more: boolean }
   /** The end-of-turn detector has looked at the last pause. @property afterMs silence that ends the turn */
   | { readonly type: 'turnEnds'; readonly afterMs: number }
   | { readonly type: 'waited'; readonly timer: TimerName }
-  // Of an answer of the model.
+  // -- the model's answers
   | { readonly type: 'words'; readonly answer: string; readonly text: string }
   | { readonly type: 'extra'; readonly answer: string; readonly extra: JsonObject }
-  /** @property complete false: it was cut off, and must not run */
+  /** The answer has a call. @property complete false: it was cut off, and must not run */
   | { readonly type: 'call'; readonly answer: string; readonly call: ModelCall; readonly complete: boolean }
   | { readonly type: 'answered'; readonly answer: string }
   | { readonly type: 'failed'; readonly answer: string; readonly failure: Failure }
-  // Of tools.
-  /** A tool's own message. @property answers it says what came of the tool: the model need not say anything more */
+  // -- tools
+  /** A tool says its own message. @property answers true if it says what came of the tool: the model need not say anything more */
   | { readonly type: 'announced'; readonly text: string; readonly answers: boolean }
-  /** @property output for the model; absent where it isn't asked to go on */
+  /** A tool has run. @property output for the model; absent where it isn't asked to go on */
   | {
       readonly type: 'ran';
       readonly callId: string;
       readonly output: string | undefined;
       readonly record: Omit<CallToolCall, 'seq'>;
     }
-  /** For the model's next answer. */
+  /** A tool has found sources for the model's next answer. */
   | { readonly type: 'found'; readonly sources: readonly KnowledgeSource[] }
-  // Of what is said.
-  /** It is being heard. @property characters of the speech's text that were heard so far: whole words */
+  // -- the agent's speech
+  /** A speech is being heard. @property characters number of characters of its text that were heard so far: whole words */
   | { readonly type: 'heard'; readonly speech: number; readonly characters: number }
-  /** All of it was heard, or it is silent since it was cancelled. */
+  /** A speech is over: all of it was heard, or it is silent since it was cancelled. */
   | { readonly type: 'silent'; readonly speech: number }
-  // The end.
+  // -- the end
   /** Speech to text works no more. */
   | { readonly type: 'deaf'; readonly failure: Failure }
   /** Text to speech works no more. */
   | { readonly type: 'mute'; readonly failure: Failure }
   /** The agent says goodbye. */
   | { readonly type: 'ending' }
-  /** @property apology said after all else; absent where nothing can be said */
+  /** The agent says farewell. @property apology is said after all else; absent where nothing can be said */
   | { readonly type: 'farewell'; readonly apology: string | undefined }
   /** The user has left, or has to: nothing is said any more; their last words may still come. */
   | { readonly type: 'closing' }
@@ -88,7 +91,7 @@ export type Effect =
   | { readonly type: 'cancelSpeech'; readonly speech: number }
   | { readonly type: 'pausePlayout' }
   | { readonly type: 'resumePlayout' }
-  /** One timer of each name: it begins anew. */
+  /** Each name has one timer, which begins anew. */
   | { readonly type: 'wait'; readonly timer: TimerName; readonly ms: number }
   | { readonly type: 'stopWaiting'; readonly timer: TimerName }
   | { readonly type: 'run'; readonly call: ModelCall; readonly complete: boolean }

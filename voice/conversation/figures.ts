@@ -8,13 +8,13 @@ export interface ConversationFigures {
   readonly messages: number;
   readonly turns: number;
   readonly interruptions: number;
-  /** In milliseconds; undefined where nothing was measured. */
+  /** Latency from voice to voice, in milliseconds; undefined where nothing was measured. */
   readonly v2v: { readonly p50: number; readonly p95: number } | undefined;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Spoken by the agent. */
+  /** Number of characters that the agent spoke. */
   readonly characters: number;
-  /** How often, by `llm openai refused 401`. */
+  /** Number of failures by kind, such as `llm openai refused 401`. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
@@ -28,7 +28,7 @@ export class Figures {
   #completionTokens = 0;
   #characters = 0;
 
-  /** For the providers of the conversation. */
+  /** Observes the requests of the conversation's providers. */
   readonly requests: ModelRequestObserver = {
     begin: ({ operation, characters = 0 }) => {
       if (operation === TEXT_TO_SPEECH) this.#characters += characters;
@@ -75,7 +75,7 @@ export class Figures {
   }
 }
 
-/** The smallest value that this share of all is not above; rounded. */
+/** Returns the smallest value that at least this share of all values does not exceed; rounded. */
 function quantile(sorted: readonly number[], share: number): number {
   return Math.round(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0);
 }

@@ -26,10 +26,10 @@ const SILENCE_REMINDERS: Readonly<Record<string, string>> = {
   da: 'Er du der stadig?',
 };
 
-/** @param language BCP 47; English for languages without a phrase */
+/** Returns the apology in a language. @param language BCP 47; English for languages without a phrase */
 export const apologyIn = (language: string): string => phraseIn(APOLOGIES, language);
 
-/** @param language BCP 47; English for languages without a phrase */
+/** Returns the reminder in a language. @param language BCP 47; English for languages without a phrase */
 export const silenceReminderIn = (language: string): string => phraseIn(SILENCE_REMINDERS, language);
 
 function phraseIn(phrases: Readonly<Record<string, string>>, language: string): string {

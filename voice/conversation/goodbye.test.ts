@@ -5,7 +5,7 @@ import type { ConversationSettings } from './state.ts';
 
 const record = { name: 'end_call', arguments: {}, result: 'null', failed: false, beganAt: new Date(0), durationMs: 1 };
 
-/** The user has asked for something, and the agent says goodbye: "Goodbye then!" is being said. */
+/** Starts a conversation in which the user has asked for something and the agent is saying "Goodbye then!". */
 function leaving(change: Partial<ConversationSettings> = {}) {
   const talk = aTalk({ welcome: undefined, ...change });
   talk.at(0, begun, { type: 'turn', text: 'That is all.' });

@@ -1,6 +1,6 @@
 /**
- * How the agent ends the call: when what it says with its goodbye was heard. Words of the user in the middle of it are answered instead, once; after the
- * next goodbye the call is over.
+ * The agent hangs up once its goodbye was heard. Words of the user in the middle of it are answered instead, once; after the next goodbye
+ * the call is over.
  */
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { cancelAnswer } from './answers.ts';
@@ -20,7 +20,7 @@ export function sayGoodbye(change: Change): void {
   change.emit({ type: 'wait', timer: 'goodbye', ms: MAX_GOODBYE_MS });
 }
 
-/** @param late what isn't said by now is not waited for */
+/** Hangs up once the goodbye was heard. @param late true if the rest of it is no longer waited for */
 export function hangUpIfDue(change: Change, late = false): void {
   const { goodbye, ending, hearing, waiting } = change.state;
   if (!goodbye.said || ending) return;
@@ -33,7 +33,7 @@ export function hangUpIfDue(change: Change, late = false): void {
   change.emit({ type: 'end', reason: 'agent_ended_call' });
 }
 
-/** The call can't go on without speech to text, or without a voice. What is there of the present answer is heard. */
+/** Ends a call that has lost speech to text or its voice. The caller still hears the words of the present answer that are there. */
 export function lose(change: Change, { failure }: Extract<ConversationEvent, { readonly type: 'deaf' | 'mute' }>): void {
   const { answer, ending, modelAnswered } = change.state;
   change.set({ ending: true });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { aTalk, begun, heard, interim, lasts, pauses, silent, speaks, understood } from '../../test/support/talk.ts';
 import type { ConversationSettings } from './state.ts';
 
-/** The agent says its welcome message, and the user has heard "Hello". */
+/** Starts a conversation in which the agent says its welcome message, and the user has heard "Hello". */
 function greeted(change: Partial<ConversationSettings> = {}) {
   const talk = aTalk(change);
   talk.at(0, begun);
@@ -12,7 +12,7 @@ function greeted(change: Partial<ConversationSettings> = {}) {
   return talk;
 }
 
-/** The agent has said all of it. */
+/** Starts a conversation in which the agent has said all of its welcome message. */
 function waiting(change: Partial<ConversationSettings> = {}) {
   const talk = greeted(change);
   talk.at(900, heard(29), silent);
@@ -203,7 +203,7 @@ describe('an interruption', () => {
 });
 
 describe('words that are known when the next ones are being said', () => {
-  /** A sound of this length, and another one in which the words of the first are understood. */
+  /** Makes a sound of this length, and another one in which the words of the first are understood. */
   const interrupted = (ms: number) => {
     const talk = greeted();
     talk.at(1_000 + ms + 250, speaks(1_000), ...(ms >= 500 ? [lasts] : []), pauses(ms));
@@ -228,7 +228,7 @@ describe('a noise', () => {
     talk.at(2_600, pauses(450));
     talk.says(2_700, 'Yes, we are.');
     talk.at(3_000, talk.heard(4));
-    // It says no more than that somebody listens.
+    // The word says no more than that somebody listens.
     talk.at(3_550, speaks(3_500));
     talk.at(4_000, pauses(400), understood('uh-huh'));
     talk.at(4_500, talk.heard(12), talk.silent());

@@ -1,5 +1,5 @@
 /**
- * What is heard of the user, and when it is a turn.
+ * Turns the user's sound and words into turns.
  *
  *   sound            shorter than `minSpeechMs` moves nothing. Longer sound pauses what the agent says, unless it is known by then that it only shows that
  *                    somebody listens; without words that count the agent goes on.
@@ -16,12 +16,12 @@ import { breakSilence } from './silence.ts';
 import { HEARING_NOTHING, type ConversationState, type Hearing } from './state.ts';
 import { takeHeard } from './turns.ts';
 
-/** How long the agent waits for the words of a sound that has stopped it, in milliseconds. */
+/** Longest wait of the agent for the words of a sound that has stopped it, in milliseconds. */
 const RESUME_AFTER_MS = 2_000;
-/** How long a turn waits for words that are being recognised, in milliseconds. */
+/** Longest wait of a turn for words that are being recognised, in milliseconds. */
 const WORDS_WITHIN_MS = 5_000;
 
-/** Sound of the user has begun. @param since when, in milliseconds since the epoch */
+/** Takes the beginning of a sound of the user. @param since its start, in milliseconds since the epoch */
 export function speaks(change: Change, since: number): void {
   const { hearing: before, lastAt } = change.state;
   if (before.speaking) return;
@@ -37,29 +37,29 @@ export function speaks(change: Change, since: number): void {
   change.emit({ type: 'stopWaiting', timer: 'turn' });
   change.emit({ type: 'stopWaiting', timer: 'words' });
   change.emit({ type: 'stopWaiting', timer: 'resume' });
-  // It answers what was said until now.
+  // The early answer would answer only the words until now.
   if (change.state.answer?.early === true) cancelAnswer(change);
   breakSilence(change);
 }
 
-/** The sound is long enough to interrupt. */
+/** Takes a sound that is long enough to interrupt. */
 export function lasts(change: Change): void {
   const { hearing, settings } = change.state;
   const { enabled, minWords } = settings.interruptions;
   if (!hearing.speaking || !enabled) return;
-  // Words that came before it was.
+  // These words came before the sound was long enough.
   if (hearing.interim.trim() !== '' && counts(change, hearing.interim)) return heed(change);
   if (minWords === 0 && !(hearing.over && isBackchannel(hearing.interim, settings.language))) pause(change);
 }
 
-/** @param spokenMs of sound since it began, without the silence behind it */
+/** Takes the end of a sound. @param spokenMs length of the sound, without the silence behind it */
 export function pauses(change: Change, spokenMs: number): void {
   const { hearing, settings } = change.state;
   if (!hearing.speaking) return;
   hear(change, {
     speaking: false,
     stoppedAt: Math.min(change.at, hearing.since + spokenMs),
-    // Two coughs are no long sound.
+    // Two coughs don't add up to a long sound.
     spokenMs: Math.max(hearing.spokenMs, spokenMs),
     owed: true,
   });
@@ -68,21 +68,21 @@ export function pauses(change: Change, spokenMs: number): void {
   if (change.state.hearing.paused) change.emit({ type: 'wait', timer: 'resume', ms: RESUME_AFTER_MS });
 }
 
-/** How long the silence has to be that ends the turn, as the end-of-turn detector finds. */
+/** Waits for as much silence as ends the turn by the end-of-turn detector. */
 export function turnEnds(change: Change, afterMs: number): void {
   const { speaking, stoppedAt, waited: isOver, place } = change.state.hearing;
   if (!speaking && !isOver && place !== undefined)
     change.emit({ type: 'wait', timer: 'turn', ms: Math.max(0, afterMs - (change.at - stoppedAt)) });
 }
 
-/** Words that are being recognised may still change. */
+/** Takes words that are being recognised and may still change. */
 export function interim(change: Change, text: string): void {
   if (change.state.hearing.place === undefined) return;
   hear(change, { interim: text });
   if (text.trim() !== '' && counts(change, text)) heed(change);
 }
 
-/** @param more words of the same sound are still to come */
+/** Takes final words. @param more true if words of the same sound are still to come */
 export function understood(change: Change, text: string, more: boolean): void {
   const heard = withoutTaken(text.trim(), change.state.hearing.taken);
   hear(change, { taken: '' });
@@ -97,7 +97,7 @@ export function understood(change: Change, text: string, more: boolean): void {
     interim: '',
     owed: more || hearing.speaking,
     ...(counting && { understoodAt: change.at }),
-    // What comes now are words of the sound that goes on.
+    // The next words are of the sound that goes on.
     ...(!more && hearing.speaking && { spokenMs: 0 }),
   });
   if (change.state.hearing.speaking || more) return;
@@ -106,14 +106,14 @@ export function understood(change: Change, text: string, more: boolean): void {
   endTurn(change);
 }
 
-/** What of the words is new, where their beginning was taken before. */
+/** Returns the words that are new, where their beginning was taken before. */
 function withoutTaken(text: string, taken: string): string {
   const plain = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
   const [words, before] = [text, taken].map((each) => each.split(/\s+/u).filter((word) => word !== '')) as [string[], string[]];
   return before.every((word, index) => plain(word) === plain(words[index] ?? '')) ? words.slice(before.length).join(' ') : text;
 }
 
-/** Words that come after their turn was over are one of their own. */
+/** Opens a turn for words that come after theirs was over. */
 function openLate(change: Change): void {
   const { at, state } = change;
   const over = isBeingSaid(state);
@@ -128,14 +128,14 @@ function openLate(change: Change): void {
   });
 }
 
-/** The place of a turn that begins now, and its time: detection is late, and the transcript is in order. */
+/** Returns the place and the time of a turn that begins now: detection is late, and the transcript is in order. */
 function begin(change: Change, at: number): Pick<Hearing, 'place' | 'beganAt'> {
   const beganAt = Math.max(at, change.state.lastAt);
   change.set({ lastAt: beganAt });
   return { place: change.number(), beganAt };
 }
 
-/** The words as they are known, without their last version. */
+/** Takes the words as they are known, without their last version. */
 function takeInterim(change: Change): void {
   const text = change.state.hearing.interim;
   const taken = counts(change, text) ? text : '';
@@ -157,7 +157,7 @@ export function waited(change: Change, timer: 'turn' | 'words' | 'resume'): void
   }
 }
 
-/** The playout goes on, if it was paused. */
+/** Resumes the playout, if it was paused. */
 export function resume(change: Change): void {
   if (!change.state.hearing.paused) return;
   hear(change, { paused: false });
@@ -166,19 +166,19 @@ export function resume(change: Change): void {
 }
 
 function pause(change: Change): void {
-  // Nothing is answered any more: what is being said is said to its end.
+  // Nothing is answered any more: the present speech is said to its end.
   if (change.state.hearing.paused || change.state.ending) return;
   hear(change, { paused: true });
   change.emit({ type: 'pausePlayout' });
 }
 
-/** The words are the user's turn, or part of it. */
+/** Takes the words as the user's turn, or as part of it. */
 function heed(change: Change): void {
   const { answer, hearing, settings } = change.state;
   hear(change, { over: false, heeded: true });
   change.emit({ type: 'stopWaiting', timer: 'resume' });
   if (settings.interruptions.enabled && (hearing.speaking || isBeingSaid(change.state))) pause(change);
-  // It would answer half of what the user says.
+  // The present answer would answer half of what the user says.
   if (answer?.early === false && answer.speech === undefined) {
     cancelAnswer(change);
     change.set({ unanswered: true });
@@ -199,7 +199,7 @@ function endTurn(change: Change): void {
   forget(change);
 }
 
-/** What was understood until now is the user's last turn. */
+/** Makes the words until now the user's last turn. */
 export function closeEars(change: Change): void {
   const { text, interim: words, heeded } = change.state.hearing;
   hear(change, { text: [text, heeded ? words : ''].filter((part) => part !== '').join(' ') });
@@ -207,7 +207,7 @@ export function closeEars(change: Change): void {
   forget(change);
 }
 
-/** Nothing is open any more. */
+/** Drops the open sound and words. */
 export function forget(change: Change): void {
   for (const timer of ['turn', 'words'] as const) change.emit({ type: 'stopWaiting', timer });
   const { paused, taken } = change.state.hearing;

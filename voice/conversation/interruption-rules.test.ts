@@ -10,7 +10,7 @@ describe('speech over the agent', () => {
     ['wait a moment', 400, false],
     ['wait', 900, false],
     ['wait …', 900, false],
-    // One window of the detector less than it was.
+    // The speech is measured as one window of the detector less than it was.
     ['wait now', 470, true],
   ])('"%s" for %d ms counts: %s', (text, speechMs, expected) => {
     expect(countsAsInterruption({ text, speechMs }, rules)).toBe(expected);

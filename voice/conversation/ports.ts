@@ -1,31 +1,31 @@
-/** What a conversation is held with. */
+/** The interfaces through which a conversation uses a model, a voice and ears. */
 import type { AnswerEvent } from '../providers/llm/hedged-language-model.ts';
 import type { AnswerRequest } from '../providers/llm/history.ts';
 import type { ConversationEvent } from './events.ts';
 
 /** A language model, with its attempts and fallbacks. */
 export interface AnswerSource {
-  /** Ends with the answer. @throws ProviderError where there is none */
+  /** Gives the events of an answer, and ends with it. @throws ProviderError where there is none */
   answer(request: AnswerRequest, signal: AbortSignal): AsyncIterable<AnswerEvent>;
 }
 
-/** Where a part of the conversation reports what happens. */
+/** The way in which a part of the conversation reports what happens. */
 export interface Reports<Event> {
   readonly report: (event: Event) => void;
-  /** Its provider does not work, after all attempts and fallbacks. */
+  /** Reports that the part's provider does not work, after all attempts and fallbacks. */
   readonly fail: (error: unknown) => void;
 }
 
 export type VoiceEvent = Extract<ConversationEvent, { readonly type: 'heard' | 'silent' }>;
 
-/** Says speeches one after the other, in the order of their numbers, and reports what of them is heard. */
+/** Says speeches one after the other, in the order of their numbers, and reports how far each was heard. */
 export interface Voice {
   say(speech: number, text: string): void;
-  /** Nothing more comes of it. */
+  /** Ends a speech: no more text comes. */
   sayNoMore(speech: number): void;
-  /** It is to be silent. Reported as `silent`, after what was heard of it. */
+  /** Silences a speech. It is reported as `silent`, after the part that was heard. */
   cancel(speech: number): void;
-  /** All of it is silent, and goes on from there with `resume`. */
+  /** Silences all speeches; `resume` goes on from there. */
   pause(): void;
   resume(): void;
 }
@@ -34,11 +34,11 @@ export type CreateVoice = (reports: Reports<VoiceEvent>) => Voice;
 
 export type EarEvent = Extract<ConversationEvent, { readonly type: 'speaks' | 'lasts' | 'pauses' | 'interim' | 'understood' | 'turnEnds' }>;
 
-/** Hear the user, and report it. */
+/** Hears the user, and reports it. */
 export interface Ears {
-  /** Resolves when all that has come by now is reported. */
+  /** Resolves when all sound until now is reported. */
   caughtUp(): Promise<void>;
-  /** Nothing more is listened to. Resolves when the words of what was said are known. */
+  /** Ends listening. Resolves when the last words are known. */
   finish(): Promise<void>;
   close(): void;
 }

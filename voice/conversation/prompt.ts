@@ -6,33 +6,36 @@ import { silenceReminderIn } from './fixed-phrases.ts';
 export interface PromptOptions {
   readonly config: Pick<AgentRevisionConfig, 'agent' | 'systemPrompt'>;
   readonly data: DynamicData;
-  /** What the values mean, as the lookups say. */
+  /** Explanations of the values, as the lookups give them. */
   readonly contexts: readonly string[];
-  /** When the call begins, in milliseconds since the epoch. */
+  /** The beginning of the call, in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** The agent's own prompt, what its data mean, the time, and the language: in this order, so that the last word is on the language. */
+/**
+ * Joins the agent's own prompt, the meaning of its data, the time, and the language: in this order, so that the last word is on the
+ * language.
+ */
 export function instructionsOf({ config, data, contexts, now }: PromptOptions): string {
   const prompt = fillTemplate(config.systemPrompt ?? '', data).trim();
   const parts = [prompt, contexts.join('\n'), timeLine(now, config.agent.timeZone), languageLine(config.agent.language)];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** @returns undefined where the agent waits for the user */
+/** Returns the welcome message; undefined where the agent waits for the user. */
 export function welcomeOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
   const text = fillTemplate(agent.welcomeMessage ?? '', data).trim();
   return text === '' ? undefined : text;
 }
 
-/** @returns undefined where the agent lets a silence pass without a word */
+/** Returns the silence reminder; undefined where the agent lets a silence pass without a word. */
 export function silenceReminderOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
   const { enabled, message } = agent.call.silenceReminder;
   if (!enabled) return undefined;
   return fillTemplate(message ?? '', data).trim() || silenceReminderIn(agent.language);
 }
 
-/** Models know neither the day nor the hour, and callers say "tomorrow". */
+/** Tells the time: models know neither the day nor the hour, and callers say "tomorrow". */
 function timeLine(now: number, timeZone = 'UTC'): string {
   const time = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone }).format(now);
   return `The call began on ${time} (${timeZone}).`;
@@ -46,7 +49,7 @@ function languageName(language: string): string {
   try {
     return new Intl.DisplayNames(['en'], { type: 'language' }).of(language) ?? language;
   } catch {
-    // Any well-formed tag is allowed in an agent, this one says nothing to ICU.
+    // An agent may have any well-formed tag; this one says nothing to ICU.
     return language;
   }
 }

@@ -1,4 +1,4 @@
-/** What is stored of a conversation: messages, tool calls, and the latencies of each answer. */
+/** Writes the records of a conversation: messages, tool calls, and the latencies of each answer. */
 import type { CallMessage, CallTurn } from '../../store/index.ts';
 import type { Change } from './change.ts';
 import type { Entry, SpokenTurn } from './entry.ts';
@@ -11,13 +11,13 @@ export function recordUser(change: Change, content: string, { number: seq, spoke
   change.set({ turn: { after: change.state.next, stoppedAt, seq: undefined, eou, stt, llmTtft: null, ttsTtfb: null, v2v: null } });
 }
 
-/** A word of the agent was heard: the latencies are those of its message. */
+/** Gives the latencies to the message of which a word was heard. */
 export function answerTurn(change: Change, number: number, seq: number): void {
   const { turn } = change.state;
   if (turn !== undefined && number >= turn.after) change.set({ turn: { ...turn, seq: turn.seq ?? seq } });
 }
 
-/** The agent begins to be heard. */
+/** Measures when the agent begins to be heard. */
 export function measure(change: Change, { number, ttftMs, saidAt }: Speech): void {
   const { turn } = change.state;
   if (turn === undefined || number < turn.after) return;
@@ -33,19 +33,19 @@ export function measure(change: Change, { number, ttftMs, saidAt }: Speech): voi
   });
 }
 
-/** @param text of it that was heard */
+/** Records a speech. @param text the part of it that was heard */
 export function recordSpeech(change: Change, { number, seq, by, heardAt, sources }: Speech, text: string, interrupted: boolean): void {
   const role = 'agent';
   const message: CallMessage | undefined =
     text === '' || seq === undefined || heardAt === undefined
       ? undefined
       : { seq, role, content: text, spokenAt: new Date(heardAt), interrupted, sources: sources.length > 0 ? sources : null };
-  // What a tool says while it works comes before the answer of the model, and belongs to the same turn.
+  // A tool's message while it works comes before the answer of the model, and belongs to the same turn.
   const turn = by === 'model' && number >= (change.state.turn?.after ?? Infinity) ? takeTurn(change) : undefined;
   record(change, { ...(message && { message }), ...(turn && { turn }) });
 }
 
-/** The latencies of the user's last turn are known, as far as they ever will. */
+/** Records the latencies of the user's last turn, as far as they will ever be known. */
 export function recordTurn(change: Change): void {
   const { after = Infinity } = change.state.turn ?? {};
   const interrupted = change.state.speeches.some((speech) => speech.by === 'model' && speech.interrupted && speech.number >= after);

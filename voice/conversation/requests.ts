@@ -1,13 +1,13 @@
-/** When the model is asked, and with what. */
+/** Decides when the model is asked, and with which history. */
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Change } from './change.ts';
 import type { ConversationState } from './state.ts';
 import { takeWaiting } from './turns.ts';
 
-/** Answers in a row that may call tools; then the model has to do without. */
+/** Most answers in a row that may call tools; then the model has to do without. */
 const MAX_STEPS = 8;
 
-/** What stands for a result that is still to come. */
+/** Placeholder for a result that is still to come. */
 const RUNNING = JSON.stringify({ status: 'The tool is still running: its result will follow.' });
 
 /** Asks the model if there is something to answer, and nothing in the way. */
@@ -15,7 +15,7 @@ export function askIfDue(change: Change): void {
   const { begun, screening, ending, goodbye, answer, speeches, tools, caller, unseen, unanswered, hearing } = change.state;
   // Whoever speaks gets one answer, to all that they say.
   if (!begun || screening || ending || goodbye.said || answer !== undefined || hearing.heeded) return;
-  // The history does not say yet what was heard, or found out.
+  // The history does not have yet what was heard, or found out.
   if (speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping)) return;
   if (unanswered) return ask(change);
   // The user speaks, and what they say may be known with the next word: nothing is heard of an answer until then.
@@ -26,7 +26,7 @@ export function askIfDue(change: Change): void {
     if (unseen > 0) return ask(change);
   }
   if (speeches.length > 0) return;
-  // Results of tools that were overtaken by the user.
+  // The model is asked about results of tools that the user overtook.
   if (unseen > 0) return ask(change);
   if (tools.length === 0 && takeWaiting(change)) ask(change);
 }
@@ -39,7 +39,7 @@ export function askEarly(change: Change): void {
   ask(change, hearing.text);
 }
 
-/** @param early of a turn that is not over */
+/** Asks the model. @param early words of a turn that is not over */
 function ask(change: Change, early?: string): void {
   const { state } = change;
   const id = `answer-${change.number()}`;
@@ -53,15 +53,15 @@ function ask(change: Change, early?: string): void {
   });
   const open: readonly HistoryItem[] = early === undefined ? [] : [{ type: 'message', id: 'open', role: 'user', text: early }];
   const history = [...(early === undefined ? requestHistory(state) : knownHistory(state)), ...open];
-  // A turn of the user begins a new row of answers.
+  // A turn of the user starts the count of answers anew.
   change.emit({ type: 'ask', answer: id, history, mayCall: early !== undefined || state.steps < MAX_STEPS });
 }
 
-/** What the model gets where the last message is its own, which not every provider answers. */
+/** A note to the model where the last message is its own, which not every provider answers. */
 const RESULT_CAME =
   '(A tool that was still running is done; its result stands above. Say what it means for me, and nothing that you have said already.)';
 
-/** The history as the model gets it: with what is being said, and with a word about tools that still run. */
+/** Returns the history for the model: with the speeches that are being said, and with a note where its last message is the model's own. */
 export function requestHistory(state: ConversationState): readonly HistoryItem[] {
   const items = knownHistory(state);
   const last = items.at(-1);
@@ -80,15 +80,15 @@ const pendingResult = ({ id, callId, name }: Extract<HistoryItem, { readonly typ
   isPending: true,
 });
 
-/** With what is being said, as far as it is known. */
+/** Returns the history with what is being said, as far as it is known. */
 export function knownHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
-  // All of it will be heard unless it is interrupted.
+  // The user will hear all of a speech unless it is interrupted.
   const openTexts = new Map(speeches.map(({ number, text }) => [String(number), text.trim()]));
   const running = new Set(tools.map(({ callId }) => callId));
   const done = new Set(history.flatMap((item) => (item.type === 'result' ? [item.callId] : [])));
   return history.flatMap((item, index): HistoryItem | readonly HistoryItem[] => {
     if (item.type === 'call' && running.has(item.callId)) return [item, pendingResult(item)];
-    // After it the model isn't asked to go on: it has no result, which providers want to see.
+    // The model isn't asked to go on after this call: the call has no result, which providers want to see.
     if (item.type === 'call' && !done.has(item.callId)) return [];
     if (item.type !== 'message' || item.role === 'user') return item;
     const text = openTexts.get(item.id) ?? item.text;

@@ -6,7 +6,7 @@ import type { Change } from './change.ts';
 import { announce } from './speech.ts';
 import { isQuiet, type ConversationState } from './state.ts';
 
-/** After each event: the timer runs while it is silent. */
+/** Runs the timer while it is silent. Called after each event. */
 export function watchSilence(change: Change): void {
   const { settings, silence } = change.state;
   if (settings.silence === undefined || isSilent(change.state) === silence.waiting) return;
@@ -16,7 +16,7 @@ export function watchSilence(change: Change): void {
   else change.emit({ type: 'wait', timer: 'silence', ms: reminder === undefined ? endAfterMs : endAfterMs / 2 });
 }
 
-/** The user is there. */
+/** Ends the silence: the user is there. */
 export function breakSilence(change: Change): void {
   if (change.state.silence.waiting) change.emit({ type: 'stopWaiting', timer: 'silence' });
   change.set({ silence: { waiting: false, reminded: false } });

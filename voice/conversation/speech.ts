@@ -1,13 +1,13 @@
-/** What the agent says: speeches are heard one after the other, in the order in which they begin. */
+/** The agent's speech: speeches are heard one after the other, in the order in which they begin. */
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Change } from './change.ts';
 import { answerTurn, measure, recordSpeech, recordTurn } from './records.ts';
 import type { Speech } from './state.ts';
 
-/** `first`: before all that was said in the history. */
+/** A speech that begins; with `first` it stands before everything in the history. */
 export type NewSpeech = Pick<Speech, 'by'> & Partial<Pick<Speech, 'interruptible' | 'sources' | 'ttftMs'>> & { readonly first?: true };
 
-/** @param answer of the model, that it belongs to. @returns its number */
+/** Begins a speech. @param answer the answer of the model that it belongs to. @returns its number */
 export function beginSpeech(change: Change, { by, interruptible = true, sources = [], ttftMs, first }: NewSpeech, answer?: string): number {
   const number = change.number();
   const speech: Speech = {
@@ -32,8 +32,9 @@ export function beginSpeech(change: Change, { by, interruptible = true, sources 
 }
 
 /**
- * What tools say while they work stands before what the model has not been asked with: before their calls, and before the user's last words. Some
- * providers refuse a request whose last message is the agent's (Mistral: "Expected last role User or Tool").
+ * Returns the place of a tool's message while it works. It stands before what the model has not been asked with: before its call, and
+ * before the user's last words. Some providers refuse a request whose last message is the agent's (Mistral: "Expected last role User or
+ * Tool").
  */
 function placeOfToolMessage({ state: { history, caller, asked, unanswered } }: Change): number {
   const isOpen = (item: HistoryItem): boolean =>
@@ -44,7 +45,7 @@ function placeOfToolMessage({ state: { history, caller, asked, unanswered } }: C
   return at < 0 ? history.length : at;
 }
 
-/** Whole phrases, such as the welcome message and what tools say. */
+/** Says a whole phrase, such as the welcome message or a tool's message. */
 export function announce(change: Change, text: string, speech: NewSpeech): void {
   const said = text.trim();
   if (said === '') return;
@@ -75,7 +76,10 @@ export function heard(change: Change, number: number, characters: number): void 
   update(change, number, () => ({ ...speech, seq, heardAt, heard: characters }));
 }
 
-/** Everything that may be interrupted falls silent; what was heard of it is known when it has. @param all the rest, too */
+/**
+ * Silences all speeches that may be interrupted; the part that was heard is known when they are silent. @param all true silences the rest,
+ * too
+ */
 export function interruptSpeech(change: Change, all = false): void {
   const stops = (speech: Speech): boolean => (all || speech.interruptible) && !speech.interrupted;
   const { speeches } = change.state;
@@ -83,7 +87,7 @@ export function interruptSpeech(change: Change, all = false): void {
   for (const speech of speeches.filter(stops)) change.emit({ type: 'cancelSpeech', speech: speech.number });
 }
 
-/** It is over: the history keeps what was heard, and nothing of what was not. */
+/** Ends a speech: the history keeps the part that was heard, and nothing else. */
 export function silent(change: Change, number: number): void {
   const { speeches, history } = change.state;
   const speech = speeches.find((each) => each.number === number);

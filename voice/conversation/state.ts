@@ -1,4 +1,4 @@
-/** Where a conversation stands. */
+/** The state of a conversation. */
 import type { JsonObject } from '../../platform/json.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { ModelCall } from '../../calls/model-stream/index.ts';
@@ -7,14 +7,14 @@ import type { InterruptionRules } from './interruption-rules.ts';
 import type { OpenTurn, SpokenTurn } from './entry.ts';
 
 export interface ConversationSettings {
-  /** Absent where the agent waits for the user. */
+  /** The welcome message; absent where the agent waits for the user. */
   readonly welcome: string | undefined;
-  /** BCP 47. */
+  /** BCP 47 tag. */
   readonly language: string;
   readonly interruptions: InterruptionRules;
   /** Silence that ends a turn, in milliseconds, unless the end-of-turn detector says otherwise. */
   readonly turnEndMs: number;
-  /** Absent where silence has no meaning. */
+  /** Rules for silence; absent where silence has no meaning. */
   readonly silence:
     | { readonly endAfterMs: number; /** Asks whether the user is still there. */ readonly reminder: string | undefined }
     | undefined;
@@ -24,109 +24,110 @@ export interface ConversationSettings {
 
 export interface ConversationState {
   readonly settings: ConversationSettings;
-  /** Of the next message, call, answer or speech: all are numbered in the order in which they begin. */
+  /** Number of the next message, call, answer or speech: all are numbered in the order in which they begin. */
   readonly next: number;
   readonly begun: boolean;
-  /** The welcome message is said, or being said. */
+  /** True once the welcome message is said, or being said. */
   readonly welcomed: boolean;
-  /** It isn't known whether a person listens. */
+  /** True while it isn't known whether a person listens. */
   readonly screening: boolean;
-  /** When the last message began, in milliseconds since the epoch. */
+  /** Start of the last message, in milliseconds since the epoch. */
   readonly lastAt: number;
   /**
-   * What was said and done, in the order in which it began. The text of a message is known when its speech is over, until then it stands in `speeches`.
+   * All that was said and done, in the order in which it began. The text of a message is known when its speech is over; until then it
+   * stands in `speeches`.
    */
   readonly history: readonly HistoryItem[];
-  /** What has a lower number was there when the model was asked last: nothing is put before it any more, but results. */
+  /** Everything with a lower number was there when the model was asked last: only results are put before it any more. */
   readonly asked: number;
-  /** That the model is giving. */
+  /** The answer that the model is giving. */
   readonly answer: Answer | undefined;
-  /** Being heard, and waiting; the first is heard. */
+  /** Speeches that are heard or wait; the first is heard. */
   readonly speeches: readonly Speech[];
-  /** Under way. */
+  /** Tools that are running. */
   readonly tools: readonly RunningTool[];
-  /** The last one that called tools, while nothing else was asked since: when they are done, the model goes on. */
+  /** The last answer that called tools, while nothing else was asked since: when they are done, the model goes on. */
   readonly caller: string | undefined;
-  /** Results that the model has not been asked with. */
+  /** Number of results that the model has not been asked with. */
   readonly unseen: number;
-  /** Answers that called tools since the user's last words. */
+  /** Number of answers that called tools since the user's last words. */
   readonly steps: number;
-  /** The user has said something that the model has not been asked about. */
+  /** True if the user has said something that the model has not been asked about. */
   readonly unanswered: boolean;
-  /** Turns that wait for the agent to end, where it can't be interrupted. */
+  /** Turns that wait for the agent to end its speech, where it can't be interrupted. */
   readonly waiting: readonly UserTurn[];
-  /** A tool has said what came of it since the user's last words. */
+  /** True if a tool has said what came of it since the user's last words. */
   readonly answeredByTool: boolean;
-  /** The model has ever begun to answer. */
+  /** True once the model has begun to answer. */
   readonly modelAnswered: boolean;
-  /** Found since the last answer of the model began. */
+  /** Sources found since the last answer of the model began. */
   readonly sources: readonly KnowledgeSource[];
-  /** Of the user's last words, until they are answered. */
+  /** Latencies of the user's last words, until they are answered. */
   readonly turn: OpenTurn | undefined;
   readonly hearing: Hearing;
   readonly silence: { readonly waiting: boolean; readonly reminded: boolean };
-  /** The agent wants to hang up when all is said. The user can call that off once. */
+  /** True if the agent wants to hang up when all is said. The user can call that off once. */
   readonly goodbye: { readonly said: boolean; readonly calledOff: boolean };
-  /** Nothing more is asked. */
+  /** True once nothing more is asked. */
   readonly ending: boolean;
-  /** Nothing more is said. */
+  /** True once nothing more is said. */
   readonly closing: boolean;
-  /** Nothing more happens. */
+  /** True once nothing more happens. */
   readonly closed: boolean;
 }
 
 export interface UserTurn {
   readonly text: string;
-  /** Absent where it was written. */
+  /** The spoken turn; absent where it was written. */
   readonly spoken?: SpokenTurn | undefined;
 }
 
 export interface Answer {
   readonly id: string;
-  /** Milliseconds since the epoch. */
+  /** Time of the request, in milliseconds since the epoch. */
   readonly askedAt: number;
-  /** From the request to the first word or call, in milliseconds. */
+  /** Time from the request to the first word or call, in milliseconds. */
   readonly ttftMs: number | undefined;
-  /** Undefined until its first word. */
+  /** Number of its speech; undefined until its first word. */
   readonly speech: number | undefined;
   readonly extra: JsonObject | undefined;
   readonly calls: readonly { readonly call: ModelCall; readonly complete: boolean }[];
-  /** Asked for before the user's turn is over: nothing of it is said or run until then. */
+  /** True if it is asked for before the user's turn is over: nothing of it is said or run until then. */
   readonly early: boolean;
-  /** Of an early one: its words so far. */
+  /** Words so far of an early answer. */
   readonly held: string;
-  /** Of an early one: all of it is there. */
+  /** True once all of an early answer is there. */
   readonly complete: boolean;
 }
 
-/** What is open of the user's sound and words. */
+/** The user's sound and words that are not a turn yet. */
 export interface Hearing {
-  /** There is sound now. */
+  /** True while there is sound. */
   readonly speaking: boolean;
-  /** When the present sound began, and when the first one of the turn did; milliseconds since the epoch. */
+  /** Start of the present sound, and of the first one of the turn; milliseconds since the epoch. */
   readonly since: number;
   readonly beganAt: number;
-  /** When the last sound ended. */
+  /** End of the last sound. */
   readonly stoppedAt: number;
   /** Length of the longest sound whose words may still come. */
   readonly spokenMs: number;
-  /** It began while the agent said something, and is no interruption yet. */
+  /** True if it began while the agent said something, and is no interruption yet. */
   readonly over: boolean;
-  /** Words of it count. */
+  /** True if words of it count. */
   readonly heeded: boolean;
-  /** Its number in the transcript; undefined where nothing is open. */
+  /** Its number in the transcript; undefined where no turn is open. */
   readonly place: number | undefined;
   /** Words that count. */
   readonly text: string;
   /** Words that may still change. */
   readonly interim: string;
-  /** When the last words were known. */
+  /** Time at which the last words were known. */
   readonly understoodAt: number | undefined;
-  /** Words are still to come. */
+  /** True while words are still to come. */
   readonly owed: boolean;
-  /** The silence was long enough. */
+  /** True once the silence was long enough. */
   readonly waited: boolean;
-  /** What the agent says is paused. */
+  /** True while the agent's playout is paused. */
   readonly paused: boolean;
   /** Words that were taken without waiting for their last version, which may still come. */
   readonly taken: string;
@@ -157,17 +158,17 @@ export interface Speech {
   readonly seq: number | undefined;
   readonly by: 'model' | 'tool' | 'phrase';
   readonly text: string;
-  /** How many characters of the text were heard. */
+  /** Number of characters of the text that were heard. */
   readonly heard: number;
-  /** When its first words were there, in milliseconds since the epoch. */
+  /** Time of its first words, in milliseconds since the epoch. */
   readonly saidAt: number;
-  /** When it began to be heard, in milliseconds since the epoch. */
+  /** Time at which it began to be heard, in milliseconds since the epoch. */
   readonly heardAt: number | undefined;
-  /** Of the model's answer: from the request to its first word or call, in milliseconds. */
+  /** Time from the model's request to its first word or call, in milliseconds; for speeches of the model. */
   readonly ttftMs: number | undefined;
-  /** Nothing more comes. */
+  /** True once no more text comes. */
   readonly complete: boolean;
-  /** By the user: what was not heard is lost. */
+  /** True if the user interrupted it: the part that was not heard is lost. */
   readonly interrupted: boolean;
   readonly interruptible: boolean;
   readonly sources: readonly KnowledgeSource[];
@@ -175,13 +176,13 @@ export interface Speech {
 
 export interface RunningTool {
   readonly callId: string;
-  /** Its place in the transcript, and of its call in the history. */
+  /** Place of its record in the transcript, and of its call in the history. */
   readonly number: number;
-  /** That called it. */
+  /** The answer that called it. */
   readonly answer: string;
-  /** It only reads or waits. */
+  /** True if it only reads or waits, and an interruption stops it. */
   readonly stops: boolean;
-  /** The user has cut in: its result comes at once. */
+  /** True once the user has cut in: its result comes at once. */
   readonly stopping: boolean;
 }
 
@@ -216,13 +217,13 @@ export function initialState(settings: ConversationSettings): ConversationState 
   };
 }
 
-/** What is being said is in the transcript; tools may go on. */
+/** Returns whether all speech is in the transcript; tools may go on. */
 export const isSaid = ({ answer, speeches }: ConversationState): boolean => answer === undefined && speeches.length === 0;
 
-/** Nothing is being said and no tool runs: no answer is to come. */
+/** Returns whether no speech is being said and no tool runs, so that no answer is to come. */
 export const isQuiet = (state: ConversationState): boolean => isSaid(state) && state.tools.length === 0;
 
-/** What the agent does, as its listeners see it. */
+/** Returns the agent's state, as its listeners see it. */
 export function agentStateOf({ answer, speeches, tools, hearing }: ConversationState): 'listening' | 'thinking' | 'speaking' {
   if (!hearing.paused && speeches.some(({ heardAt, interrupted }) => heardAt !== undefined && !interrupted)) return 'speaking';
   const works = (answer !== undefined && !answer.early) || speeches.length > 0 || tools.length > 0;

@@ -1,5 +1,5 @@
 /**
- * The conversation: what happens to it, and what it does. Pure: no I/O, no clock, no promise.
+ * Takes one event of a conversation to its next state and effects. Pure: no I/O, no clock, no promise.
  *
  *   the user's turn    interrupts what is said, and the answer that is given; what was heard of it stays in the history. Tools run on, but for those that
  *                      only read or wait.
@@ -32,7 +32,7 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** @param at when it happened, in milliseconds since the epoch; never less than before */
+/** Takes an event. @param at its time, in milliseconds since the epoch; never less than before */
 export function step(state: ConversationState, event: ConversationEvent, at: number): Step {
   const change = new Change(state, at);
   happen(change, event);
@@ -43,7 +43,7 @@ export function step(state: ConversationState, event: ConversationEvent, at: num
   return { state: change.state, effects: change.effects };
 }
 
-/** Nothing is asked or said from now on. */
+/** Ends all asking and speaking. */
 function close(change: Change): void {
   change.set({ ending: true, closing: true });
   cancelAnswer(change);
@@ -51,7 +51,7 @@ function close(change: Change): void {
   stopTools(change);
 }
 
-/** Once somebody can hear it: before all that they have said. */
+/** Says the welcome message once somebody can hear it: before all that they have said. */
 function welcome(change: Change): void {
   const { begun, screening, welcomed, settings } = change.state;
   if (!begun || screening || welcomed) return;
@@ -59,7 +59,7 @@ function welcome(change: Change): void {
   announce(change, settings.welcome ?? '', { by: 'phrase', first: true });
 }
 
-/** What the agent would say. */
+/** Events that would make the agent speak. */
 const SAYS: ReadonlySet<string> = new Set(['begun', 'screened', 'announced', 'farewell']);
 
 function happen(change: Change, event: ConversationEvent): void {

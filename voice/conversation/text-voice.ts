@@ -1,4 +1,4 @@
-/** In text everything is heard at once. */
+/** A voice for text, where everything is heard at once. */
 import type { CreateVoice } from './ports.ts';
 
 export const textVoice: CreateVoice = ({ report }) => {
@@ -14,7 +14,7 @@ export const textVoice: CreateVoice = ({ report }) => {
     },
     sayNoMore: silent,
     cancel: silent,
-    // There is nothing that could be stopped.
+    // A speech in text is over at once: nothing can be stopped.
     pause: () => undefined,
     resume: () => undefined,
   };

@@ -1,4 +1,4 @@
-/** What tools do to the conversation. */
+/** Carries out what tools do to the conversation. */
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Change } from './change.ts';
 import type { ConversationEvent } from './events.ts';
@@ -9,7 +9,7 @@ export function announced(change: Change, text: string, answers: boolean): void 
   announce(change, text, { by: 'tool' });
 }
 
-/** Its result stands right after its call, whatever was said meanwhile. */
+/** Takes a tool's result, which stands right after its call, whatever was said meanwhile. */
 export function ran(change: Change, { callId, output, record }: Extract<ConversationEvent, { readonly type: 'ran' }>): void {
   const { tools, history, unseen } = change.state;
   const tool = tools.find((each) => each.callId === callId);

@@ -6,21 +6,21 @@ import { breakSilence } from './silence.ts';
 import { interruptSpeech } from './speech.ts';
 import { isSaid, type Answer, type RunningTool, type UserTurn } from './state.ts';
 
-/** Whole turns: they interrupt what the agent says, where that is allowed. */
+/** Takes a whole turn of the user, which interrupts the agent's speech where that is allowed. */
 export function userTurn(change: Change, turn: UserTurn): void {
   const { begun, settings, waiting, tools } = change.state;
   if (!begun || turn.text.trim() === '') return;
   change.set({ waiting: [...waiting, turn] });
-  // Who answers a tool that only waits for them cuts nobody off.
+  // A user who answers a tool that only waits for them cuts nobody off.
   const isFree = isSaid({ ...change.state, answer: givenAnswer(change) }) && tools.every(({ stops }) => stops);
   if (settings.interruptions.enabled || isFree) takeWaiting(change);
   else if (change.state.answer?.early === true) cancelAnswer(change);
 }
 
-/** An answer that was asked for early is nothing to wait for. */
+/** Returns the answer that is being given. One that was asked for early is nothing to wait for. */
 const givenAnswer = ({ state: { answer } }: Change): Answer | undefined => (answer?.early === true ? undefined : answer);
 
-/** @returns whether there was one */
+/** Takes the turns that wait. @returns whether there was one */
 export function takeWaiting(change: Change): boolean {
   const { waiting } = change.state;
   change.set({ waiting: [] });
@@ -28,7 +28,7 @@ export function takeWaiting(change: Change): boolean {
   return waiting.length > 0;
 }
 
-/** Those that only read or wait. */
+/** Stops the tools that only read or wait. */
 export function stopTools(change: Change): void {
   const { tools } = change.state;
   const isToStop = ({ stops, stopping }: RunningTool): boolean => stops && !stopping;
@@ -36,14 +36,14 @@ export function stopTools(change: Change): void {
   for (const { callId } of tools.filter(isToStop)) change.emit({ type: 'stopTool', callId });
 }
 
-/** The user's turn is over, as far as it was heard. An answer that was asked for early is the answer. */
+/** Ends the user's turn, as far as it was heard. An answer that was asked for early answers it. */
 export function takeHeard(change: Change): void {
   const { text, place = change.number(), beganAt, stoppedAt, understoodAt } = change.state.hearing;
   const since = (at: number | undefined): number | null => (at === undefined ? null : Math.max(0, at - stoppedAt));
   userTurn(change, { text, spoken: { number: place, spokenAt: beganAt, stoppedAt, eou: since(change.at), stt: since(understoodAt) } });
 }
 
-/** The agent doesn't hang up after all. */
+/** Calls the goodbye off: the agent doesn't hang up after all. */
 function callOff(change: Change): void {
   const { said, calledOff } = change.state.goodbye;
   if (!said || calledOff) return;

@@ -14,10 +14,10 @@ import type { JsonValue } from '../tools/tool-result.ts';
 
 export type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
 
-/** The message holds no values. */
+/** A lookup has failed; the message holds no values. */
 export class LookupError extends Error {
   override readonly name = 'LookupError';
-  /** For logs: `incomplete_address`, `http_404`, `too_large`, `invalid_json`, `unreadable`. */
+  /** Reason for logs: `incomplete_address`, `http_404`, `too_large`, `invalid_json`, `unreadable`. */
   readonly reason: string;
 
   constructor(reason: string, message: string) {
@@ -28,7 +28,7 @@ export class LookupError extends Error {
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** Of the whole lookup, reading Secrets and the cache included, in milliseconds. */
+/** Returns the timeout of the whole lookup, reading Secrets and the cache included, in milliseconds. */
 export function timeoutOf({ timeout }: Lookup): number {
   return timeout === undefined ? DEFAULT_TIMEOUT_MS : millisecondsOf(timeout);
 }
@@ -43,7 +43,7 @@ export interface PreparedLookup {
   readonly redaction: Redaction;
 }
 
-/** Rejects with what `readSecret` rejects with. @throws LookupError for an address that lacks a value */
+/** Fills in the request. Rejects with what `readSecret` rejects with. @throws LookupError for an address that lacks a value */
 export async function prepare(lookup: Lookup, data: DynamicData, readSecret: ReadSecret): Promise<PreparedLookup> {
   const { url, method = 'GET', headers: specs = [], query = {}, body } = lookup;
   const address = fillAddress(url, { data, headers: specs });
@@ -66,7 +66,7 @@ export async function prepare(lookup: Lookup, data: DynamicData, readSecret: Rea
   };
 }
 
-/** Differs for each request, also for one with another secret. One-way. */
+/** Returns a key that differs for each request, also for one with another secret. One-way. */
 export function cacheKey({ request }: PreparedLookup): string {
   const headers = Object.entries(request.headers)
     .map(([name, value]) => [name.toLowerCase(), value])
@@ -76,7 +76,7 @@ export function cacheKey({ request }: PreparedLookup): string {
     .digest('hex');
 }
 
-/** @returns the answer without the secrets that were sent. @throws LookupError, EgressError, or the signal's reason */
+/** Makes the request. @returns the answer without the secrets that were sent. @throws LookupError, EgressError, or the signal's reason */
 export async function ask(
   egress: Egress,
   { request, redaction }: PreparedLookup,

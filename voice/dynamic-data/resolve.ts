@@ -1,6 +1,6 @@
 /**
- * The data of a call before it begins: what it was given, and what its agent looks up. Lookups run in parallel, each within its own timeout; the names
- * of a failed lookup are missing, and the call begins without them.
+ * Resolves the data of a call before it begins: the given values, and those that its agent looks up. Lookups run in parallel, each within
+ * its own timeout; the names of a failed lookup are missing, and the call begins without them.
  */
 import { ProviderKeyError, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { fillTemplate, textOf, type DynamicData } from '../../crds/template.ts';
@@ -15,7 +15,7 @@ import type { JsonValue } from '../tools/tool-result.ts';
 import { untilAborted } from '../../platform/aborted.ts';
 import { ask, cacheKey, LookupError, prepare, timeoutOf, type Lookup } from './lookup.ts';
 
-/** In Postgres, for all calls. */
+/** Cache in Postgres, for all calls. */
 export interface DynamicDataCache {
   get(org: string, key: string): Promise<string | undefined>;
   put(org: string, key: string, answer: string, options: { readonly forMs: number }): Promise<void>;
@@ -24,7 +24,7 @@ export interface DynamicDataCache {
 export interface ResolveOptions {
   readonly org: string;
   readonly lookups: readonly Lookup[];
-  /** What the call was registered with: it fills the lookups' templates, and wins over what they find, unless it is null. */
+  /** Values that the call was registered with: they fill the lookups' templates, and win over what these find, unless they are null. */
   readonly given: DynamicData;
   readonly egress: Egress;
   readonly cache: DynamicDataCache;
@@ -35,24 +35,24 @@ export interface ResolveOptions {
 
 export interface ResolvedDynamicData {
   readonly data: DynamicData;
-  /** For the model: what was found, and what it means; a line each. */
+  /** Lines for the model, each with a value that was found and its meaning. */
   readonly contexts: readonly string[];
 }
 
-/** How long an answer is used again, in milliseconds. */
+/** Longest time that an answer is used again, in milliseconds. */
 const CACHE_MS = 300_000;
-/** Of all that is looked up for a call together, in bytes of JSON. */
+/** Bound of all that is looked up for one call, in bytes of JSON. */
 const MAX_BYTES = 64 * 1024;
 
-/** In a test, a lookup whose values are all given is not made: that is how a test replaces it. */
+/** Returns the lookups to make. In a test, a lookup whose values are all given is not made: that is how a test replaces it. */
 export function lookupsToMake({ lookups, given }: Pick<ResolveOptions, 'lookups' | 'given'>): readonly Lookup[] {
   return lookups.filter(({ response = [] }) => response.length === 0 || response.some(({ name }) => !Object.hasOwn(given, name)));
 }
 
-/** `null` is no value: a lookup may supply one. */
+/** Returns whether a value is given. `null` is none: a lookup may supply one. */
 const isGiven = (name: string, given: DynamicData): boolean => Object.hasOwn(given, name) && given[name] !== null;
 
-/** Never rejects. */
+/** Resolves the data. Never rejects. */
 export async function resolveDynamicData(options: ResolveOptions): Promise<ResolvedDynamicData> {
   const { lookups, given, logger } = options;
   const answers = await Promise.all(lookups.map(async (lookup) => ({ lookup, answer: await answerTo(lookup, options) })));
@@ -72,7 +72,7 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
     if (context !== undefined) explained.push({ name, value, context });
   }
   const all = { ...given, ...data };
-  // Only what the owner wrote is a template.
+  // Only text that the owner wrote is a template.
   const contexts = explained.map(({ name, value, context }) => `${name} = ${oneLine(textOf(value))} (${fillTemplate(context, all)})`);
   return { data: all, contexts };
 }
@@ -120,7 +120,7 @@ function reasonOf(error: unknown): string {
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** While Postgres is away, lookups only become slower. */
+/** Reads the cache. While Postgres is away, lookups only become slower. */
 async function kept(cache: DynamicDataCache, org: string, key: string, logger: Logger): Promise<JsonValue | undefined> {
   try {
     const text = await cache.get(org, key);
@@ -131,7 +131,7 @@ async function kept(cache: DynamicDataCache, org: string, key: string, logger: L
   }
 }
 
-/** In the background. */
+/** Stores an answer in the background. */
 function keep(
   cache: DynamicDataCache,
   entry: { readonly org: string; readonly key: string; readonly answer: JsonValue },
@@ -142,7 +142,7 @@ function keep(
   });
 }
 
-/** Postgres refuses lone surrogates. */
+/** Makes the answer well-formed: Postgres refuses lone surrogates. */
 const storable = (answer: JsonValue): string => JSON.stringify(answer).toWellFormed();
 
 interface Found {

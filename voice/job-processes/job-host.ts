@@ -25,14 +25,14 @@ export class JobHost {
     const { process } = options;
     process.on('message', (message) => this.#receive(message as ToJobProcess));
     process.on('uncaughtException', (err) => this.#onUncaught(err));
-    // The agent server is gone, and nothing would end these calls any more.
+    // Without the agent server nothing would end these calls any more.
     process.once('disconnect', () => {
       this.#stop();
       this.#leaveIfOrphaned();
     });
   }
 
-  /** Resolves when the process has to exit: its calls are over. */
+  /** Serves calls until the process has to exit: its calls are over. */
   async run(): Promise<void> {
     this.#send({ case: 'ready' });
     await this.#left.promise;
@@ -72,7 +72,7 @@ export class JobHost {
     this.#leaveIfOrphaned();
   }
 
-  /** A call leaves its room itself; not one that another job serves, nor one that has failed. */
+  /** Leaves the room if the call has not: one that another job serves, or that has failed, does not leave it itself. */
   async #leaveRoom(room: Room, jobId: string): Promise<void> {
     if (!room.isConnected) return;
     await leaveRoom(room).catch((err: unknown) => this.#options.logger.warn({ err, jobId }, 'failed to leave the room of a call'));

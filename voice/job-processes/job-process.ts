@@ -18,20 +18,20 @@ export interface JobProcessOptions {
   readonly services: RoleServices;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** For a busy machine, in milliseconds: one that is not ready by then is killed. */
+  /** Longest start on a busy machine, in milliseconds: a process that is not ready by then is killed. */
   readonly startMs: number;
-  /** For its calls to end, in milliseconds; then it is killed. */
+  /** Longest wait for its calls to end, in milliseconds; then it is killed. */
   readonly closeMs: number;
-  /** It is ready, a call of it has entered its room or ended, or it is gone. */
+  /** Called when it is ready, when a call of it has entered its room or ended, and when it is gone. */
   readonly onChange: () => void;
 }
 
 const PING_MS = 2_500;
-/** Without an answer for so long, a process takes no more calls; its event loop is too busy for those that it has. In milliseconds. */
+/** Longest wait for an answer, in milliseconds, before a process takes no more calls; its event loop is too busy for those that it has. */
 const SLOW_MS = 5_000;
-/** Without an answer for so long, nothing of its calls works any more, and it is killed. In milliseconds. */
+/** Longest wait for an answer, in milliseconds, before a process is killed: nothing of its calls works any more. */
 const HANGS_MS = 60_000;
-/** Above the memory at which a process takes no more calls by this factor, it is killed. */
+/** Factor above the memory limit for new calls at which a process is killed. */
 const CEILING = 2;
 
 export class JobProcess implements ProcessState {
@@ -62,7 +62,7 @@ export class JobProcess implements ProcessState {
     this.settled = Promise.race([ready.promise, this.exited]);
     this.#child.on('message', (message) => this.#receive(message as FromJobProcess, ready.resolve));
     this.#child.on('error', (err) => logger.warn({ err, pid }, 'failed to reach a job process'));
-    // Of a process that could not be started there is an error only.
+    // A process that could not be started gives only an error.
     this.#child.once(pid === undefined ? 'error' : 'exit', (code: unknown, signal?: unknown) => {
       this.#onExit(code, signal);
       exit.resolve();
@@ -219,7 +219,7 @@ export class JobProcess implements ProcessState {
   }
 
   #send(message: ToJobProcess): void {
-    // One that is going away needs no message any more.
+    // A process that is going away needs no message any more.
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** Real processes, with a program in place of calls. */
+/** Runs real processes, with a program in place of calls. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -12,7 +12,7 @@ import { AcceptedJobs } from '../accepted-jobs.ts';
 import { JobProcesses, type JobProcessesOptions } from './job-processes.ts';
 import type { RoleServices } from './messages.ts';
 
-/** Ends a call when it is asked to, except those called "stubborn"; what else it does is in the name of the job. */
+/** Ends a call when it is asked to, except those called "stubborn"; the name of the job says what else it does. */
 const PROGRAM = `
 const jobs = new Set();
 const end = (id) => { if (!id.startsWith('stubborn') && jobs.delete(id)) process.send({ case: 'ended', jobId: id }); };
@@ -33,7 +33,7 @@ process.on('message', (message) => {
 process.send({ case: 'ready' });
 `;
 
-/** None of the processes is ever silent for long: how quick they are is the machine's affair. */
+/** The clock stands still, so no process is ever silent for long: how quick they are is the machine's affair. */
 const clock: Clock = { ...systemClock, monotonic: () => 0 };
 
 const limits = { callsPerProcess: 2, idleProcesses: 1, memoryBytes: 1e9, maxServed: 500 };

@@ -1,4 +1,7 @@
-/** The processes in which an agent server's calls are served, one or several in each; in place of LiveKit's pool, whose processes can't be shared. */
+/**
+ * Runs the processes that serve an agent server's calls, one or several in each; in place of LiveKit's pool, whose processes can't be
+ * shared.
+ */
 import type { RunningJobInfo } from '@livekit/agents';
 
 import { backoffDelay } from '../../platform/backoff.ts';
@@ -6,16 +9,16 @@ import type { AcceptedJobs } from '../accepted-jobs.ts';
 import { JobProcess, type JobProcessOptions } from './job-process.ts';
 import { placeOf, placesIn, processesToStart, startsNow } from './placing.ts';
 
-/** As many calls as came in this time may come at once again. In milliseconds. */
+/** Period of past arrivals, in milliseconds: as many calls as came in it may come at once again. */
 const ARRIVALS_MS = 10_000;
-/** What a process is taken to need for its start before one has started, in milliseconds. */
+/** Assumed time for the start of a process before one has started, in milliseconds. */
 const FIRST_START_MS = 1_500;
-/** Before the next try after a process that did not start, in milliseconds. */
+/** Pauses before the next try after a process that did not start, in milliseconds. */
 const RESTART = { baseMs: 500, maxMs: 30_000 } as const;
 
 export interface JobProcessesOptions extends Omit<JobProcessOptions, 'onChange'> {
   readonly accepted: AcceptedJobs;
-  /** Calls that the agent server takes at most. */
+  /** Most calls that the agent server takes. */
   readonly capacity: number;
   readonly cores: number;
 }
@@ -23,9 +26,9 @@ export interface JobProcessesOptions extends Omit<JobProcessOptions, 'onChange'>
 /** A live call, as the agent server sees it. */
 export interface LiveJob {
   readonly runningJob: RunningJobInfo;
-  /** Ends it. Resolves when it has ended. */
+  /** Ends the call. Resolves when it has ended. */
   close(): Promise<void>;
-  /** Resolves when it has ended. */
+  /** Resolves when the call has ended. */
   join(): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export class JobProcesses {
     );
   }
 
-  /** What decides how many more calls can begin. */
+  /** Facts that decide how many more calls can begin. */
   get places(): { readonly ready: number; readonly beginning: number; readonly startMs: number } {
     const processes = [...this.#processes];
     return {
@@ -68,7 +71,7 @@ export class JobProcesses {
     this.#fill();
   }
 
-  /** In the process with the fewest calls; if none has a place, in the next one that has. */
+  /** Gives the job to the process with the fewest calls; if none has a place, to the next one that has. */
   launch(job: RunningJobInfo): void {
     const { accepted, clock } = this.#options;
     accepted.assigned(job.job.id);
@@ -95,7 +98,7 @@ export class JobProcesses {
       const process = this.#waiting.length === 0 ? undefined : placeOf([...this.#processes], limits);
       const next = process === undefined ? undefined : this.#waiting.shift();
       if (process === undefined || next === undefined) break;
-      // From here on the agent server counts it itself.
+      // The agent server counts the job itself from here on.
       accepted.launched(next.job.id);
       process.launch(next);
     }
@@ -119,7 +122,7 @@ export class JobProcesses {
     const began = clock.monotonic();
     const process = new JobProcess({ ...this.#options, onChange: () => this.#place() });
     this.#processes.add(process);
-    // Nothing is to be expected of the next one, if this one did not start.
+    // The next process won't start either, if this one did not.
     void process.settled.then(() => this.#settled(process.alive, process.alive ? Math.max(1, clock.monotonic() - began) : startMs));
     void process.exited.then(() => this.#exited(process));
   }

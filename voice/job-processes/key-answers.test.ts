@@ -8,7 +8,7 @@ const ref = { name: 'keys', key: 'llm' };
 const never: ProviderKeyReader = { read: () => Promise.reject(new Error('unexpected read')) };
 const fallback: ProviderKeyReader = { read: async () => 'by itself' };
 
-/** The role as its job processes reach it: through JSON. */
+/** Builds the role as its job processes reach it: through JSON. */
 function roleWith(keys: ProviderKeyReader): Pick<RoleClient, 'ask'> {
   const readKey = answersWithKeys(keys);
   return {

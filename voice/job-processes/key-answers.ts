@@ -1,9 +1,12 @@
-/** Provider keys on their way from the role, which reads and caches them, to its job processes: why one can't be read is an answer, too. */
+/**
+ * Carries provider keys from the role, which reads and caches them, to its job processes: the reason why one can't be read is an answer,
+ * too.
+ */
 import { ProviderKeyError, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import type { KeyAnswer, RoleServices } from './messages.ts';
 import type { RoleClient } from './role-client.ts';
 
-/** For a job process. @param fallback used when the role does not answer */
+/** Reads keys in a job process. @param fallback used when the role does not answer */
 export function keysFromRole(role: Pick<RoleClient, 'ask'>, fallback: ProviderKeyReader): ProviderKeyReader {
   return {
     async read(org, ref) {
@@ -15,7 +18,7 @@ export function keysFromRole(role: Pick<RoleClient, 'ask'>, fallback: ProviderKe
   };
 }
 
-/** For the role. */
+/** Answers with keys in the role. */
 export function answersWithKeys(keys: ProviderKeyReader): RoleServices['readKey'] {
   return async (org, ref): Promise<KeyAnswer> => {
     try {

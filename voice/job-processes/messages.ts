@@ -1,4 +1,4 @@
-/** What an agent server and its job processes send each other, as JSON through the channel that Node opens to a child. */
+/** The messages between an agent server and its job processes, as JSON through the channel that Node opens to a child. */
 import type { RunningJobInfo } from '@livekit/agents';
 
 import type { ProviderKeyErrorReason, ProviderPart, SecretKeyRef } from '../../calls/provider-access/index.ts';
@@ -8,13 +8,13 @@ import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests
 
 export type KeyAnswer = { readonly value: string } | { readonly reason: ProviderKeyErrorReason; readonly message: string };
 
-/** What the role does for its job processes. Arguments and results travel as JSON; of an error, the text. */
+/** Services of the role for its job processes. Arguments and results travel as JSON; of an error, the text. */
 export interface RoleServices {
   /** Runs a model, of which there is one for all processes. */
   readonly infer: (method: string, data: unknown) => Promise<unknown>;
-  /** Cached: otherwise each process would ask the Kubernetes API again, and no call could begin while that is away. */
+  /** Reads a key, from a cache: otherwise each process would ask the Kubernetes API again, and no call could begin while that is away. */
   readonly readKey: (org: string, ref: SecretKeyRef) => Promise<KeyAnswer>;
-  /** A tokenizer in each process would take 67 MB. */
+  /** Counts tokens: a tokenizer in each process would take 67 MB. */
   readonly countTokens: CountTokens;
   readonly reportTakeover: (part: ProviderPart) => Promise<void>;
   readonly reportMeasurements: (measurements: readonly Measurement[]) => Promise<void>;
@@ -25,7 +25,7 @@ export type ServiceName = keyof RoleServices;
 
 export type ToJobProcess =
   | { readonly case: 'start'; readonly job: RunningJobInfo }
-  /** One job, or all of them: they end their calls, and report that they ended. */
+  /** Ends the calls of one job, or of all of them; the process reports that they ended. */
   | { readonly case: 'stop'; readonly jobId?: string }
   /** Ends the process, which has no job any more. */
   | { readonly case: 'exit' }
@@ -33,7 +33,7 @@ export type ToJobProcess =
   | { readonly case: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: string };
 
 export type FromJobProcess =
-  /** It can take calls. */
+  /** The process can take calls. */
   | { readonly case: 'ready' }
   /** A call has entered its room. */
   | { readonly case: 'entered'; readonly jobId: string }

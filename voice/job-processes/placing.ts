@@ -1,28 +1,28 @@
-/** Which process takes the next call, which takes no more, and how many are to be started. Pure decisions. */
+/** Decides which process takes the next call, which takes no more, and how many are to be started. Pure. */
 
 /** A process of calls, as the decisions see it. */
 export interface ProcessState {
   readonly phase: 'starting' | 'ready' | 'retiring';
-  /** It has answered lately. */
+  /** True if it has answered lately. */
   readonly responsive: boolean;
-  /** Live. */
+  /** Number of live calls. */
   readonly calls: number;
-  /** Since it began, live ones included. */
+  /** Number of calls since it began, live ones included. */
   readonly served: number;
   readonly rssBytes: number;
 }
 
 export interface PlacingLimits {
   readonly callsPerProcess: number;
-  /** Processes with a free place that are kept ready. */
+  /** Number of processes with a free place that are kept ready. */
   readonly idleProcesses: number;
-  /** A process above it takes no more calls, and ends after its last. In bytes. */
+  /** Memory above which a process takes no more calls, and ends after its last. In bytes. */
   readonly memoryBytes: number;
-  /** After so many calls too: what each leaves behind is not much, but adds up. */
+  /** Number of calls after which it takes no more: what each leaves behind is not much, but adds up. */
   readonly maxServed: number;
 }
 
-/** Whether it is to take no more calls. */
+/** Returns whether a process is to take no more calls. */
 export function isWorn({ served, rssBytes }: ProcessState, { memoryBytes, maxServed }: PlacingLimits): boolean {
   return served >= maxServed || rssBytes > memoryBytes;
 }
@@ -30,12 +30,12 @@ export function isWorn({ served, rssBytes }: ProcessState, { memoryBytes, maxSer
 const freePlaces = ({ phase, calls }: ProcessState, { callsPerProcess }: PlacingLimits): number =>
   phase === 'retiring' ? 0 : Math.max(0, callsPerProcess - calls);
 
-/** The one with the fewest calls: they share an event loop, and end together if it dies. Of several, the first. */
+/** Returns the process with the fewest calls: they share an event loop, and end together if it dies. The first of several. */
 export function placeOf<P extends ProcessState>(processes: readonly P[], limits: PlacingLimits): P | undefined {
   return openOf(processes, limits).toSorted((a, b) => a.calls - b.calls)[0];
 }
 
-/** Calls that find a place at once. */
+/** Counts the calls that would find a place at once. */
 export function placesIn(processes: readonly ProcessState[], limits: PlacingLimits): number {
   return openOf(processes, limits).reduce((sum, one) => sum + freePlaces(one, limits), 0);
 }
@@ -45,7 +45,7 @@ function openOf<P extends ProcessState>(processes: readonly P[], limits: Placing
 }
 
 /**
- * How many processes are to be started.
+ * Returns how many processes are to be started.
  * @param options.waiting calls without a process
  * @param options.arrivals calls that came lately: as many may come at once again
  * @param options.capacity calls that may come, beyond the live ones and those that wait
@@ -64,8 +64,8 @@ export function processesToStart(
 }
 
 /**
- * How many of those are started now: at once those that the waiting calls need, the others one after the other. None of the others while calls begin on
- * all processors.
+ * Returns how many of those are started now: at once those that the waiting calls need, the others one after the other. None of the others
+ * while calls begin on all processors.
  * @param options.waiting calls without a process
  * @param options.beginning calls that have one and are not in their rooms yet
  */

@@ -1,8 +1,8 @@
-/** A job process's way to what its role does for it. */
+/** Lets a job process use the services of its role. */
 import type { Clock } from '../../platform/clock.ts';
 import type { FromJobProcess, RoleServices, ServiceName, ToJobProcess } from './messages.ts';
 
-/** Of Node's `process`, as a child of the agent server. */
+/** The part of Node's `process` that a child of the agent server uses. */
 export interface ChildOfServer {
   readonly connected: boolean;
   send?(message: FromJobProcess): unknown;
@@ -11,7 +11,7 @@ export interface ChildOfServer {
   once(event: 'disconnect', listener: () => void): unknown;
 }
 
-/** Longer than the role waits for the Kubernetes API, in milliseconds. */
+/** Longest wait for the role, in milliseconds: longer than the role waits for the Kubernetes API. */
 const TIMEOUT_MS = 10_000;
 
 export class RoleClient {
@@ -29,7 +29,7 @@ export class RoleClient {
     });
   }
 
-  /** @throws Error where the role does not answer in time, is gone, or fails */
+  /** Asks the role for a service. @throws Error where the role does not answer in time, is gone, or fails */
   async ask<N extends ServiceName>(service: N, ...args: Parameters<RoleServices[N]>): Promise<Awaited<ReturnType<RoleServices[N]>>> {
     if (!this.#process.connected) throw new Error('the voice role is gone');
     const id = (this.#lastId += 1);

@@ -102,7 +102,7 @@ export class CallConversation {
     });
   }
 
-  /** Enters the room as a listener, and prepares the voice; nothing is said before {@link begin}. */
+  /** Enters the room as a listener, and prepares the voice; says nothing before {@link begin}. */
   async start(): Promise<void> {
     const { room, userIdentity, recording, clock } = this.#options;
     this.#conversation.listen();
@@ -124,7 +124,7 @@ export class CallConversation {
     );
   }
 
-  /** The call has begun: the welcome message, and the timers. */
+  /** Begins the call with the welcome message and the timers. */
   begin(): void {
     const { room, clock, logger } = this.#options;
     this.#conversation.begin();
@@ -133,17 +133,17 @@ export class CallConversation {
     this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
   }
 
-  /** The user is there, without a word. */
+  /** Breaks the silence: the user is there, without a word. */
   keyPressed(): void {
     this.#conversation.keyPressed();
   }
 
-  /** What the user pressed on the keypad is a turn, like words. On hold neither is heard. */
+  /** Takes the keys that the user pressed as a turn, like words. On hold neither is heard. */
   pressed(keys: string): void {
     if (this.#sound.ears?.deaf === false) this.#conversation.pressed(keys);
   }
 
-  /** Nothing is said until it is clear who answered. @returns stops listening; idempotent */
+  /** Keeps the agent silent until it is clear who answered. @returns stops listening; idempotent */
   listenForVoicemail({ timeoutMs, onMachine }: { readonly timeoutMs: number; readonly onMachine: () => void }): () => void {
     if (timeoutMs <= 0) return () => undefined;
     const { providers, clock, logger } = this.#options;
@@ -172,12 +172,12 @@ export class CallConversation {
     return this.#options.figures.figures();
   }
 
-  /** Of a closed one. Resolves when its tools are done: they have five seconds more. */
+  /** Resolves when the tools of a closed conversation are done: they have five seconds more. */
   toolsDone(): Promise<void> {
     return this.#conversation.quiet();
   }
 
-  /** Nothing is said or heard from now on. Idempotent. */
+  /** Ends all speaking and hearing. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -214,7 +214,7 @@ export class CallConversation {
     if (!welcomed && shown === this.#shown) return;
     this.#shown = shown;
     const attributes = { [STATE_ATTRIBUTE]: shown, ...(welcomed && { [WELCOMED_ATTRIBUTE]: 'true' }) };
-    // It fails in a room that was left.
+    // The request fails in a room that was left.
     this.#options.room.localParticipant?.setAttributes(attributes).catch(() => undefined);
   }
 }

@@ -4,7 +4,7 @@ import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { CallEnd, type EndedCall, type ServedCall } from './call-end.ts';
 
-/** A call that is over, and what is done with it in turn. */
+/** Builds a call that is over, and lists what is done with it in turn. */
 function anEnd({ stop = new AbortController().signal, toolsDone }: { readonly stop?: AbortSignal; readonly toolsDone: Promise<void> }) {
   const done: string[] = [];
   const clock = new FakeClock();

@@ -35,7 +35,7 @@ export interface CallEndOptions {
 
 export interface ServedCall {
   readonly call: CallRecord;
-  /** The agent is in it. */
+  /** The room that the agent is in. */
   readonly room: Room;
   readonly log: Logger;
   readonly writer: LogWriter;
@@ -57,11 +57,11 @@ export class CallEnd {
 
   // -- end
 
-  /** @returns while the room is being closed: nothing waits for that */
+  /** Hangs up. @returns while the room is being closed: nothing waits for that */
   async hangUp(served: ServedCall, { finish, prepared, transfers }: EndedCall): Promise<{ readonly roomClosed: Promise<void> }> {
     const { call, log } = served;
     await this.#closeConversation(prepared, log);
-    // Two people who were connected go on without the agent, and so does a call that another job serves.
+    // Two connected people go on without the agent, and so does a call that another job serves.
     const goesOn = transfers.connected || (finish.reason === 'elsewhere' && (await this.#goesOn(call)));
     return { roomClosed: goesOn ? Promise.resolve() : this.#leaveAndClose(served) };
   }
@@ -75,13 +75,13 @@ export class CallEnd {
   async #closeConversation(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
     if (prepared === undefined) return;
     const { services, stop } = this.#options;
-    // The recording is complete once it is closed: on a processor that is too busy that takes its time, and a process that is stopping has none.
+    // The recording is complete once it is closed: that takes its time on a busy processor, and a stopping process has none.
     const withinMs = stop.aborted ? TIMEOUTS.conversationAtStop : TIMEOUTS.conversation;
     const close = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the conversation'));
     const closed = close.then(() => true);
     if ((await withTimeout(services.clock, withinMs, closed)) !== true)
       log.warn(`the conversation was not closed within ${withinMs / 1_000} s; the call ends without it`);
-    // What is given up here is in the usage of the call.
+    // The usage of the call has the requests that are given up here.
     await prepared.providers.close().catch((err: unknown) => log.warn({ err }, 'failed to close the providers'));
   }
 
@@ -90,7 +90,7 @@ export class CallEnd {
     return now !== undefined && !isTerminal(now.status);
   }
 
-  /** Never fails: a room closes by itself once everybody has left. */
+  /** Closes the room. Never fails: a room closes by itself once everybody has left. */
   async closeRoom(room: string | undefined, log: Logger): Promise<void> {
     if (room === undefined) return;
     await this.#options.rooms.close(room).catch((err: unknown) => log.warn({ err, room }, 'failed to close the room of a call'));
@@ -98,7 +98,10 @@ export class CallEnd {
 
   // -- record
 
-  /** @param ended with when the call was over, by the monotonic clock, and the start that may still be being recorded */
+  /**
+   * Records the call. @param ended has the time when the call was over, by the monotonic clock, and the start that may still be being
+   * recorded
+   */
   async record(
     serving: ServedCall,
     ended: EndedCall & {
@@ -125,7 +128,7 @@ export class CallEnd {
     if (!stop.aborted) await this.#leaveAndClose(serving);
   }
 
-  /** What they do after the end is part of the call. A process that has to stop waits for none. */
+  /** Waits for tools, whose work after the end is part of the call. A process that has to stop waits for none. */
   async #toolsDone(prepared: PreparedCall | undefined): Promise<void> {
     const { services, stop } = this.#options;
     const done = untilAborted(prepared?.conversation.toolsDone() ?? Promise.resolve(), stop).catch(() => undefined);
@@ -150,7 +153,7 @@ export class CallEnd {
   }
 }
 
-/** One line for each call, with everything that a complaint raises first (docs/operations/logs.md). */
+/** Logs one line for each call, with everything that a complaint raises first (docs/operations/logs.md). */
 function logCall(
   { call, log }: ServedCall,
   {

@@ -71,7 +71,7 @@ export interface CallJobOptions {
 interface PickedUp {
   readonly call: CallRecord;
   readonly userIdentity: string;
-  /** Of a call that came in by phone: the user, who was there. */
+  /** The user of a call that came in by phone, who was there. */
   readonly caller?: RemoteParticipant;
 }
 
@@ -81,7 +81,7 @@ interface Serving extends PickedUp, ServedCall {
   readonly decision: FinishDecision;
 }
 
-/** Of a call in conversation; the preparation runs until the user joins. */
+/** A call in conversation; the preparation runs until the user joins. */
 interface Held {
   readonly watch: RoomWatch;
   readonly transfers: Transfers;
@@ -120,7 +120,7 @@ export class CallJob {
 
   // -- pick up
 
-  /** A call that comes in by phone has no record yet, and rings until something is published in its room. */
+  /** Registers a call that comes in by phone: it has no record yet, and rings until something is published in its room. */
   async #registerInbound(ctx: JobContext): Promise<PickedUp | undefined> {
     await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
     const taken = await this.#options.phone.inbound.take(ctx.room, ctx.job.room?.name ?? '');
@@ -142,7 +142,7 @@ export class CallJob {
     return { call, userIdentity: userIdentityOf(call.id) };
   }
 
-  /** From here on the call has a job: it sends heartbeats, and stops with its process. */
+  /** Serves a call that has a job from here on: it sends heartbeats, and stops with its process. */
   async #serve(ctx: JobContext, pickedUp: PickedUp, log: Logger): Promise<void> {
     const { call } = pickedUp;
     const { services, stop } = this.#options;
@@ -214,7 +214,7 @@ export class CallJob {
       turnModel: ctx.inferenceExecutor,
       over: decision.signal,
       transfer: async (target) => {
-        // A test has no one to hand the call over to: that the agent does it is all there is to see.
+        // A test has no one to hand the call over to: it only sees that the agent does it.
         const outcome = call.test === null ? await transfers.transfer(target) : ({ outcome: 'done' } as const);
         if (outcome.outcome === 'done') decision.decide('call_transferred');
         return outcome;
@@ -255,7 +255,10 @@ export class CallJob {
 
   // -- converse
 
-  /** Up to the welcome message. Never throws: a failure decides the finish reason. @param onStart both sides hear each other */
+  /**
+   * Holds the conversation up to the welcome message. Never throws: a failure decides the finish reason. @param onStart called when both
+   * sides hear each other
+   */
   async #converse(ctx: JobContext, serving: Serving, { watch, preparing, media }: Held, onStart: () => void): Promise<void> {
     const { call, decision, log, recording } = serving;
     const outbound = call.direction === 'outbound';

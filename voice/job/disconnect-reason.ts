@@ -1,9 +1,10 @@
-/** Why a call ends whose user is no longer connected. */
+/** Decides why a call ends whose user is no longer connected. */
 import { DisconnectReason } from '@livekit/rtc-node';
 
 import type { CallRecord, FinishReason } from '../../store/index.ts';
 
 /**
+ * Returns the finish reason for a disconnect.
  * @param options.begun the agent has begun to speak: whoever leaves a web call before has heard nothing
  * @returns undefined when the call goes on: the same user has joined again, and this connection was replaced
  */
@@ -12,7 +13,7 @@ export function finishReasonOfDisconnect(
   { callType, begun }: { readonly callType: CallRecord['callType']; readonly begun: boolean },
 ): FinishReason | undefined {
   switch (reason) {
-    // Of a phone call, a BYE.
+    // A phone call ends so with a BYE.
     case DisconnectReason.CLIENT_INITIATED:
       return callType === 'web_call' && !begun ? 'user_connection_failure' : 'user_ended_call';
     case DisconnectReason.USER_REJECTED:

@@ -17,7 +17,7 @@ import { InboundCalls, OutboundCalls } from '../phone/index.ts';
 import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
 
-// They go to the whole process group, and the agent server decides when its calls end.
+// Signals go to the whole process group, and the agent server decides when its calls end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 // The library rejects some promises that it has no use for.
 process.on('unhandledRejection', () => undefined);

@@ -11,13 +11,16 @@ export interface HeartbeatOptions {
   readonly call: CallRef;
   readonly jobId: string;
   readonly signal: AbortSignal;
-  /** The call is over, or another job's. */
+  /** Called when the call is over, or another job's. */
   readonly onLost: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Until the signal aborts, or the call is not this job's any more. While Postgres is away the call goes on; after 30 s the sweeper ends it. */
+/**
+ * Sends heartbeats until the signal aborts, or the call is not this job's any more. While Postgres is away the call goes on; after 30 s
+ * the sweeper ends it.
+ */
 export function sendHeartbeats({ calls, call: { org, id }, jobId, onLost, ...loop }: HeartbeatOptions): Promise<void> {
   const failure = 'failed to send the heartbeat of the call; retrying';
   return every({ ...loop, intervalMs: INTERVAL_MS, failure }, async () => {

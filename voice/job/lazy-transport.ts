@@ -3,10 +3,10 @@ import type { Config } from '../../platform/config/config.ts';
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 
-/** Connects when the first Secret is read: agents without Secrets need no cluster. */
+/** Creates a transport that connects when the first Secret is read: agents without Secrets need no cluster. */
 export function lazyTransport(config: Pick<Config, 'KUBECONFIG'>, logger: Logger): Pick<Transport, 'request' | 'close'> {
   const transport = lazily(async () => {
-    // Loaded late: a tenth of the code of a job process.
+    // The import is late because this is a tenth of the code of a job process.
     const { createTransport, kubeConfigOf } = await import('../../kube/index.ts');
     return createTransport({ kubeConfig: kubeConfigOf(config), logger });
   });

@@ -1,4 +1,4 @@
-/** Stores the transcript while the call goes on; what cannot be stored now is retried. */
+/** Stores the transcript while the call goes on; a write that fails is retried. */
 import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -7,9 +7,9 @@ import type { CallRef, CallStore } from '../../store/index.ts';
 import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
 import type { Entry } from '../conversation/entry.ts';
 
-/** More than is said in the longest call. */
+/** Most entries that wait: more than the longest call has. */
 const MAX_WAITING = 20_000;
-/** Entries in one statement. */
+/** Most entries in one statement. */
 const BATCH_SIZE = 500;
 /** Pauses after failures, in milliseconds: 250 after the first. */
 const BACKOFF = { intervalMs: 125, longestIntervalMs: 5_000 } as const;
@@ -17,7 +17,7 @@ const BACKOFF = { intervalMs: 125, longestIntervalMs: 5_000 } as const;
 export interface LogWriterOptions {
   readonly log: Pick<CallStore['log'], 'add'>;
   readonly call: CallRef;
-  /** What the call has used is stored with what was said. */
+  /** Meter of the call's usage, which is stored with the transcript. */
   readonly usage?: Pick<UsageMeter, 'settled' | 'takeUnstored' | 'notStored'> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -34,7 +34,7 @@ export class LogWriter {
     this.#options = options;
   }
 
-  /** Never waits, never fails. */
+  /** Adds entries. Never waits, never fails. */
   add(entries: readonly Entry[]): void {
     if (entries.length === 0) return;
     this.#waiting = [...this.#waiting, ...entries];
@@ -55,7 +55,7 @@ export class LogWriter {
     try {
       const settled = this.#options.usage?.settled() ?? Promise.resolve();
       await untilAborted(settled, this.#stopped.signal).catch(() => undefined);
-      // What was used after the last words, or while they were written.
+      // The last write has what was used after the last words, or while they were written.
       await this.#writing;
       this.#writing ??= this.#write();
       await this.#writing;
@@ -87,7 +87,7 @@ export class LogWriter {
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
       if (this.#waiting.length > 0) return 'again';
-      // In the same turn as the last look at what waits: an entry added later begins a loop of its own.
+      // The loop ends in the same turn as the last look at what waits: an entry added later begins a loop of its own.
       this.#writing = undefined;
       return 'stop';
     });

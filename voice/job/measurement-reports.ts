@@ -1,14 +1,17 @@
-/** Measurements of model requests on their way from a job process to its role, which serves the metrics: gathered for a moment, for a turn has several. */
+/**
+ * Sends measurements of model requests from a job process to its role, which serves the metrics; gathers them for a moment, for a turn has
+ * several.
+ */
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 
-/** In milliseconds. */
+/** Time for which measurements are gathered, in milliseconds. */
 const GATHER_MS = 1_000;
-/** Sent at once. */
+/** Number of measurements that are sent at once. */
 const MOST_TOGETHER = 100;
 
 export interface MeasurementReportsOptions {
-  /** Never fails: a role that is gone counts nothing. */
+  /** Sends measurements. Never fails: a role that is gone counts nothing. */
   readonly send: (measurements: readonly Measurement[]) => Promise<void>;
   readonly clock: Pick<Clock, 'after'>;
 }
@@ -28,7 +31,7 @@ export class MeasurementReports {
     else this.#timer ??= this.#options.clock.after(GATHER_MS, () => void this.flush());
   }
 
-  /** Resolves when all that was added is sent. */
+  /** Resolves when all measurements so far are sent. */
   async flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -1,4 +1,4 @@
-/** For what must succeed even if Postgres is away for some seconds. */
+/** Retries work that must succeed even if Postgres is away for some seconds. */
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -10,7 +10,7 @@ export interface PersistOptions {
   readonly logger: Logger;
   /** Longest time for all attempts together, in milliseconds. */
   readonly withinMs: number;
-  /** Completes `failed to …` in the log. */
+  /** Text that completes `failed to …` in the log. */
   readonly what: string;
 }
 

@@ -22,10 +22,10 @@ import type { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { Services } from './services.ts';
 
-/** Longest that Postgres may give no answer, in milliseconds. */
+/** Longest time that Postgres may give no answer, in milliseconds. */
 const REVISION_MS = 20_000;
 
-/** The call cannot be held. */
+/** Thrown where the call cannot be held. */
 export class PreparationError extends Error {
   override readonly name = 'PreparationError';
   readonly reason: FinishReason;
@@ -42,7 +42,7 @@ export interface PrepareOptions extends Pick<CallConversationOptions, 'transfer'
   readonly room: Room;
   readonly userIdentity: string;
   readonly recording: OpenRecording | undefined;
-  /** Of the end-of-turn detector. */
+  /** Model of the end-of-turn detector. */
   readonly turnModel: TurnModel | undefined;
   readonly log: LogWriter;
   readonly usage: ProviderUsage;
@@ -57,7 +57,7 @@ export interface PreparedCall {
   readonly providers: Providers;
 }
 
-/** @throws PreparationError */
+/** Prepares the call. @throws PreparationError */
 export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
   const { services, call, usage, logger, over } = options;
   const { store, keys, clock } = services;
@@ -110,7 +110,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   return { conversation, config, providers };
 }
 
-/** The revision that the call was registered with, even if another one serves now. */
+/** Reads the revision that the call was registered with, even if another one serves now. */
 async function revisionOf({ store, clock }: Services, call: CallRecord, logger: Logger): Promise<AgentRevisionConfig> {
   const { org, talkingAgent: agentName, revision } = call;
   const read = () => store.agentRevisions.get({ org, agentName, revision });
@@ -120,7 +120,7 @@ async function revisionOf({ store, clock }: Services, call: CallRecord, logger: 
   return stored.config as AgentRevisionConfig;
 }
 
-/** A call of a test has answers in place of tools. */
+/** Returns the answers that a test's call has in place of tools. */
 function mocksOf({ test }: CallRecord, clock: Clock): ToolMocks | undefined {
   return test === null ? undefined : new ToolMocks({ mocks: test.tools as readonly ToolMock[], clock });
 }

@@ -15,7 +15,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { finishReasonOfDisconnect } from './disconnect-reason.ts';
 import { RoomWatch } from './room-watch.ts';
 
-/** A room of LiveKit's, as far as it is watched. */
+/** Stands for a room of LiveKit's, as far as it is watched. */
 class SomeRoom extends EventEmitter {
   readonly remoteParticipants = new Map<string, unknown>();
   getRtcStats = (): Promise<object> => Promise.reject(new Error('not connected'));
@@ -27,7 +27,7 @@ class SomeRoom extends EventEmitter {
     this.emit(RoomEvent.ParticipantConnected, participant);
   }
 
-  /** @param packetAgo since the last packet of the user, in milliseconds */
+  /** Sets the statistics of the user's packets. @param packetAgo time since the last packet of the user, in milliseconds */
   receives(packetAgo: number): void {
     const value = {
       rtc: { timestamp: 50_000_000n },
@@ -101,13 +101,13 @@ describe('the room of a call', () => {
     room.comes('user');
     expect(await subject.reasonOfSilence()).toBe('no_audio_input');
     room.speaks('user');
-    // Without statistics there is no doubt about the user.
+    // The user is not in doubt without statistics.
     expect(await subject.reasonOfSilence()).toBe('inactivity_timeout');
     room.receives(500);
     expect(await subject.reasonOfSilence()).toBe('inactivity_timeout');
     room.receives(2_500);
     expect(await subject.reasonOfSilence()).toBe('user_connection_failure');
-    // None has ever come.
+    // No packet has ever come.
     room.receives(50_000);
     expect(await subject.reasonOfSilence()).toBe('user_connection_failure');
     // The media server forwards nothing of a muted microphone, and a phone may send nothing.

@@ -1,4 +1,4 @@
-/** Turns the media server's events of a call's room into: the user can be heard, the call is over. */
+/** Derives from the media server's events of a call's room that the user can be heard, and that the call is over. */
 import {
   ConnectionState,
   ParticipantKind,
@@ -14,15 +14,15 @@ import { END_TOPIC } from '../../calls/names.ts';
 import { withTimeout, type Clock, type Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 
-/** How long a user may take to allow the microphone, in milliseconds. */
+/** Longest time that a user may take to allow the microphone, in milliseconds. */
 const NO_MICROPHONE_MS = 30_000;
-/** A user without a microphone is spoken to after this time, in milliseconds. */
+/** Time after which the agent speaks to a user without a microphone, in milliseconds. */
 const SILENT_USER_MS = 2_000;
-/** How long to wait for a reconnect to the media server, in milliseconds: the library tries for minutes. */
+/** Longest wait for a reconnect to the media server, in milliseconds: the library tries for minutes. */
 const RECONNECT_MS = 20_000;
-/** Between the loss of a user and that of the media server, at most, in milliseconds. */
+/** Longest time between the loss of a user and that of the media server, in milliseconds. */
 const DOUBT_MS = 1_000;
-/** A microphone sends packets at least every 400 ms, also while all is quiet; one without for longer is gone, in milliseconds. */
+/** Time without packets after which a microphone is gone, in milliseconds: it sends some at least every 400 ms, also while all is quiet. */
 const NO_PACKETS_MS = 2_000;
 /** Longest wait for the statistics of the connection, in milliseconds. */
 const STATISTICS_MS = 1_000;
@@ -30,15 +30,15 @@ const STATISTICS_MS = 1_000;
 export interface RoomWatchOptions {
   readonly room: Room;
   readonly userIdentity: string;
-  /** How long to wait for the user, in milliseconds. */
+  /** Longest wait for the user, in milliseconds. */
   readonly joinMs: number;
   readonly clock: Clock;
-  /** The user can be heard, or is there and waits to hear something. Called once. */
+  /** Called once the user can be heard, or is there and waits to hear something. */
   readonly onMedia: () => void;
   readonly onEnd: (reason: FinishReason) => void;
-  /** The finish reason when the user has left; undefined where the call goes on. @param begun the agent has begun to speak */
+  /** Returns the finish reason when the user has left; undefined where the call goes on. @param begun the agent has begun to speak */
   readonly reasonOf: (reason: DisconnectReason | undefined, begun: boolean) => FinishReason | undefined;
-  /** The callee's phone rings: nothing counts before {@link RoomWatch.answered}. */
+  /** True while the callee's phone rings: nothing counts before {@link RoomWatch.answered}. */
   readonly ringing: boolean;
 }
 
@@ -74,7 +74,7 @@ export class RoomWatch {
       else this.#left(participant);
     });
     room.on(RoomEvent.DataReceived, (_payload: Uint8Array, sender: RemoteParticipant | undefined, _kind: unknown, topic?: string) => {
-      // The API's, which is no participant; users may send none.
+      // Only the API, which is no participant, may send this; users may send none.
       if (sender === undefined && topic === END_TOPIC) onEnd('agent_ended_call');
     });
     room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
@@ -92,7 +92,7 @@ export class RoomWatch {
     room.on(RoomEvent.Disconnected, lost);
   }
 
-  /** The agent has joined the room. @param caller the user, who was there before, and may have left since */
+  /** Watches the room that the agent has joined. @param caller the user, who was there before, and may have left since */
   entered(caller?: RemoteParticipant): void {
     const { room, userIdentity, joinMs, clock, onEnd } = this.#options;
     const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);
@@ -106,7 +106,7 @@ export class RoomWatch {
       this.#audible();
   }
 
-  /** The callee has answered. */
+  /** Notes that the callee has answered. */
   answered(): void {
     this.#ringing = false;
     this.#present = false;
@@ -118,12 +118,12 @@ export class RoomWatch {
     this.#begin();
   }
 
-  /** Whether the user is in the room. */
+  /** True if the user is in the room. */
   get present(): boolean {
     return this.#present;
   }
 
-  /** The finish reason of a call without speech for too long. */
+  /** Returns the finish reason of a call without speech for too long. */
   async reasonOfSilence(): Promise<FinishReason> {
     const user = this.#options.room.remoteParticipants.get(this.#options.userIdentity);
     // A microphone may have gone again.
@@ -132,7 +132,7 @@ export class RoomWatch {
     return (await this.#vanished()) ? 'user_connection_failure' : 'inactivity_timeout';
   }
 
-  /** Whether no packets come from the user any more: the media server reports a client that was killed after 20 s. */
+  /** Returns whether no packets come from the user any more: the media server reports a client that was killed after 20 s. */
   async #vanished(): Promise<boolean> {
     const { room, userIdentity, clock } = this.#options;
     const user = room.remoteParticipants.get(userIdentity);
@@ -203,13 +203,13 @@ export class RoomWatch {
   }
 }
 
-/** In milliseconds; Infinity where no packet of sound has ever come. */
+/** Returns the time since the user's last packet, in milliseconds; Infinity where no packet of sound has ever come. */
 async function sinceLastPacket(room: Room): Promise<number> {
   const { publisherStats, subscriberStats } = await room.getRtcStats();
   const ago = [...publisherStats, ...subscriberStats].flatMap(({ stats }) => {
     if (stats.case !== 'inboundRtp' || stats.value.stream?.kind !== 'audio') return [];
     const { rtc, inbound } = stats.value;
-    // Microseconds, and milliseconds.
+    // The first is in microseconds, the second in milliseconds.
     return inbound?.lastPacketReceivedTimestamp ? Number(rtc?.timestamp) / 1_000 - inbound.lastPacketReceivedTimestamp : [];
   });
   return Math.min(...ago);

@@ -28,12 +28,12 @@ export interface Services {
   readonly store: Store;
   readonly lifecycle: CallLifecycle;
   readonly recordings: Recordings;
-  /** Of all recordings of the process. */
+  /** Encoder of all recordings of the process. */
   readonly recordingEncoder: RecordingEncoder;
   readonly keys: ProviderKeyReader;
   readonly providerDefaults: ProviderDefaults;
   readonly onTakeover: (part: ProviderPart) => void;
-  /** Of each request to a provider. */
+  /** Called with each request to a provider. */
   readonly measure: (measurement: Measurement) => void;
   /** Counts what a call uses. */
   readonly usageOf: (call: CallRecord) => ProviderUsage;
@@ -45,14 +45,14 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** Connections to Postgres, of all calls: transcripts are written while other things are read. */
+/** Most connections to Postgres, for all calls: transcripts are written while other things are read. */
 const POOL_SIZE = 4;
 
-/** @throws ConfigError without a database */
+/** Opens the services. @throws ConfigError without a database */
 export function openServices(config: Config, logger: Logger, role: RoleClient): Services {
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
   const clock = systemClock;
-  // Not served: a job process reports in its last log line instead.
+  // Nobody reads this registry: a job process reports in its last log line instead.
   const registry = new Registry();
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'parley voice job', logger });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });

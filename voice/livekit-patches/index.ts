@@ -1,5 +1,5 @@
 /**
- * All that Parley changes or uses of LiveKit's libraries beyond their public types. The test of each file fails where a new version has renamed or
+ * The patches hold all that Parley changes or uses of LiveKit's libraries beyond their public types. The test of each file fails where a new version has renamed or
  * repaired what it needs; a process whose library lacks it does not start.
  *
  * | file | of |

@@ -1,15 +1,15 @@
-/** Lines of LiveKit's agent library in the form of ours: its own have numbers for levels, and some hold what the user said. */
+/** Writes the lines of LiveKit's agent library in the form of ours: its own have numbers for levels, and some hold what the user said. */
 import { getJobContext } from '@livekit/agents';
 
 import { createLogger } from '../../platform/logging.ts';
 
-/** Where the library keeps its logger. */
+/** Key under which the library keeps its logger. */
 const LOGGER = Symbol.for('@livekit/agents:logger');
-/** From now on, in this process. Lines of a call have its `jobId`. @param options.level of the role */
+/** Replaces the library's logger in this process. Lines of a call have its `jobId`. @param options.level the level of the role */
 export function logLibrary({ level }: { readonly level: string }): void {
   const logger = createLogger({
     role: 'voice',
-    // The library's own begin with warnings.
+    // The library's own lines begin with warnings.
     level: ['error', 'fatal', 'silent'].includes(level) ? level : 'warn',
     hooks: {
       logMethod([first, ...rest], method) {
@@ -22,7 +22,7 @@ export function logLibrary({ level }: { readonly level: string }): void {
   (globalThis as { [LOGGER]?: unknown })[LOGGER] = logger.child({ library: '@livekit/agents' });
 }
 
-/** Without what was said; an error where our lines have theirs. */
+/** Drops what was said from a line; an error goes where our lines have theirs. */
 function withoutSpeech(line: object): object {
   if (line instanceof Error) return { err: line };
   const kept = Object.entries(line).filter(([key]) => !key.startsWith('lk.pii.'));

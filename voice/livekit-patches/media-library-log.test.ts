@@ -11,12 +11,12 @@ it('answers of the media library come, and none of its log', async () => {
     const room = new Room();
     const client = (globalThis as { _ffiClientInstance?: EventEmitter })._ffiClientInstance;
     client?.on('ffi_event', ({ message }: { readonly message: { readonly case: string } }) => cases.push(message.case));
-    // Nothing listens there.
+    // Nothing listens at this address.
     await expect(room.connect('ws://127.0.0.1:1', 'token', { autoSubscribe: false, dynacast: false })).rejects.toThrow('signal failure');
     client?.removeAllListeners();
   };
   keepMediaLibraryQuiet();
-  // Until then, lines of the beginning may come.
+  // Lines of the beginning may come until then.
   await connect();
   cases.length = 0;
   await connect();

@@ -7,16 +7,16 @@ import { join } from 'node:path';
 
 import { AudioResampler } from '@livekit/rtc-node';
 
-/** Of `@livekit/rtc-ffi-bindings`, the copy that rtc-node uses. */
+/** The part of `@livekit/rtc-ffi-bindings` that is used, of the copy that rtc-node uses. */
 interface Bindings {
   readonly FfiEvent: { fromBinary(data: Uint8Array): unknown };
   livekitInitialize(onEvent: (data: Uint8Array) => void, logs: boolean, version: string): void;
 }
 
-/** Where rtc-node keeps its connection to the media library, from its first use on. */
+/** rtc-node keeps its connection to the media library here, from its first use on. */
 const shared = globalThis as { readonly _ffiClientInstance?: NodeJS.EventEmitter };
 
-/** From now on, in this process. */
+/** Keeps the media library quiet in this process from now on. */
 export function keepMediaLibraryQuiet(): void {
   new AudioResampler(48_000, 16_000).close();
   const client = shared._ffiClientInstance!;

@@ -1,17 +1,18 @@
 /**
- * The processes of calls are Parley's, which calls can share: LiveKit's pool has one for each call. The model of the turn detection is
+ * Replaces LiveKit's pool, which has one process for each call, by Parley's processes, which calls can share. The model of the turn
+ * detection is
  * {@link SharedTurnModel} in place of a process of its own.
  */
 import type { RunningJobInfo } from '@livekit/agents';
 
-// The package exports neither; its files do, in the bundle too.
+// The package doesn't export these two; its files do, in the bundle too.
 import { InferenceProcExecutor } from '../../node_modules/@livekit/agents/dist/ipc/inference_proc_executor.js';
 import { ProcPool } from '../../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
 import type { JobProcesses } from '../job-processes/job-processes.ts';
 import { expectFunctions } from './livekit-error.ts';
 import type { SharedTurnModel } from '../sound/shared-turn-model.ts';
 
-/** For every agent server of this process. */
+/** Replaces the pool of every agent server of this process. */
 export function replaceProcessPool(
   processes: Pick<JobProcesses, 'open' | 'live' | 'launch' | 'close'>,
   turnDetector: SharedTurnModel,

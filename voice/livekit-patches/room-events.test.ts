@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { ignoreSound } from './room-events.ts';
 
 it('a room gets the events of rooms and calls of methods, and none of sound', async () => {
-  // One that is not connected keeps the events that it looks at.
+  // A room that is not connected keeps the events that it looks at.
   const room = new Room() as unknown as { onFfiEvent: (event: unknown) => Promise<void>; preConnectEvents: readonly unknown[] };
   ignoreSound(room as never);
   const events = ['audioStreamEvent', 'roomEvent', 'captureAudioFrame', 'rpcMethodInvocation', undefined].map((name) => ({

@@ -4,17 +4,17 @@
  */
 import type { Room } from '@livekit/rtc-node';
 
-/** What a room looks at, of all there is. */
+/** The only events that a room looks at. */
 const OF_ROOMS: ReadonlySet<string | undefined> = new Set(['roomEvent', 'rpcMethodInvocation']);
 
 const IGNORED = Promise.resolve();
 
-/** Its type hides it. */
+/** The listener of a room, which its type hides. */
 interface RoomListener {
   onFfiEvent: (event: { readonly message: { readonly case: string | undefined } }) => Promise<void>;
 }
 
-/** Before it connects. */
+/** Makes a room ignore the events of sound. Call it before the room connects. */
 export function ignoreSound(room: Room): void {
   const listener = room as unknown as RoomListener;
   const { onFfiEvent } = listener;

@@ -11,7 +11,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';
 import { sipParticipantOf, type SipParticipant } from './sip-participant.ts';
 
-/** The SIP participant joins before the job is dispatched: this is for slow networks, in milliseconds. */
+/** Longest wait for the caller on slow networks, in milliseconds: the SIP participant joins before the job is dispatched. */
 const CALLER_TIMEOUT_MS = 15_000;
 
 export interface InboundOptions {
@@ -113,7 +113,7 @@ export class InboundCalls {
     const missing = missingDynamicData(settings, callerData(leg));
     if (missing.length > 0) return refuse('call_failed', { missing });
     const registration = await lifecycle.register({ ...call, dynamicData: callerData(leg) });
-    // Of the reasons that there are, the one for money.
+    // "invalid_payment" is the one reason about money.
     if (registration.outcome === 'budget_exceeded') return refuse('invalid_payment', { budget: budget?.amount });
     if (registration.outcome !== 'registered') return refuse('concurrent_call_limit_reached', {});
     const known = registration.call;
@@ -128,7 +128,7 @@ export class InboundCalls {
   }
 }
 
-/** The data that every inbound call has: names that an agent may use, and may require. */
+/** Returns the data that every inbound call has: names that an agent may use, and may require. */
 function callerData({ ownNumber, otherNumber }: SipParticipant): Readonly<Record<(typeof callerNames)[number], string>> {
   return { from_number: otherNumber, to_number: ownNumber };
 }

@@ -1,20 +1,20 @@
-/** The keypad of a telephone (DTMF): what the user presses, and what the agent does. */
+/** The keypad of a telephone (DTMF): reads the keys that the user presses, and presses keys for the agent. */
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
 import { unlessAborted } from '../../platform/aborted.ts';
 import { sleep, type Clock, type Timer } from '../../platform/clock.ts';
 
-/** Between two keys of one entry, at most, in milliseconds. */
+/** Longest pause between two keys of one entry, in milliseconds. */
 const PAUSE_MS = 3_000;
-/** One key takes this long with the silence after it, in milliseconds: telephone systems want a tenth of a second of each. */
+/** Time for one key with the silence after it, in milliseconds: telephone systems want a tenth of a second of each. */
 const PRESS_MS = 300;
-/** Of a `w` in what the agent presses, in milliseconds. */
+/** Length of a `w` in the agent's keys, in milliseconds. */
 const WAIT_MS = 500;
-/** Ends an entry, and is not part of it. */
+/** Key that ends an entry, and is not part of it. */
 const END = '#';
 const MOST_KEYS = 64;
 
-/** As RFC 4733 numbers them. */
+/** Keys in the order of their numbers in RFC 4733. */
 const KEYS = '0123456789*#ABCD';
 
 export interface KeypadOptions {
@@ -44,15 +44,15 @@ export class Keypad {
     });
   }
 
-  /** @param onKey with each key @param onEntry with what was pressed, when it is over and no tool collects it */
+  /** Listens to the keys. @param onKey called with each key @param onEntry called with a whole entry that no tool collects */
   listen({ onKey, onEntry }: { readonly onKey: () => void; readonly onEntry: (keys: string) => void }): void {
     this.#onKey = onKey;
     this.#onEntry = onEntry;
   }
 
   /**
-   * The next entry: what was pressed since the last one counts. Of several collections each waits for the one before.
-   * @param count of keys that complete it; an entry of fewer ends with # or a pause
+   * Returns the next entry, which begins with the keys pressed since the last one. Each of several collections waits for the one before.
+   * @param count number of keys that complete it; an entry of fewer ends with # or a pause
    * @returns the keys; empty where none is pressed in time, or the signal aborts
    */
   async collect({
@@ -64,7 +64,7 @@ export class Keypad {
     readonly withinMs: number;
     readonly signal: AbortSignal;
   }): Promise<string> {
-    // Tools of a turn run side by side.
+    // Another tool of the turn may be collecting: tools run side by side.
     while (this.#collection !== undefined) await this.#collection.over;
     const { promise, resolve } = Promise.withResolvers<string>();
     const collection: Collection = { count, done: resolve, over: promise };
@@ -78,7 +78,7 @@ export class Keypad {
     return keys;
   }
 
-  /** @param keys digits, `*`, `#`, A to D; `w` waits half a second */
+  /** Presses keys. @param keys digits, `*`, `#`, A to D; `w` waits half a second */
   async press(keys: string, signal: AbortSignal): Promise<void> {
     for (const key of keys.toUpperCase()) {
       signal.throwIfAborted();

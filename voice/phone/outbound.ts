@@ -5,12 +5,12 @@ import type { Logger } from '../../platform/logging.ts';
 import { untilAborted } from '../../platform/aborted.ts';
 import type { CallRecord, PhoneRoute, Store } from '../../store/index.ts';
 
-/** How long a phone rings, in seconds: voice mail and the networks take over sooner, mostly. */
+/** Longest time that a phone rings, in seconds: voice mail and the networks take over sooner, mostly. */
 export const RING_SECONDS = 45;
-/** The gateway hangs up by itself this long after the longest call that the agent allows, in seconds. */
+/** Time in seconds, beyond the longest call that the agent allows, after which the gateway hangs up by itself. */
 const SPARE_SECONDS = 60;
 
-/** Whether the trunk of a number is the installation's: only of `sip` numbers do users say where it leads. */
+/** Returns whether the trunk of a number is the installation's: users say only of `sip` numbers where the trunk leads. */
 export const isOwnTrunk = ({ provider }: Pick<PhoneRoute, 'provider'>): boolean => provider !== 'sip';
 
 export interface OutboundOptions {
@@ -61,10 +61,10 @@ export class OutboundCalls {
       ringSeconds: RING_SECONDS,
       longestSeconds,
     });
-    // A dial never rejects: only the signal does.
+    // Only the signal rejects here: a dial never does.
     const outcome = await untilAborted(dialling, signal).catch(() => undefined);
     if (outcome?.outcome === 'answered') {
-      // Only for people who compare with the gateway's logs: the call does not wait for it.
+      // Only people who compare with the gateway's logs need the id: the call does not wait for it.
       store.calls.calls
         .nameSipCall({ org, id, sipCallId: outcome.sipCallId })
         .catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to store the SIP call id of a call'));

@@ -12,17 +12,17 @@ import {
   type DetectionState,
 } from './voicemail-detection.ts';
 
-/** Not a menu: the agent talks to that. */
+/** Categories that are machines. A menu is none: the agent talks to it. */
 const MACHINES: ReadonlySet<CalleeCategory> = new Set(['voicemail', 'unavailable']);
 
 export interface ScreeningOptions {
-  /** Of the agent. */
+  /** Model of the agent. */
   readonly model: ClassifyOptions['model'];
-  /** How long detection listens, in milliseconds. */
+  /** Longest time that detection listens, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called once at most. @param machine voicemail, or an announcement that the callee is unavailable */
+  /** Called once at most. @param machine true for voicemail, or an announcement that the callee is unavailable */
   readonly onDecided: (machine: boolean) => void;
 }
 
@@ -39,7 +39,7 @@ export class Screening {
     this.#state = initial({ timeoutMs: options.timeoutMs });
   }
 
-  /** The call is answered. */
+  /** Begins when the call is answered. */
   begin(): void {
     this.#happened({ type: 'answered' });
   }
@@ -48,7 +48,7 @@ export class Screening {
     if (event.type === 'speaks' || event.type === 'pauses' || event.type === 'understood') this.#happened(event);
   }
 
-  /** Idempotent. */
+  /** Stops listening. Idempotent. */
   stop(): void {
     this.#happened({ type: 'stopped' });
     this.#over.abort();

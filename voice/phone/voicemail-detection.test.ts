@@ -12,7 +12,7 @@ import {
 
 const ANSWERED_AT = 1_000_000;
 
-/** Milliseconds after the answer. */
+/** Sound of the callee, in milliseconds after the answer. */
 interface Heard {
   readonly at: number;
   readonly event: DetectionEvent;
@@ -27,11 +27,11 @@ const words = (at: number, text: string, more = false): Heard => ({ at, event: {
 
 interface Model {
   readonly afterMs: number;
-  /** @returns undefined where it can't tell */
+  /** Classifies words; undefined where it can't tell. */
   readonly category: (text: string) => CalleeCategory | undefined;
 }
 
-/** The timer and the model that the effects ask for, in virtual time. */
+/** Runs the timer and the model that the effects ask for, in virtual time. */
 class Simulation {
   readonly decided: { readonly at: number; readonly category: CalleeCategory; readonly delayMs: number }[] = [];
   readonly asked: string[] = [];
@@ -45,7 +45,7 @@ class Simulation {
     this.#state = initial({ timeoutMs });
   }
 
-  /** @param untilMs after the answer */
+  /** Runs until a time. @param untilMs milliseconds after the answer */
   run(heard: readonly Heard[], untilMs = 200_000): this {
     for (const { at, event } of heard) {
       this.#advance(ANSWERED_AT + at);
@@ -86,7 +86,7 @@ class Simulation {
     switch (effect.type) {
       case 'wait':
         expect(effect.ms).toBeGreaterThan(0);
-        // It isn't armed anew for the same time.
+        // The timer isn't armed anew for the same time.
         expect(at + effect.ms).not.toBe(this.#timer);
         this.#timer = at + effect.ms;
         return;
@@ -251,7 +251,7 @@ describe('an answered call', () => {
     expect(new Simulation(90_000, tells('voicemail')).run([...ringing, answered]).decided).toMatchObject([
       { at: 2_500, category: 'human' },
     ]);
-    // Of sound that goes on, what comes after the answer counts.
+    // A sound that begins before the answer counts from the answer on.
     const tone = said(-1_000, -50);
     expect(new Simulation(90_000, tells('voicemail')).run([tone[0]!, answered, tone[1]!]).decided).toMatchObject([{ at: 2_500 }]);
     const [begins, ends] = said(-3_000, 1_200);

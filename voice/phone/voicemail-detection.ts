@@ -1,5 +1,5 @@
 /**
- * Who has answered an outbound call: a person or a machine. Pure: no I/O, no clock, no promise. The agent says nothing until it is decided.
+ * Decides who has answered an outbound call: a person or a machine. Pure: no I/O, no clock, no promise. The agent says nothing until it is decided.
  *
  *   silence            at the beginning is a person: recordings start at once.
  *   a short greeting   with silence behind it is a person, whatever was said.
@@ -7,38 +7,38 @@
  *   the timeout        decides by the words that were classified last.
  */
 
-/** Of the callee. Of `unavailable` no message can be left; `unknown` goes on as with a person. */
+/** Category of the callee. Nobody can leave a message for one who is `unavailable`; `unknown` goes on as with a person. */
 export type CalleeCategory = 'human' | 'voicemail' | 'unavailable' | 'menu' | 'unknown';
 
 export interface DetectionSettings {
-  /** How long detection listens, in milliseconds from the answer. */
+  /** Longest time that detection listens, in milliseconds from the answer. */
   readonly timeoutMs: number;
 }
 
-/** People say hello and recordings start at once: a callee who is silent for so long is a person. All in milliseconds. */
+/** Shortest silence at the beginning that means a person: people say hello and recordings start at once. All in milliseconds. */
 const SILENT_CALLEE_MS = 2_500;
-/** A greeting of a person is no longer than this, the pauses in it included. */
+/** Longest greeting of a person, the pauses in it included. */
 const SHORT_GREETING_MS = 2_500;
-/** After a short greeting a person waits for an answer. */
+/** Silence after a short greeting, in which a person waits for an answer. */
 const SHORT_GREETING_SILENCE_MS = 500;
-/** Recordings pause between their sentences. */
+/** Silence that is longer than recordings' pauses between their sentences. */
 const SILENCE_MS = 1_500;
-/** What can't be told may be half of what is said. */
+/** Silence after words that can't be told: they may be half of what is said. */
 const UNKNOWN_SILENCE_MS = 3_000;
-/** Words that are being recognised are waited for until so long after their sound. */
+/** Longest wait for words that are being recognised, from the end of their sound. */
 const WORDS_WITHIN_MS = 5_000;
 
 export type DetectionEvent =
   /** The call is answered: detection begins. */
   | { readonly type: 'answered' }
-  // Of the callee's sound.
-  /** @property since when it began, in milliseconds since the epoch: detection is late */
+  // -- the callee's sound
+  /** The callee's sound has begun. @property since its start, in milliseconds since the epoch: detection is late */
   | { readonly type: 'speaks'; readonly since: number }
-  /** @property spokenMs of sound since it began, without the silence behind it */
+  /** The callee's sound has paused. @property spokenMs length of the sound, without the silence behind it */
   | { readonly type: 'pauses'; readonly spokenMs: number }
-  /** @property more words of the same sound are still to come */
+  /** Words are final. @property more true if words of the same sound are still to come */
   | { readonly type: 'understood'; readonly text: string; readonly more: boolean }
-  /** @property category undefined where the model can't tell */
+  /** The model has classified words. @property category undefined where the model can't tell */
   | { readonly type: 'classified'; readonly text: string; readonly category: CalleeCategory | undefined }
   | { readonly type: 'waited' }
   /** The call is over. */
@@ -48,30 +48,30 @@ export type DetectionEffect =
   /** There is one timer: it begins anew. */
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'stopWaiting' }
-  /** All that was heard so far. The answer to former words does not count any more. */
+  /** The model is to classify all words so far. The answer to former words does not count any more. */
   | { readonly type: 'classify'; readonly text: string }
-  /** @property delayMs since the callee's last sound, or since the answer; 0 while the callee speaks */
+  /** The callee is known. @property delayMs time since the callee's last sound, or since the answer; 0 while the callee speaks */
   | { readonly type: 'decided'; readonly category: CalleeCategory; readonly delayMs: number };
 
-/** Times are milliseconds since the epoch. */
+/** State of the detection; times are milliseconds since the epoch. */
 export interface DetectionState {
   readonly settings: DetectionSettings;
   readonly answeredAt: number | undefined;
   readonly speaking: boolean;
-  /** When the present sound began. */
+  /** Start of the present sound. */
   readonly since: number;
-  /** When the first sound after the answer began; undefined until it has paused. */
+  /** Start of the first sound after the answer; undefined until it has paused. */
   readonly beganAt: number | undefined;
-  /** When the last sound ended. */
+  /** End of the last sound. */
   readonly quietSince: number;
   readonly text: string;
   readonly more: boolean;
   /** Words that the model was asked about last. */
   readonly asked: string;
   readonly verdict: { readonly text: string; readonly category: CalleeCategory } | undefined;
-  /** When the timer is due. */
+  /** Time at which the timer is due. */
   readonly dueAt: number | undefined;
-  /** Decided or stopped. */
+  /** True once it is decided or stopped. */
   readonly over: boolean;
 }
 
@@ -97,7 +97,7 @@ export function initial(settings: DetectionSettings): DetectionState {
   };
 }
 
-/** @param at when it happened, in milliseconds since the epoch; never less than before */
+/** Takes an event. @param at its time, in milliseconds since the epoch; never less than before */
 export function step(before: DetectionState, event: DetectionEvent, at: number): DetectionStep {
   const state = { ...before, ...change(before, event, at) };
   const { answeredAt, dueAt } = state;
@@ -126,7 +126,7 @@ function change(state: DetectionState, event: DetectionEvent, at: number): Parti
     case 'pauses': {
       if (!speaking) return {};
       const quietSince = Math.min(at, since + event.spokenMs);
-      // What sounded before the answer was the line.
+      // Sound before the answer was the line.
       if (answeredAt === undefined || quietSince <= answeredAt) return { speaking: false };
       return { speaking: false, quietSince, beganAt: beganAt ?? Math.max(since, answeredAt) };
     }
@@ -154,7 +154,7 @@ interface Outlook {
   readonly category: CalleeCategory;
 }
 
-/** When it is decided, and how, if nothing more happens. */
+/** Returns when it is decided, and how, if nothing more happens. */
 function outlook(state: DetectionState & { readonly answeredAt: number }): Outlook {
   const { settings, answeredAt, verdict } = state;
   const timeout: Outlook = { at: answeredAt + settings.timeoutMs, category: verdict?.category ?? 'unknown' };
@@ -162,7 +162,7 @@ function outlook(state: DetectionState & { readonly answeredAt: number }): Outlo
   return expected !== undefined && expected.at < timeout.at ? expected : timeout;
 }
 
-/** @returns undefined where silence decides nothing */
+/** Returns the decision after silence; undefined where silence decides nothing. */
 function afterSilence(state: DetectionState & { readonly answeredAt: number }): Outlook | undefined {
   const { answeredAt, speaking, beganAt, quietSince, text, more, verdict } = state;
   if (speaking) return undefined;

@@ -1,10 +1,10 @@
-/** What was found out at a provider's address with an account's key: for ten minutes, in this process. */
+/** Remembers for ten minutes, in this process, what was found out at a provider's address with an account's key. */
 import { createHash } from 'node:crypto';
 
 import type { Clock } from '../../platform/clock.ts';
 import { LruMap } from '../../platform/lru.ts';
 
-/** In milliseconds. */
+/** Time for which facts are kept, in milliseconds. */
 const KEPT_MS = 600_000;
 
 interface Known<T> {
@@ -34,5 +34,5 @@ export class AccountMemory<T> {
   }
 }
 
-/** Without the key itself. */
+/** Returns the key of an account, which doesn't hold the API key itself. */
 const keyOf = ({ url, headers }: Account): string => `${url} ${createHash('sha256').update(JSON.stringify(headers)).digest('base64')}`;

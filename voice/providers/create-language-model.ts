@@ -1,4 +1,4 @@
-/** The language model of a conversation, from the settings of its agent: also where nothing is spoken. */
+/** Creates the language model of a conversation from the settings of its agent: also where nothing is spoken. */
 import {
   createProviderFetch,
   type FetchInterceptor,
@@ -20,14 +20,14 @@ import { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { LanguageModel } from './llm/language-model.ts';
 import { providerFailureOf } from './provider-errors.ts';
 
-/** How long a language model that failed or was late is asked last, in milliseconds. */
+/** Time for which a language model that failed or was late is asked last, in milliseconds. */
 const LLM_REST_MS = 30_000;
 
-/** Of all calls of this process. */
+/** Quirks of models that any call of this process has found out. */
 const knownQuirks = new ModelQuirks();
 
 export interface ProviderOptions {
-  /** The organisation in whose namespace the keys are. */
+  /** Organisation in whose namespace the keys are. */
   readonly org: string;
   readonly keys: ProviderKeyReader;
   /** Guards every address that the agent names; what the operator has set needs no guard. */
@@ -35,27 +35,29 @@ export interface ProviderOptions {
   readonly defaults: ProviderDefaults;
   readonly logger: Logger;
   readonly clock?: Clock;
-  /** A fallback has taken over. */
+  /** Called when a fallback has taken over. */
   readonly onTakeover?: (part: ProviderPart) => void;
   /** Sees each request to a provider. */
   readonly observer?: ModelRequestObserver | undefined;
-  /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
+  /** Variables among which `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface LanguageModelSettings extends ProviderOptions {
   readonly agent: Pick<AgentRevisionConfig['agent'], 'llm'>;
-  /** Stands between the model and its server: recorded answers. */
+  /** Stands between the model and its server, to record answers or replay them. */
   readonly intercept?: FetchInterceptor | undefined;
   /** See {@link HedgedLanguageModel}. */
   readonly summarizesFirst?: boolean;
 }
 
-/** @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read */
+/**
+ * Creates the model. @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read
+ */
 export async function createLanguageModel(options: LanguageModelSettings): Promise<HedgedLanguageModel> {
   const { agent, egress, logger, observer, clock = systemClock, intercept = (fetch) => fetch } = options;
   const { temperature, maxTokens } = agent.llm;
-  // What is recorded must not depend on what other calls have found out.
+  // A recording must not depend on what other calls have found out.
   const quirks = options.intercept === undefined ? knownQuirks : new ModelQuirks();
   const create = async (llm: WantedLlm): Promise<LanguageModel> => {
     const endpoint = await llmEndpointOf({ ...options, llm });
@@ -66,7 +68,10 @@ export async function createLanguageModel(options: LanguageModelSettings): Promi
   return new HedgedLanguageModel({ models, clock, logger, summarizesFirst: options.summarizesFirst });
 }
 
-/** Of one part, with its fallbacks. @param options.restMs how long one that failed or was late is asked last, in milliseconds */
+/**
+ * Returns the order of one part's providers, fallbacks included. @param options.restMs how long one that failed or was late is asked last,
+ * in milliseconds
+ */
 export async function providerOrder<W, P extends Named>(
   part: ProviderPart,
   wanted: W & { readonly fallbacks?: readonly W[] | undefined },

@@ -1,4 +1,4 @@
-/** The LLM, STT and TTS of a call, from the settings of its agent. */
+/** Creates the LLM, STT and TTS of a call from the settings of its agent. */
 import {
   createProviderConnect,
   createProviderFetch,
@@ -35,13 +35,13 @@ export interface Providers {
   readonly llm: HedgedLanguageModel;
   readonly stt: SpeechRecognizer;
   readonly tts: SpeechSynthesizer;
-  /** Aborts what is under way. */
+  /** Closes the providers, and aborts their requests. */
   close(): Promise<void>;
 }
 
 export interface CreateProvidersOptions extends ProviderOptions {
   readonly agent: AgentRevisionConfig['agent'];
-  /** Gets the sound that is sent to speech to text: what else is used, the observer sees. */
+  /** Meter of the sound that is sent to speech to text: the observer sees all other usage. */
   readonly meter?: Pick<UsageMeter, 'add'> | undefined;
 }
 
@@ -116,7 +116,7 @@ interface SttWanted {
   readonly withinMs: number;
 }
 
-/** Streams where the provider does; otherwise each turn is one request. */
+/** Returns a provider that streams where it can; otherwise each turn is one request. */
 async function sttProviderOf({
   endpoint,
   language,

@@ -1,4 +1,4 @@
-/** How a provider's voice is heard: over one WebSocket where the provider has one, else in a request for each sentence. */
+/** Creates the source of a provider's voice: one WebSocket where the provider has one, else a request for each sentence. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { createProviderConnect, createProviderFetch, ttsEndpointOf, type WantedTts } from '../../calls/provider-access/index.ts';
@@ -10,7 +10,7 @@ import { SocketSpeech } from './tts/streaming/socket-speech.ts';
 import type { TtsSettings } from './tts/tts-protocols.ts';
 import { voiceIdOf } from './tts/voices.ts';
 
-/** A sentence as a whole, half a minute as Base64. */
+/** Longest message, in bytes: a whole sentence of half a minute as Base64. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
 export interface VoiceSettingsOptions

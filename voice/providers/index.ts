@@ -1,4 +1,4 @@
-/** Language models and speech: what `createProviders` makes of an agent's settings, and how it can fail. */
+/** The providers of language models and speech, as `createProviders` makes them from an agent's settings, and their failures. */
 export {
   createProviderKeyReader,
   ProviderError,

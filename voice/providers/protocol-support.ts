@@ -1,11 +1,11 @@
-/** What the STT and TTS protocols and the lists of voices share. */
+/** Helpers that the STT and TTS protocols and the lists of voices share. */
 import { parseJson } from '../../platform/json.ts';
 import { failureOf, keyOf, type ProviderEndpoint, type ProviderError } from '../../calls/provider-access/index.ts';
 
-/** `de` of `de-AT`. */
+/** Returns the base language: `de` of `de-AT`. */
 export const baseLanguage = (language: string): string => language.split('-')[0]!.toLowerCase();
 
-/** OpenAI's own API refuses fields that compatible servers accept, and requires a key. */
+/** Returns whether an address is OpenAI's own, which refuses fields that compatible servers accept, and requires a key. */
 export const isOpenAi = (baseURL: string): boolean => new URL(baseURL).host === 'api.openai.com';
 
 interface Api {
@@ -13,13 +13,13 @@ interface Api {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @throws ProviderError `refused` without a key */
+/** Builds ElevenLabs' address and headers. @throws ProviderError `refused` without a key */
 export const elevenLabsApi = (endpoint: ProviderEndpoint): Api => ({
   baseURL: endpoint.baseURL ?? 'https://api.elevenlabs.io/v1',
   headers: { 'xi-api-key': keyOf(endpoint) },
 });
 
-/** @throws ProviderError `refused` without a key */
+/** Builds Cartesia's address and headers. @throws ProviderError `refused` without a key */
 export const cartesiaApi = (endpoint: ProviderEndpoint): Api => ({
   baseURL: endpoint.baseURL ?? 'https://api.cartesia.ai',
   headers: { authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': '2025-04-16' },
@@ -32,7 +32,7 @@ export const asText = (value: unknown): string | undefined => (typeof value === 
 
 export const asNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
-/** A member of an unknown value. */
+/** Returns a member of an unknown value. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value;
   for (const step of path) {
@@ -42,12 +42,12 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return current;
 }
 
-/** Text that is no JSON stays as it is. */
+/** Parses JSON; other text stays as it is. */
 export function parseMessage(text: string): unknown {
   return parseJson(text, text);
 }
 
-/** Of a WebSocket next to an HTTP API: `wss:` for `https:`, with a path and a query. */
+/** Returns the address of a WebSocket next to an HTTP API: `wss:` for `https:`, with a path and a query. */
 export function socketUrl(baseURL: string, path: string, query: Readonly<Record<string, string>> = {}): string {
   const parameters = new URLSearchParams(query).toString();
   return `${baseURL.replace(/^http/, 'ws')}${path}${parameters === '' ? '' : `?${parameters}`}`;

@@ -1,4 +1,4 @@
-/** What each provider is sent, as its documentation has it. */
+/** Checks the requests to each provider against its documentation. */
 import { expect, it } from 'vitest';
 
 import type { ProviderEndpoint } from '../../calls/provider-access/index.ts';
@@ -48,7 +48,7 @@ it.each([
   const request = tts(provider);
   expect(request).toMatchObject({ url, headers });
   expect(JSON.parse(request.body)).toMatchObject(body);
-  // Nothing that OpenAI would refuse.
+  // The request has nothing that OpenAI would refuse.
   if (provider === 'openai')
     expect(Object.keys(JSON.parse(request.body) as object).sort()).toEqual(['input', 'model', 'response_format', 'voice']);
 });

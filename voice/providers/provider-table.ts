@@ -16,15 +16,15 @@ import * as tts from './tts/tts-protocols.ts';
 import { cartesiaVoices, elevenLabsVoices, type VoiceDirectory } from './tts/voices.ts';
 
 interface ProviderRow {
-  /** A request for each turn; absent where all models stream. */
+  /** Protocol with a request for each turn; absent where all models stream. */
   readonly stt?: (settings: stt.SttSettings) => stt.SttProtocol;
-  /** Undefined for a model that has no stream. */
+  /** Stream of a model; undefined for one that has none. */
   readonly sttStreaming?: (settings: stt.SttSettings) => SttStreaming | undefined;
-  /** A request for each sentence; absent where all models speak on a WebSocket. */
+  /** Protocol with a request for each sentence; absent where all models speak on a WebSocket. */
   readonly tts?: (settings: tts.TtsSettings) => tts.TtsProtocol;
-  /** Undefined for a model that is asked by requests only. */
+  /** WebSocket of a model; undefined for one that is asked by requests only. */
   readonly ttsStreaming?: (settings: tts.TtsSettings) => TtsStreaming | undefined;
-  /** Where its voices are found by name; absent where requests take names. */
+  /** Directory that finds its voices by name; absent where requests take names. */
   readonly voices?: (endpoint: ProviderEndpoint, name: string) => VoiceDirectory;
 }
 
@@ -43,7 +43,7 @@ const PROVIDERS: Readonly<Record<Exclude<(typeof speechProviders)[number], 'open
   google: { stt: stt.google, tts: tts.google },
 };
 
-/** @throws ProviderError `refused` */
+/** Returns the protocol for whole turns. @throws ProviderError `refused` */
 export function sttProtocolOf(settings: stt.SttSettings): stt.SttProtocol {
   const { endpoint } = settings;
   const create = endpoint.protocol === 'openai' ? stt.openAi : rowOf(endpoint)?.stt;
@@ -51,13 +51,13 @@ export function sttProtocolOf(settings: stt.SttSettings): stt.SttProtocol {
   return create(settings);
 }
 
-/** @returns undefined where each turn is one request. @throws ProviderError `refused` */
+/** Returns the protocol for streams; undefined where each turn is one request. @throws ProviderError `refused` */
 export function sttStreamingOf(settings: stt.SttSettings): SttStreaming | undefined {
   const { endpoint } = settings;
   return endpoint.protocol === 'openai' ? openAiStreaming(settings) : rowOf(endpoint)?.sttStreaming?.(settings);
 }
 
-/** @throws ProviderError `refused` */
+/** Returns the protocol for sentences. @throws ProviderError `refused` */
 export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
   const { endpoint } = settings;
   const create = endpoint.protocol === 'openai' ? tts.openAi : rowOf(endpoint)?.tts;
@@ -65,13 +65,13 @@ export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
   return create(settings);
 }
 
-/** @returns undefined where each sentence is one request. @throws ProviderError `refused` */
+/** Returns the protocol for the WebSocket; undefined where each sentence is one request. @throws ProviderError `refused` */
 export function ttsStreamingOf(settings: tts.TtsSettings): TtsStreaming | undefined {
   const { endpoint } = settings;
   return endpoint.protocol === 'openai' ? undefined : rowOf(endpoint)?.ttsStreaming?.(settings);
 }
 
-/** @returns undefined where requests take the voice as the agent has it */
+/** Returns the directory of voices; undefined where requests take the voice as the agent has it. */
 export function voicesOf(endpoint: ProviderEndpoint): VoiceDirectory | undefined {
   const { protocol, voice, voiceIsName } = endpoint;
   if (voiceIsName === undefined || voice === undefined || protocol === 'openai') return undefined;

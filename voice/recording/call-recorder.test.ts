@@ -44,12 +44,12 @@ function aRecording({ clock, from = clock }: { readonly clock: FakeClock; readon
   };
 }
 
-/** From 1 upwards, so that each tells which one it is. */
+/** Numbers samples from 1 upwards, so that each tells which one it is. */
 const numbered = (length: number, first = 0): Int16Array => Int16Array.from({ length }, (_, at) => 1 + ((first + at) % 30_000));
 
 const soundOf = (ms: number, sampleRate = RECORDING_RATE): Sound => ({ samples: numbered((ms * sampleRate) / 1_000), sampleRate });
 
-/** What is not silent. */
+/** Returns the part that is not silent. */
 const heardIn = (samples: Int16Array): { readonly from: number; readonly until: number } => ({
   from: samples.findIndex((sample) => sample !== 0),
   until: samples.findLastIndex((sample) => sample !== 0) + 1,
@@ -62,7 +62,10 @@ describe('sound of both sides', () => {
     readonly samples: Int16Array;
   }
 
-  /** Sound in frames, after a silence or right after the sound before it. `burst`: all of it arrives at once, when it is over. */
+  /**
+   * Generates sound in frames, after a silence or right after the sound before it. With `burst` all of it arrives at once, when it is
+   * over.
+   */
   const part = fc.record({
     pauseMs: fc.oneof(fc.constant(0), fc.integer({ min: 300, max: 6_000 })),
     frameMs: fc.constantFrom(10, 20, 100, 1_000),
@@ -86,7 +89,7 @@ describe('sound of both sides', () => {
       for (let index = 0; index < number; index += 1) {
         const atMs = heardMs + jitterMs[index]!;
         const samples = numbered((RECORDING_RATE * frameMs) / 1_000, positionOf(heardMs));
-        // Later than two seconds it would be lost.
+        // Sound that is later than two seconds would be lost.
         arrivedMs = Math.max(arrivedMs, burst ? Math.min(overMs, atMs + 1_900) : atMs + frameMs);
         frames.push({ atMs, arrivesMs: arrivedMs, samples });
         const follows = placed.length > 0 && (index > 0 || pauseMs === 0);
@@ -134,7 +137,7 @@ describe('sound of both sides', () => {
     const { recorder, beganAt, left, right } = aRecording({ clock });
     const clicksMs = [40, 333, 700, 2_410, 2_760];
     const frames = (sampleRate: number, frameMs: number): readonly { readonly sound: Sound; readonly atMs: number }[] =>
-      // A gap from 1,000 to 2,400 ms.
+      // The gap is from 1,000 to 2,400 ms.
       [0, 2_400].flatMap((fromMs) =>
         Array.from({ length: 1_000 / frameMs }, (_, index) => {
           const atMs = fromMs + index * frameMs;
@@ -190,7 +193,7 @@ describe('a recording', () => {
     const clock = new FakeClock();
     const { recorder, beganAt, left, right } = aRecording({ clock });
     clock.tick(5_000);
-    // Up to 3,000 ms silence is written.
+    // Silence is written up to 3,000 ms.
     recorder.user(soundOf(500), beganAt + 3_000);
     recorder.agent(soundOf(500), beganAt + 2_800);
     recorder.agent(soundOf(500), beganAt + 2_000);

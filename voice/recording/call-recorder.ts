@@ -9,12 +9,12 @@ import type { SoundEncoder } from './encoder/index.ts';
 import { StereoBuffer } from './stereo-buffer.ts';
 import { positionOf } from './timeline.ts';
 
-/** How late sound may come, in milliseconds: then its time is written as silence. */
+/** Longest delay of sound, in milliseconds: then its time is written as silence. */
 const LATE_MS = 2_000;
 const WRITE_INTERVAL_MS = 1_000;
 
 export interface CallRecorderOptions {
-  /** Where the Ogg Opus file is written. */
+  /** Path of the Ogg Opus file. */
   readonly file: string;
   readonly encoder: Pick<SoundEncoder, 'open'>;
   readonly clock: Clock;
@@ -29,10 +29,10 @@ export class CallRecorder {
   readonly #right = new Channel((samples, start) => this.#sound.put(1, samples, start));
   readonly #output: Writable;
   readonly #complete: Promise<void>;
-  /** When the recording began: milliseconds since the epoch, and by the clock that never jumps. */
+  /** Time at which the recording began: milliseconds since the epoch, and by the clock that never jumps. */
   readonly #origin: { readonly now: number; readonly monotonic: number };
   #timer: Timer | undefined;
-  /** Milliseconds from the beginning: no sound is waited for that is older. */
+  /** Time before which no sound is waited for, in milliseconds from the beginning. */
   #limitMs = -LATE_MS;
   #closing: Promise<void> | undefined;
 
@@ -43,22 +43,22 @@ export class CallRecorder {
     onStart();
     this.#output = encoder.open(file);
     this.#complete = finished(this.#output);
-    // `close` throws it.
+    // `close` throws the failure.
     this.#complete.catch(() => this.#stop());
     this.#writeLater();
   }
 
-  /** @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
+  /** Records sound of the user. @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
   user(sound: Sound, at: number): void {
     this.#record(() => this.#left.add(sound, at - this.#origin.now));
   }
 
-  /** @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
+  /** Records sound of the agent. @param sound one channel @param at when its first sample was heard, in milliseconds since the epoch */
   agent(sound: Sound, at: number): void {
     this.#record(() => this.#right.add(sound, at - this.#origin.now));
   }
 
-  /** Writes what was heard until now. Resolves when the file is complete. @throws the encoder's failure, or the resampler's */
+  /** Writes the sound until now. Resolves when the file is complete. @throws the encoder's failure, or the resampler's */
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
@@ -76,7 +76,7 @@ export class CallRecorder {
     await this.#complete;
   }
 
-  /** A failure ends the recording, not the call. */
+  /** Runs work whose failure ends the recording, not the call. */
   #record(work: () => void): void {
     if (this.#timer === undefined) return;
     try {
@@ -97,7 +97,7 @@ export class CallRecorder {
   #writeLater(): void {
     this.#timer = this.#clock.after(WRITE_INTERVAL_MS, () => {
       this.#writeLater();
-      // After a stall it catches up step by step: what came meanwhile has not been read yet.
+      // After a stall it catches up step by step: sound that came meanwhile has not been read yet.
       this.#limitMs = Math.min(this.#elapsedMs() - LATE_MS, this.#limitMs + 2 * WRITE_INTERVAL_MS);
       this.#record(() => this.#write());
     });

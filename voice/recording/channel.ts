@@ -1,31 +1,31 @@
-/** One side of a recording, from when its sound is heard until it is written: at the recording's rate, in its place. */
+/** Keeps one side of a recording, from when its sound is heard until it is written: at the recording's rate, in its place. */
 import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
 import type { Sound } from '../../platform/wav.ts';
 import { RECORDING_RATE } from './encoder/rate.ts';
 import { endOf, place, type Run } from './timeline.ts';
 
-/** The resampler gets so much at once, in milliseconds: most of what it costs are the calls into the media library. */
+/** Sound that the resampler gets at once, in milliseconds: most of its cost are the calls into the media library. */
 const CHUNK_MS = 1_000;
 
 export class Channel {
   readonly #put: (samples: Int16Array, start: number) => void;
   #run: Run | undefined;
-  /** Of the run, in its place. */
+  /** Number of the run's samples in their place. */
   #placed = 0;
-  /** Where the next run may begin. */
+  /** Position where the next run may begin. */
   #free = 0;
-  /** Of the run, not resampled yet: the first `#filled` samples. */
+  /** Samples of the run that are not resampled yet: the first `#filled`. */
   #chunk = new Int16Array();
   #filled = 0;
   #resampler: AudioResampler | undefined;
 
-  /** @param put takes sound at the recording's rate to its position */
+  /** Creates a channel. @param put takes sound at the recording's rate to its position */
   constructor(put: (samples: Int16Array, start: number) => void) {
     this.#put = put;
   }
 
-  /** @param atMs when its first sample was heard, since the recording's beginning */
+  /** Adds sound. @param atMs when its first sample was heard, since the recording's beginning */
   add({ samples, sampleRate }: Sound, atMs: number): void {
     const channel = this.#run === undefined ? { end: this.#free, open: false } : { end: endOf(this.#run), open: true };
     const { start, lost } = place({ atMs, sampleRate, length: samples.length }, channel);
@@ -35,7 +35,7 @@ export class Channel {
   }
 
   /**
-   * Resamples what stands before a position, and ends what ends there.
+   * Resamples the sound before a position, and ends the runs that end there.
    * @returns where its sound is complete up to: there, or shortly before
    */
   settle(until: number): number {
@@ -49,7 +49,7 @@ export class Channel {
     return Math.min(until, run.start + this.#placed);
   }
 
-  /** No later sound continues what is there. */
+  /** Ends the run: no later sound continues it. */
   end(): void {
     const run = this.#run;
     if (run === undefined) return;
@@ -59,7 +59,7 @@ export class Channel {
     this.#run = undefined;
   }
 
-  /** What stands before a position is written: later sound begins behind it. */
+  /** Releases the sound before a position, which is written: later sound begins behind it. */
   release(until: number): void {
     this.#free = Math.max(this.#free, until);
   }
@@ -75,7 +75,7 @@ export class Channel {
     if (sampleRate !== this.#resampler?.inputRate) {
       this.#resampler?.close();
       this.#resampler = sampleRate === RECORDING_RATE ? undefined : new AudioResampler(sampleRate, RECORDING_RATE, 1);
-      // Never empty: the media library refuses a rate of 0.
+      // The chunk is never empty: the media library refuses a rate of 0.
       this.#chunk = new Int16Array(Math.max(1, Math.ceil((sampleRate * CHUNK_MS) / 1_000)));
     }
     this.#run = { start: Math.max(this.#free, Math.round(start)), sampleRate, length: 0 };
@@ -97,7 +97,7 @@ export class Channel {
   #resample(): void {
     const run = this.#run;
     if (run === undefined || this.#filled === 0) return;
-    // A copy: of a view the media library would read the whole buffer.
+    // The frame has a copy: of a view the media library would read the whole buffer.
     const samples = this.#chunk.slice(0, this.#filled);
     this.#filled = 0;
     for (const { data } of this.#resampler!.push(new AudioFrame(samples, run.sampleRate, 1, samples.length))) this.#keep(data);

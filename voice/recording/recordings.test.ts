@@ -29,13 +29,13 @@ beforeAll(async () => {
 let folder: string;
 beforeEach(() => void (folder = testFolder()));
 
-/** What recordings know of calls. */
+/** The calls and the storage, as recordings see them. */
 interface World {
   /** Called instead of an answer of the database. */
   silent?: () => void;
   status: CallRecord['status'] | undefined;
   readonly added: { readonly durationMs: number; readonly bytes: number }[];
-  /** The call was deleted. */
+  /** True if the call was deleted. */
   deleted?: boolean;
   laterMs: number;
 }
@@ -45,7 +45,7 @@ const files = () => join(folder, 'files');
 const storedKeys = () => openFileStorage({ url: `file://${files()}` }).list('recordings/', { limit: 10 });
 const spooled = async () => readdir(spool());
 
-/** Files have the system's time, as this has at its beginning. No time passes, unless the test brings a clock. */
+/** Builds a clock. Files have the system's time, as this has at its beginning. No time passes, unless the test brings a clock. */
 const clockOf = (world: World, beginning = Date.now()): Clock => ({
   now: () => beginning + world.laterMs,
   monotonic: () => 0,
@@ -82,7 +82,7 @@ function recordingsOf(world: World, clock: Clock = clockOf(world)): Recordings {
 
 const aWorld = (status: World['status'] = 'ended'): World => ({ status, added: [], laterMs: 0 });
 
-/** As a recorder does. */
+/** Records as a recorder does. */
 async function record(recordings: Recordings, { begin = true }: { readonly begin?: boolean } = {}) {
   const recording = await recordings.open(ref);
   recording.started();
@@ -91,7 +91,7 @@ async function record(recordings: Recordings, { begin = true }: { readonly begin
   return recording;
 }
 
-/** The same, in a process that is gone. */
+/** Records in a process that is gone. */
 async function abandon(recordings: Recordings): Promise<void> {
   await record(recordings);
   const gone = spawn(process.execPath, ['-e', 'setInterval(() => 0, 60000)']);
@@ -195,7 +195,7 @@ describe('what is left of jobs that are gone', () => {
     recording.leave();
     expect(await recordings.recover()).toBe(1);
     expect(await spooled()).toEqual([]);
-    // Nothing is left behind for a recording that is saved.
+    // A recording that is saved leaves nothing behind.
     recording.leave();
     expect(await spooled()).toEqual([]);
   });

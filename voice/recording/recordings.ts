@@ -1,4 +1,4 @@
-/** Recordings of calls: from the files that the jobs write in the spool to the storage. */
+/** Brings recordings of calls from the files that the jobs write in the spool to the storage. */
 import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -15,22 +15,25 @@ import { processIdentity } from './process-identity.ts';
 import { type RecordingFacts, Spool, type SpooledRecording } from './spool.ts';
 import { every } from '../../platform/every.ts';
 
-/** `kept`: it is in the spool, and the role uploads it. `none`: nothing was recorded. */
+/** Outcome of saving. `kept`: it is in the spool, and the role uploads it. `none`: nothing was recorded. */
 export type Saved = 'saved' | 'kept' | 'none';
 
 /** The recording of a call that this process serves. */
 export interface OpenRecording {
-  /** Where its sound is written, as Ogg Opus. */
+  /** Path of its sound, as Ogg Opus. */
   readonly file: string;
-  /** The recorder starts: the file begins here. The first time counts. */
+  /** Notes that the recorder starts: the file begins here. The first time counts. */
   started(): void;
-  /** The recording begins here: earlier sound is cut off, missing sound becomes silence. The first time counts. */
+  /** Begins the recording here: earlier sound is cut off, missing sound becomes silence. The first time counts. */
   begin(): void;
-  /** The recording ends here: later sound is cut off. The first time counts. */
+  /** Ends the recording here: later sound is cut off. The first time counts. */
   end(): void;
-  /** Once the conversation is closed. Takes ten seconds at most, and never fails: what can't be saved now is saved later. */
+  /**
+   * Saves the recording, once the conversation is closed. Takes ten seconds at most, and never fails: a recording that can't be saved now
+   * is saved later.
+   */
   save(): Promise<Saved>;
-  /** The job is over: what it could not save is the role's. */
+  /** Leaves the recording, when the job is over: one that it could not save is the role's. */
   leave(): void;
 }
 
@@ -41,15 +44,18 @@ export interface RecordingsOptions {
   readonly lifecycle: Pick<CallLifecycle, 'addRecording'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Folder. */
+  /** Folder of the spool. */
   readonly spool: string;
-  /** How long a call waits for its recording, in milliseconds; 10,000 by default. The end of a call must not depend on the storage. */
+  /**
+   * Longest time that a call waits for its recording, in milliseconds; 10,000 by default. The end of a call must not depend on the
+   * storage.
+   */
   readonly timeoutMs?: number;
 }
 
-/** Two hours are some 60 MB. */
+/** Largest recording, in bytes; two hours are some 60 MB. */
 const MAX_BYTES = 1024 ** 3;
-/** How long a recording of an unknown call is kept, in milliseconds: the role may be connected to another database for a while. */
+/** Time for which a recording of an unknown call is kept, in milliseconds: the role may be connected to another database for a while. */
 const KEEP_UNKNOWN_MS = 7 * DAY_MS;
 
 export class Recordings {
@@ -62,7 +68,7 @@ export class Recordings {
     this.#spool = new Spool(options.spool);
   }
 
-  /** Recordings that the last {@link recover} found and could not save. */
+  /** Number of recordings that the last {@link recover} found and could not save. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -99,7 +105,7 @@ export class Recordings {
     const { org, id } = recording.facts;
     const late = new AbortController();
     try {
-      // Not everything ends with a signal; what goes on after it does no harm.
+      // A signal does not end everything; work that goes on after it does no harm.
       const saved = await withTimeout(clock, timeoutMs, this.#save(recording, late.signal));
       if (saved === undefined) {
         late.abort(new Error(`not saved within ${timeoutMs} ms`));
@@ -135,7 +141,7 @@ export class Recordings {
         logger.info({ org, callId: id, outcome }, 'handled the recording of a job that is gone');
       } catch (err) {
         if (!(err instanceof StorageError) || err.retryable) throw err;
-        // Perhaps only this one: the others go on.
+        // The storage may refuse only this one: the others go on.
         logger.error({ err, org, callId: id, folder: recording.folder }, 'the storage refused the recording of a call; retrying');
         refused = err;
       }
@@ -214,7 +220,7 @@ function notThere(error: unknown): undefined {
 }
 
 const INTERVAL_MS = 10_000;
-/** While the storage is away, in milliseconds. */
+/** Longest pause while the storage is away, in milliseconds. */
 const LONGEST_INTERVAL_MS = 60_000;
 
 export interface RecordingUploader {

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
 import { isAlive } from './process-identity.ts';
 
-/** The recording. */
+/** Name of the recording's file. */
 const SOUND_FILE = 'audio.ogg';
 const FACTS_FILE = 'call.json';
 
@@ -21,7 +21,7 @@ const facts = z.object({
   jobId: z.string(),
   /** Identity of the process that records, other calls too. */
   process: z.string(),
-  /** All by this machine's clock, milliseconds since the epoch: the file begins, the call begins, the call ends, its job ends. */
+  /** Times of this machine's clock, in milliseconds since the epoch: the file begins, the call begins, the call ends, its job ends. */
   recordingFrom: milliseconds,
   from: milliseconds,
   to: milliseconds,
@@ -37,7 +37,7 @@ export interface SpooledRecording {
   readonly sound: string;
 }
 
-/** PARLEY_VOICE_SPOOL, or a folder of the installation's own, named by its database. */
+/** Returns PARLEY_VOICE_SPOOL, or a folder of the installation's own, named by its database. */
 export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATABASE_URL'>): string {
   if (config.PARLEY_VOICE_SPOOL !== undefined) return config.PARLEY_VOICE_SPOOL;
   const url = URL.parse(config.DATABASE_URL ?? '');
@@ -46,7 +46,7 @@ export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATAB
 }
 
 /**
- * Creates it, or checks its owner: the encoder is started from there, and its name can be guessed.
+ * Creates the spool, or checks its owner: the encoder is started from there, and its name can be guessed.
  * @param user id of the user whose folder it has to be; undefined where there are no users
  * @throws Error for a folder of another user, or one into which others may write
  */
@@ -61,12 +61,12 @@ export async function ensureSpool(root: string, user = process.getuid?.()): Prom
 export class Spool {
   readonly #root: string;
 
-  /** @param root made when it is first used; closed to other users */
+  /** Uses a spool. @param root made when it is first used; closed to other users */
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** The folder of one call and job. */
+  /** Opens the folder of one call and job. */
   async open(known: RecordingFacts): Promise<SpooledRecording> {
     await ensureSpool(this.#root);
     const folder = join(this.#root, `${known.id}.${known.jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`);
@@ -76,14 +76,14 @@ export class Spool {
     return recording;
   }
 
-  /** At once, so that it is there if the process is gone a moment later. */
+  /** Writes the facts at once, so that they are there if the process is gone a moment later. */
   note({ folder }: SpooledRecording, known: RecordingFacts): void {
     const file = join(folder, FACTS_FILE);
     writeFileSync(`${file}.new`, JSON.stringify(known), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   }
 
-  /** Those whose job is over or gone, the oldest first. */
+  /** Returns the recordings whose job is over or gone, the oldest first. */
   async abandoned(): Promise<readonly SpooledRecording[]> {
     const names = (await readdir(this.#root).catch(() => [])).toSorted((a, b) => (a < b ? -1 : 1));
     const found: SpooledRecording[] = [];

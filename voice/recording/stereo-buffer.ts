@@ -1,27 +1,32 @@
-/** Both sides of a recording, from when their sound is in its place until it is written: left and right in turn, silent where nothing was heard. */
+/**
+ * Keeps both sides of a recording, from when their sound is in its place until it is written: left and right in turn, silent where nothing
+ * was heard.
+ */
 import { positionOf } from './timeline.ts';
 
-/** Longer than sound is usually waited for, in milliseconds. */
+/** First size of the buffer, in milliseconds: longer than sound is usually waited for. */
 const USUAL_MS = 4_000;
 
-/** One memory for the length of a call: pieces that live for seconds would make the process collect garbage every few seconds. */
+/**
+ * A buffer in one memory for the length of a call: pieces that live for seconds would make the process collect garbage every few seconds.
+ */
 export class StereoBuffer {
   #samples = new Int16Array(2 * positionOf(USUAL_MS));
   #from = 0;
 
-  /** Position of what is taken next. */
+  /** Position of the sample that is taken next. */
   get from(): number {
     return this.#from;
   }
 
-  /** @param side 0 is left @param start position of the first sample, not before {@link from} */
+  /** Puts sound into its place. @param side 0 is left @param start position of the first sample, not before {@link from} */
   put(side: 0 | 1, samples: Int16Array, start: number): void {
     const first = 2 * (start - this.#from) + side;
     this.#reserve(first + 2 * samples.length);
     for (let at = 0; at < samples.length; at += 1) this.#samples[first + 2 * at] = samples[at]!;
   }
 
-  /** @returns what stands before a position */
+  /** Takes the samples before a position. */
   take(until: number): Int16Array<ArrayBuffer> {
     const length = 2 * (until - this.#from);
     this.#reserve(length);

@@ -31,7 +31,7 @@ describe('new sound', () => {
     let farthest = 0;
     let runs = 0;
     for (let heardMs = 0; heardMs < 3_600_000; heardMs += frameMs * speed) {
-      // Arrives late by chance.
+      // Frames arrive late by chance.
       const atMs = heardMs + 40 * random();
       const sound = { atMs, sampleRate: 48_000, length: (48_000 * frameMs) / 1_000 };
       const end: number = run === undefined ? 0 : endOf(run);
@@ -44,7 +44,7 @@ describe('new sound', () => {
       run = { ...run, length: run.length + sound.length - lost };
     }
     expect(farthest).toBeLessThanOrEqual(positionOf(TOLERANCE_MS));
-    // A second too much or too little in an hour.
+    // The clocks differ by a second in an hour.
     expect(runs).toBeLessThan(40);
   });
 });

@@ -1,33 +1,36 @@
-/** Where sound stands in a recording, by the time at which it was heard. Positions count samples of one channel from the recording's beginning. */
+/**
+ * Places sound in a recording, by the time at which it was heard. Positions count samples of one channel from the recording's beginning.
+ */
 import { RECORDING_RATE } from './encoder/rate.ts';
 
-/** Sound that begins so much earlier or later than the sound before it ends, in milliseconds, is its continuation: jitter must not chop it. */
+/** Largest gap or overlap, in milliseconds, at which sound continues the sound before it: jitter must not chop it. */
 const TOLERANCE_MS = 100;
 
 /** Sound of one rate without a gap. */
 export interface Run {
-  /** Of its first sample. */
+  /** Position of its first sample. */
   readonly start: number;
-  /** In Hz, as it came. */
+  /** Rate in Hz, as it came. */
   readonly sampleRate: number;
-  /** In samples of that rate. */
+  /** Length in samples of that rate. */
   readonly length: number;
 }
 
 export const positionOf = (ms: number): number => (ms * RECORDING_RATE) / 1_000;
 
-/** Not always whole: the rates differ. */
+/** Returns where a run ends. Not always whole: the rates differ. */
 export const endOf = ({ start, sampleRate, length }: Run): number => start + positionOf((length / sampleRate) * 1_000);
 
 export interface NewSound {
-  /** When it began, in milliseconds since the recording's beginning. */
+  /** Start of the sound, in milliseconds since the recording's beginning. */
   readonly atMs: number;
   readonly sampleRate: number;
-  /** In samples of its rate. */
+  /** Length in samples of its rate. */
   readonly length: number;
 }
 
 /**
+ * Finds the place of sound.
  * @param channel.end where its sound ends, or where nothing is written yet
  * @param channel.open whether new sound may continue the last one
  * @returns where the sound begins, and how many of its samples come too late for that

@@ -1,4 +1,4 @@
-/** What is heard and said in a call, as its agent asks for: ears and voice for its conversation. */
+/** Gives a conversation the ears and the voice that its agent asks for. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -15,9 +15,9 @@ export interface CallSoundOptions extends Pick<SpokenVoiceOptions, 'synthesizer'
   readonly agent: AgentRevisionConfig['agent'];
   readonly recognizer: Pick<SpeechRecognizer, 'listen'>;
   readonly sink: SoundSink;
-  /** Tells speech from silence. */
+  /** Model that tells speech from silence. */
   readonly vad: WindowModel;
-  /** Absent in a process that has none. */
+  /** Model of the end-of-turn detector; absent in a process that has none. */
   readonly turnModel: TurnModel | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -62,17 +62,17 @@ export class CallSound {
     return this.#ears;
   };
 
-  /** Undefined before the conversation listens. */
+  /** The ears; undefined before the conversation listens. */
   get ears(): CallEars | undefined {
     return this.#ears;
   }
 
-  /** Undefined before there is a conversation. */
+  /** The voice; undefined before there is a conversation. */
   get voice(): SpokenVoice | undefined {
     return this.#voice;
   }
 
-  /** Somebody listens: what was said until now is heard from its beginning. */
+  /** Starts the playout when somebody listens: all speech until now is heard from its beginning. */
   open(): void {
     this.#playout?.open();
   }

@@ -7,10 +7,10 @@ import { CallEars } from './ears.ts';
 import { WINDOW_MS } from './voice-activity.ts';
 
 const WINDOW = 512;
-/** The model of voice activity fails on it. */
+/** Sample on which the model of voice activity fails. */
 const BROKEN = 13;
 
-/** Ears, and a user whose windows say by their samples whether there is speech. */
+/** Builds ears, and a user whose windows say by their samples whether there is speech. */
 function someEars({
   detects,
   slow = false,
@@ -52,7 +52,7 @@ function someEars({
     report: (event) => void events.push(event),
     fail: (error) => void failures.push(error),
   });
-  /** In real time. */
+  /** Lets the user be heard in real time. */
   const hears = async (windows: number, speech: boolean): Promise<void> => {
     for (let count = 0; count < windows; count += 1) {
       clock.tick(WINDOW_MS);
@@ -151,7 +151,7 @@ describe('ears', () => {
       { type: 'pauses', spokenMs: 5 * WINDOW_MS },
       { type: 'understood', text: '', more: false },
     ]);
-    // Of what is said next they are.
+    // The words of the next sound are still to come.
     await hears(5, true);
     await hears(8, false);
     expect(events.at(-1)).toEqual({ type: 'pauses', spokenMs: 5 * WINDOW_MS });

@@ -1,5 +1,5 @@
 /**
- * What is heard of the user: their sound, window by window, becomes events of the conversation. One reader for voice activity, speech to text and the
+ * Turns the user's sound, window by window, into events of the conversation. One reader for voice activity, speech to text and the
  * end-of-turn detector.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -19,12 +19,12 @@ import {
   type VoiceChange,
 } from './voice-activity.ts';
 
-/** Of what ears hear, in Hz. */
+/** Sample rate of the sound that ears hear, in Hz. */
 export const EAR_SAMPLE_RATE = 16_000;
 
 /** A model that remembers the windows before. */
 export interface WindowModel {
-  /** How likely it is that somebody speaks, 0 to 1. @param window of {@link WINDOW_MS} */
+  /** Returns how likely it is that somebody speaks, 0 to 1. @param window of {@link WINDOW_MS} */
   predict(window: Int16Array): Promise<number>;
 }
 
@@ -36,7 +36,7 @@ export interface CallEarsOptions {
   readonly turnDetector: Pick<TurnDetector, 'delayMs'> | undefined;
   readonly clock: Clock;
   readonly report: (event: EarEvent) => void;
-  /** Nothing is understood any more. */
+  /** Called when nothing is understood any more. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -49,13 +49,13 @@ export class CallEars implements Ears {
   #last: Int16Array[] = [];
   #voice: VoiceActivity = SILENT;
   #reading: Promise<void> | undefined;
-  /** Of pauses: what is found out about one is of no use after the next sound. */
+  /** Number of sounds so far: findings about a pause are of no use after the next sound. */
   #sounds = 0;
-  /** All words of the last pause have come, also where the silence is not long enough for one yet. */
+  /** True if all words of the last pause have come, also where the silence is not long enough for one yet. */
   #settled = false;
   #deaf = false;
   #finishing = false;
-  /** No words are due any more. */
+  /** Called when no words are due any more. */
   #onKnown: () => void = () => undefined;
   #closed = false;
 
@@ -74,7 +74,7 @@ export class CallEars implements Ears {
     });
   }
 
-  /** @param window of {@link WINDOW_MS} at {@link EAR_SAMPLE_RATE} */
+  /** Hears a window. @param window of {@link WINDOW_MS} at {@link EAR_SAMPLE_RATE} */
   hear(window: Int16Array): void {
     if (this.#closed || this.#finishing || this.#deaf) return;
     this.#recognition.push(window);
@@ -82,12 +82,12 @@ export class CallEars implements Ears {
     this.#reading ??= this.#read().catch((error: unknown) => this.#broken(error));
   }
 
-  /** There is no track to listen to any more. */
+  /** Notes that there is no track to listen to any more. */
   hearNothing(): void {
     void this.caughtUp().then(() => this.#take(hearNothing(this.#voice)));
   }
 
-  /** Nothing is heard, and nothing counts that was being said. @returns ends it */
+  /** Hears nothing, and drops what was being said. @returns ends it */
   deafen(): () => void {
     this.#deaf = true;
     this.#unread.length = 0;
@@ -134,7 +134,7 @@ export class CallEars implements Ears {
     this.#reading = undefined;
   }
 
-  /** Without voice activity nobody knows when the user speaks. */
+  /** Reports a failure of voice activity, without which nobody knows when the user speaks. */
   #broken(error: unknown): void {
     this.#finishing = true;
     this.#unread.length = 0;
@@ -162,7 +162,7 @@ export class CallEars implements Ears {
       case 'pauses':
         if (this.#recognition.byRequest) this.#askForWords();
         report({ type: 'pauses', spokenMs: change.spokenMs });
-        // They came faster than the pause was one.
+        // The words came before the silence was long enough for a pause.
         if (this.#settled) report({ type: 'understood', text: '', more: false });
         return void this.#detectTurn();
     }

@@ -1,4 +1,4 @@
-/** One piece of sound of several, copied: of a view the media library would read all that it is part of. */
+/** Joins pieces of sound in a copy: of a view the media library would read all that it is part of. */
 export function joinSamples(pieces: readonly Int16Array[]): Int16Array {
   const all = new Int16Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -7,7 +7,7 @@ export type LocalInference = typeof localInferencePackage;
 
 const require = createRequire(import.meta.url);
 
-/** @throws Error where the package has no binary for this system */
+/** Loads the models. @throws Error where the package has no binary for this system */
 export function localInference(): LocalInference {
   try {
     return require('@livekit/local-inference') as LocalInference;

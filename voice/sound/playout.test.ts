@@ -6,7 +6,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { PER_MS, SomeSink } from '../../test/support/some-sink.ts';
 import { Playout, PLAYOUT_SAMPLE_RATE } from './playout.ts';
 
-/** @param value of each sample */
+/** Makes a frame. @param value of each sample */
 const frameOf = (ms: number, value: number): AudioFrame => {
   const samples = new Int16Array(ms * PER_MS).fill(value);
   return new AudioFrame(samples, PLAYOUT_SAMPLE_RATE, 1, samples.length);
@@ -36,7 +36,7 @@ function aPlayout() {
   return { clock, sink, playout, heard, ended, sounds, wait, say };
 }
 
-/** How long each was played, in milliseconds, in the order in which they were. */
+/** Returns how long each value was played, in milliseconds, in the order in which they were. */
 function runsOf(samples: readonly number[]): readonly (readonly [number, number])[] {
   const runs: [number, number][] = [];
   for (const value of samples) {

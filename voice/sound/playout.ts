@@ -1,18 +1,18 @@
 /**
- * The agent's sound, speech after speech: paced, so that what isn't heard yet can still be paused or taken back, and known to the sample how much of each
- * was played.
+ * Plays the agent's sound, speech after speech: paced, so that what isn't heard yet can still be paused or taken back, and known to the
+ * sample how much of each was played.
  */
 import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../platform/clock.ts';
 import { joinSamples } from './join-samples.ts';
 
-/** In Hz. */
+/** Sample rate in Hz. */
 export const PLAYOUT_SAMPLE_RATE = 24_000;
 
-/** What plays sound; it can't take back or pause what it has. LiveKit's `AudioSource` is one. */
+/** Plays sound, and can't take back or pause what it has. LiveKit's `AudioSource` is one. */
 export interface SoundSink {
-  /** That it has not played yet, in milliseconds. */
+  /** Length of the sound that it has not played yet, in milliseconds. */
   readonly queuedDuration: number;
   captureFrame(frame: AudioFrame): Promise<void>;
   clearQueue(): void;
@@ -21,19 +21,19 @@ export interface SoundSink {
 export interface PlayoutOptions {
   readonly sink: SoundSink;
   readonly clock: Clock;
-  /** @param ms of the speech's sound that was played so far */
+  /** Called while a speech is played. @param ms length of the speech's sound that was played so far */
   readonly onPlayed: (speech: number, ms: number) => void;
-  /** All of it was played, or it was cancelled. */
+  /** Called when all of a speech was played, or it was cancelled. */
   readonly onEnd: (speech: number) => void;
-  /** What was played of all. @param at when its first sample was, in milliseconds since the epoch */
+  /** Called with all sound that was played. @param at when its first sample was, in milliseconds since the epoch */
   readonly onSound?: ((samples: Int16Array, at: number) => void) | undefined;
 }
 
-/** What the sink holds at most, in milliseconds: a process that stands still for less is not heard. */
+/** Most sound that the sink holds, in milliseconds: a process that stands still for less is not heard. */
 const AHEAD_MS = 300;
-/** Of sound that is handed over at once, in milliseconds: each call into the media library costs more than it carries. */
+/** Length of sound that is handed over at once, in milliseconds: each call into the media library costs more than it carries. */
 const PIECE_MS = 100;
-/** How often the sink is looked after, in milliseconds. */
+/** Pause between two looks at the sink, in milliseconds. */
 const LOOK_MS = 40;
 
 const samplesIn = (ms: number): number => Math.round((ms * PLAYOUT_SAMPLE_RATE) / 1_000);
@@ -41,11 +41,11 @@ const msIn = (samples: number): number => (samples * 1_000) / PLAYOUT_SAMPLE_RAT
 
 interface Line {
   readonly speech: number;
-  /** Not handed over yet. */
+  /** Sound that is not handed over yet. */
   pieces: Int16Array[];
   resampler: AudioResampler | undefined;
   complete: boolean;
-  /** Samples. */
+  /** Number of samples that were played. */
   played: number;
 }
 
@@ -56,9 +56,9 @@ interface Handed {
 
 export class Playout {
   readonly #options: PlayoutOptions;
-  /** In the order in which they are heard. */
+  /** Speeches in the order in which they are heard. */
   #lines: Line[] = [];
-  /** In the sink. */
+  /** Pieces that the sink holds. */
   #handed: Handed[] = [];
   #timer: Timer | undefined;
   #open = false;
@@ -69,13 +69,13 @@ export class Playout {
     this.#options = options;
   }
 
-  /** Somebody listens: nothing is played before. */
+  /** Starts to play, when somebody listens. */
   open(): void {
     this.#open = true;
     this.#advance();
   }
 
-  /** Its sound comes after that of the speeches before it. */
+  /** Begins a speech, whose sound comes after that of the speeches before it. */
   begin(speech: number): void {
     if (!this.#closed) this.#lines.push({ speech, pieces: [], resampler: undefined, complete: false, played: 0 });
   }
@@ -87,7 +87,7 @@ export class Playout {
     this.#advance();
   }
 
-  /** Nothing more comes of it. */
+  /** Completes a speech: no more sound comes. */
   complete(speech: number): void {
     const line = this.#lineOf(speech);
     if (line === undefined || line.complete) return;
@@ -132,7 +132,7 @@ export class Playout {
 
   #converted(line: Line, { data, sampleRate, channels, samplesPerChannel }: AudioFrame): readonly Int16Array[] {
     if (sampleRate === PLAYOUT_SAMPLE_RATE) return [data];
-    // Of a view the media library would read all that it is part of.
+    // The frame has a copy: of a view the media library would read all that it is part of.
     line.resampler ??= new AudioResampler(sampleRate, PLAYOUT_SAMPLE_RATE, channels);
     return line.resampler.push(new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel)).map((frame) => frame.data);
   }
@@ -145,7 +145,7 @@ export class Playout {
     this.#timer = this.#handed.length > 0 ? this.#options.clock.after(LOOK_MS, () => this.#advance()) : undefined;
   }
 
-  /** What the sink no longer holds was played. */
+  /** Counts as played what the sink no longer holds. */
   #account(): void {
     const { sink, clock, onPlayed, onSound } = this.#options;
     const queued = Math.min(samplesIn(sink.queuedDuration), lengthOf(this.#handed));
@@ -172,7 +172,7 @@ export class Playout {
 
   #isOver(line: Line): boolean {
     if (!line.complete || line.pieces.length > 0 || this.#handed.some((handed) => handed.line === line)) return false;
-    // One without a sound has its place, too.
+    // A speech without a sound has its place, too.
     return this.#lines.slice(0, this.#lines.indexOf(line)).every((before) => this.#isOver(before));
   }
 
@@ -184,7 +184,7 @@ export class Playout {
         const samples = this.#takePiece(line);
         this.#handed.push({ line, samples });
         queued += msIn(samples.length);
-        // It fails where the track is closed, and the call over.
+        // The capture fails where the track is closed, and the call over.
         sink.captureFrame(new AudioFrame(samples, PLAYOUT_SAMPLE_RATE, 1, samples.length)).catch(() => undefined);
       }
       if (line.pieces.length > 0 || !line.complete) return;
@@ -205,7 +205,7 @@ export class Playout {
     return joinSamples(taken);
   }
 
-  /** What the sink holds will be handed over again. */
+  /** Takes back what the sink holds, to hand it over again. */
   #takeBack(): void {
     for (const { line, samples } of this.#handed.toReversed()) line.pieces.unshift(samples);
     if (this.#handed.length > 0) this.#options.sink.clearQueue();

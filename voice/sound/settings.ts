@@ -1,4 +1,4 @@
-/** What an agent's settings mean for the sound of its calls. Pure. */
+/** Derives the settings of sound from those of an agent. Pure. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { AmbientSound } from '../ambience/ambience.ts';
@@ -6,15 +6,15 @@ import { interruptionRulesOf, MIN_SPEECH_MS } from '../conversation/interruption
 import type { EndOfTurnDelays } from './turn-detector.ts';
 import type { VoiceActivitySettings } from './voice-activity.ts';
 
-/** A pause inside a sentence is not its end: recognition waits this long for the next word, in milliseconds. */
+/** Longest wait of the recognition for the next word, in milliseconds: a pause inside a sentence is not its end. */
 const LONGEST_PAUSE_MS = 250;
-/** Below this, each consonant would end a sentence. */
+/** Shortest pause: below it, each consonant would end a sentence. */
 const SHORTEST_PAUSE_MS = 100;
 /** Longest wait for the user to go on, unless the agent's own delay is longer, in milliseconds. */
 const LONGEST_TURN_END_MS = 3_000;
-/** The detector hears a pause for so long before it answers, in milliseconds: there is no point in it where the delay is shorter. */
+/** Time for which the detector hears a pause before it answers, in milliseconds: there is no point in it where the delay is shorter. */
 const SHORTEST_MODEL_DELAY_MS = 300;
-/** Of the delay, where the detector is sure. */
+/** Share of the delay where the detector is sure. */
 const SURE = 0.6;
 
 type Agent = Pick<AgentRevisionConfig['agent'], 'turnDetection' | 'interruptions' | 'ambientSound'>;
@@ -23,13 +23,13 @@ export interface SoundSettings {
   readonly activity: VoiceActivitySettings;
   /** Silence that ends a turn, in milliseconds, unless the end-of-turn detector says otherwise. */
   readonly turnEndMs: number;
-  /** Absent where turns end after a fixed silence. */
+  /** Delays of the end-of-turn detector; absent where turns end after a fixed silence. */
   readonly endOfTurn: EndOfTurnDelays | undefined;
-  /** Absent for no background sound. */
+  /** Background sound; absent for none. */
   readonly ambient: AmbientSound | undefined;
 }
 
-/** @param agent of a revision: its defaults are filled in */
+/** Returns the settings. @param agent of a revision: its defaults are filled in */
 export function soundSettingsOf(agent: Agent): SoundSettings {
   const turnEndMs = millisecondsOf(agent.turnDetection.endOfSpeechDelay);
   const { source, volume } = agent.ambientSound;

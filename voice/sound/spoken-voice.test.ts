@@ -8,10 +8,10 @@ import { TextNormalizer } from '../text-normalization/index.ts';
 import { Playout, PLAYOUT_SAMPLE_RATE } from './playout.ts';
 import { SpokenVoice, type SpokenVoiceOptions } from './spoken-voice.ts';
 
-/** A voice says ten characters in a second. */
+/** Time that a voice takes for a character, in milliseconds: it says ten in a second. */
 const MS_PER_CHARACTER = 100;
 
-/** @param fails at the sentence that has this @param until when sound comes */
+/** Builds a voice. @param fails at the sentence that has this @param until when sound comes */
 function aVoice({ fails, atOnce = 2, until }: { readonly fails?: string; readonly atOnce?: number; readonly until?: Promise<void> } = {}) {
   const clock = new FakeClock();
   const events: VoiceEvent[] = [];

@@ -1,4 +1,4 @@
-/** The agent's voice: what it says becomes sound sentence by sentence, and what was played becomes the words that were heard. */
+/** Speaks for the agent: its text becomes sound sentence by sentence, and the sound that was played becomes the words that were heard. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../platform/clock.ts';
@@ -10,16 +10,16 @@ import type { AnswerNormalizer, Sentence, TextNormalizer } from '../text-normali
 import type { Playout, PlayoutOptions } from './playout.ts';
 import { Synthesis } from './synthesis.ts';
 
-/** So long after its first word an answer is heard, if it can be cut between two words by then, in milliseconds. */
+/** Time after its first word at which an answer is heard, if it can be cut between two words by then, in milliseconds. */
 const HURRY_MS = 700;
 
 export interface SpokenVoiceOptions extends Reports<VoiceEvent> {
   readonly synthesizer: Pick<SpeechSynthesizer, 'sentencesAtOnce' | 'request'>;
   readonly normalizer: TextNormalizer;
-  /** The playout of all that is said. */
+  /** Creates the playout of all speech. */
   readonly playout: (reports: Pick<PlayoutOptions, 'onPlayed' | 'onEnd'>) => Playout;
   readonly clock: Clock;
-  /** What was heard, as it is heard: for who reads along. @param final the speech is over */
+  /** Called with the text as it is heard, for those who read along. @param final the speech is over */
   readonly onHeard?: ((speech: number, text: string, final: boolean) => void) | undefined;
 }
 
@@ -27,7 +27,7 @@ export class SpokenVoice implements Voice {
   readonly #options: SpokenVoiceOptions;
   readonly #playout: Playout;
   readonly #speeches = new Map<number, SpokenText>();
-  /** What is told counts down: it is not the conversation's. */
+  /** Number of the last told speech. It counts down: told speeches are not the conversation's. */
   #told = 0;
   readonly #telling = new Map<number, () => void>();
 
@@ -62,7 +62,7 @@ export class SpokenVoice implements Voice {
     this.#playout.resume();
   }
 
-  /** Says something that is not part of the conversation, after what is being said. Resolves when it was heard, or the signal aborts. */
+  /** Says something that is not part of the conversation, after the present speech. Resolves when it was heard, or the signal aborts. */
   async tell(text: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const speech = (this.#told -= 1);
@@ -115,14 +115,14 @@ interface SpokenTextOptions {
   readonly answer: AnswerNormalizer;
   readonly clock: Clock;
   readonly onFrame: (frame: AudioFrame) => void;
-  /** All of its sound is there. */
+  /** Called when all of its sound is there. */
   readonly onComplete: () => void;
   readonly onFailure: (error: unknown) => void;
-  /** @param text so far */
+  /** Called with the text that was heard. @param text so far */
   readonly onHeard: (text: string) => void;
 }
 
-/** One speech, from its words to what was heard of them. */
+/** Follows one speech from its text to the part of it that was heard. */
 class SpokenText {
   readonly #options: SpokenTextOptions;
   readonly #synthesis = new Synthesis();
@@ -170,7 +170,7 @@ class SpokenText {
     this.#options.onComplete();
   }
 
-  /** Its sound is wanted no more. */
+  /** Gives the sound up: nobody wants it any more. */
   abandon(): void {
     this.#hurry?.cancel();
     this.#gone.abort();
@@ -180,9 +180,9 @@ class SpokenText {
     this.#hear(this.#synthesis.heardIn(ms / 1_000));
   }
 
-  /** It is silent from now on. */
+  /** Ends the speech, which is silent from now on. */
   over(): void {
-    // What isn't spoken at its end was heard with it.
+    // Text at its end that isn't spoken was heard with it.
     if (!this.#gone.signal.aborted && this.#complete.signal.aborted) this.#hear(this.#text);
   }
 
@@ -197,14 +197,14 @@ class SpokenText {
       this.#asking = this.#asking.then(() => this.#request(sentence)).catch((error: unknown) => this.#failed(error));
   }
 
-  /** Resolves when the next one may be asked for. */
+  /** Requests a sentence. Resolves when the next one may be asked for. */
   async #request(sentence: Sentence): Promise<void> {
     const { signal } = this.#gone;
     if (signal.aborted || sentence.spoken === '') return;
     const release = await this.#semaphore.acquire(signal);
     const answer = { complete: this.#complete.signal };
     const frames = this.#options.synthesizer.request({ text: sentence.spoken, answer, before: this.#before, signal });
-    // Handled when its turn comes.
+    // The failure is handled when its turn comes.
     frames.catch(() => undefined);
     this.#before += `${sentence.spoken} `;
     this.#sound = this.#sound

@@ -6,7 +6,7 @@ import { settle } from '../../test/support/fake-clock.ts';
 import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE } from '../../calls/live-transcript.ts';
 import { Subtitles } from './subtitles.ts';
 
-/** @returns each stream, as it was opened and closed */
+/** Builds subtitles, and returns each stream as it was opened and closed. */
 function someSubtitles() {
   const streams: string[] = [];
   const streamText = async ({

@@ -1,6 +1,6 @@
 /**
- * What is said, for who reads along: text streams of LiveKit's topic for transcriptions. The user's words come as a whole each time that they are known
- * better, the agent's as they are heard.
+ * Writes both sides' words for those who read along: text streams of LiveKit's topic for transcriptions. The user's words come as a whole
+ * each time that they are known better, the agent's as they are heard.
  */
 import type { Room, TextStreamWriter } from '@livekit/rtc-node';
 
@@ -13,7 +13,7 @@ export interface SubtitlesOptions {
   readonly logger: Logger;
 }
 
-/** Of one speech. */
+/** The stream of one speech. */
 interface OpenStream {
   readonly writer: Promise<TextStreamWriter>;
   written: number;
@@ -22,9 +22,9 @@ interface OpenStream {
 export class Subtitles {
   readonly #options: SubtitlesOptions;
   readonly #streams = new Map<number, OpenStream>();
-  /** Of the user. */
+  /** Number of the user's present line. */
   #segment = 1;
-  /** Of it, while they may still change. */
+  /** Words of that line, while they may still change. */
   #interim = '';
   /** Keeps what is written in order. */
   #writing: Promise<void> = Promise.resolve();
@@ -45,12 +45,12 @@ export class Subtitles {
     });
   }
 
-  /** The user's words are taken as they are known: what they say next has a line of its own. */
+  /** Takes the user's words as they are known: their next words have a line of their own. */
   takeInterim(): void {
     this.user(this.#interim, true);
   }
 
-  /** @param text heard so far of the speech @param final nothing more is heard of it */
+  /** Writes the agent's words. @param text heard so far of the speech @param final nothing more is heard of it */
   agent(speech: number, text: string, final: boolean): void {
     const { room } = this.#options;
     const stream = this.#streams.get(speech);

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { TextNormalizer } from '../text-normalization/index.ts';
 import { Synthesis } from './synthesis.ts';
 
-/** @param sounds what of the text begins with each, with the white space behind it; absent where a sentence goes on */
+/**
+ * Builds the sound of a text. @param sounds the part of the text that begins with each, with the white space behind it; absent where a
+ * sentence goes on
+ */
 function synthesisOf(sounds: readonly (readonly [seconds: number, written?: string])[], { complete = true } = {}): Synthesis {
   const synthesis = new Synthesis();
   synthesis.begin();
@@ -66,7 +69,7 @@ it('what has no sound is not heard', () => {
 
 it('what is spoken takes its time, and what was written is kept', () => {
   const spoken = synthesisOf([[10, 'It is **$4,200.50** now.']]);
-  // Of 36 characters, the amount ends with the 31st.
+  // The amount ends with the 31st of 36 characters.
   expect(spoken.heardIn(8.4).trim()).toBe('It is');
   expect(spoken.heardIn(9).trim()).toBe('It is **$4,200.50**');
 });
@@ -78,7 +81,7 @@ it('a sentence whose sound is on its way lasts as long as the ones before let ex
   ] as const;
   expect(synthesisOf(sounds, { complete: false }).heardIn(12).trim()).toBe('abcd efghi.');
   expect(synthesisOf(sounds).heardIn(12).trim()).toBe('abcd efghi. abcd efghi jkl.');
-  // Fifteen characters in a second.
+  // The voice says fifteen characters in a second.
   expect(
     synthesisOf([[0.1, 'a'.repeat(14) + ' b'.repeat(8)]], { complete: false })
       .heardIn(1)

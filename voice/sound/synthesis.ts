@@ -1,10 +1,10 @@
-/** The sound of a speech, sentence by sentence: it knows how much of the text was heard when only a part of it was played. */
+/** Knows the sound of a speech, sentence by sentence, and how much of the text was heard when only a part of it was played. */
 import type { Sentence } from '../text-normalization/index.ts';
 import { USUAL_CHARACTERS_PER_SECOND } from '../providers/tts/rest-of-sentence.ts';
 
 interface Spoken {
   readonly sentence: Sentence;
-  /** Of its sound so far. */
+  /** Length of its sound so far, in seconds. */
   seconds: number;
 }
 
@@ -12,22 +12,22 @@ export class Synthesis {
   readonly #sentences: Spoken[] = [];
   #running = 0;
 
-  /** A stream of sound begins; one speech may have several, one after the other. */
+  /** Begins a stream of sound; one speech may have several, one after the other. */
   begin(): void {
     this.#running += 1;
   }
 
-  /** A stream of sound has ended: all of it is there. */
+  /** Ends a stream of sound: all of it is there. */
   end(): void {
     this.#running -= 1;
   }
 
-  /** Whether all of the text has become sound. */
+  /** True if all of the text has become sound. */
   get complete(): boolean {
     return this.#running === 0;
   }
 
-  /** @param begins the sentence whose sound begins; absent where one goes on */
+  /** Adds sound. @param begins the sentence whose sound begins; absent where one goes on */
   addSound(seconds: number, begins?: Sentence): void {
     if (begins !== undefined) this.#sentences.push({ sentence: begins, seconds: 0 });
     const last = this.#sentences.at(-1);
@@ -35,7 +35,7 @@ export class Synthesis {
   }
 
   /**
-   * Whole words of what was written: in a sentence each character that is spoken takes as long as any other.
+   * Returns the text that was heard, in whole words: in a sentence each character that is spoken takes as long as any other.
    * @param seconds how much of the sound was played
    */
   heardIn(seconds: number): string {
@@ -50,7 +50,7 @@ export class Synthesis {
     return heard;
   }
 
-  /** Of the sentences before. */
+  /** Returns the speed of the sentences before. */
   #charactersPerSecond(before: number): number {
     const known = this.#sentences.slice(0, before);
     const seconds = known.reduce((sum, spoken) => sum + spoken.seconds, 0);

@@ -1,15 +1,15 @@
-/** Three falling tones, for failures that cannot be said. */
+/** Plays three falling tones, for failures that cannot be said. */
 import { AudioFrame, AudioSource, LocalAudioTrack, TrackPublishOptions, TrackSource, type Room } from '@livekit/rtc-node';
 
 import { systemClock, withTimeout } from '../../platform/clock.ts';
 
 const SAMPLE_RATE = 48_000;
-/** In hertz. */
+/** Frequencies of the tones, in hertz. */
 const MELODY = [660, 520, 390];
 const TONE_MS = 260;
 const LOUDNESS = 6_000;
 
-/** Returns when they have been heard. Does nothing in a room that is left. */
+/** Plays the tones, and returns when they have been heard. Does nothing in a room that is left. */
 export async function playTones(room: Room): Promise<void> {
   const participant = room.localParticipant;
   if (!room.isConnected || participant === undefined) return;
@@ -30,7 +30,7 @@ function tones(): AudioFrame {
   const samples = new Int16Array(each * MELODY.length);
   for (const [index, frequency] of MELODY.entries())
     for (let i = 0; i < each; i += 1) {
-      // Fades at both ends, so that nothing clicks.
+      // The tone fades at both ends, so that nothing clicks.
       const envelope = Math.min(1, Math.min(i, each - i) / (SAMPLE_RATE / 100));
       samples[index * each + i] = Math.round(LOUDNESS * envelope * Math.sin((2 * Math.PI * frequency * i) / SAMPLE_RATE));
     }

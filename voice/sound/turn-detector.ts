@@ -1,30 +1,30 @@
-/** How much silence ends a turn: a model hears the end of what was said, and the wait grows with its doubt. */
+/** Decides how much silence ends a turn: a model hears the end of the user's words, and the wait grows with its doubt. */
 import { inference } from '@livekit/agents';
 
 import type { Logger } from '../../platform/logging.ts';
 
-/** What the model hears: the last 1.2 s of sound at 16 kHz. */
+/** Number of samples that the model hears: the last 1.2 s of sound at 16 kHz. */
 export const HEARD_SAMPLES = 19_200;
 
 /** Silence that ends a turn, in milliseconds. */
 export interface EndOfTurnDelays {
-  /** When the model is sure. */
+  /** Delay when the model is sure. */
   readonly sureMs: number;
-  /** Without an answer of the model. */
+  /** Delay without an answer of the model. */
   readonly silenceMs: number;
-  /** When the model takes the user to be in the middle of a sentence. */
+  /** Delay when the model takes the user to be in the middle of a sentence. */
   readonly longestMs: number;
 }
 
 /** Runs the model, once for all calls of an agent server. */
 export interface TurnModel {
-  /** @param data.pcm base64 of 16 bit samples at 16 kHz */
+  /** Runs the model. @param data.pcm base64 of 16 bit samples at 16 kHz */
   doInference(method: string, data: { readonly pcm: string }): Promise<unknown>;
 }
 
 export interface TurnDetectorOptions {
   readonly delays: EndOfTurnDelays;
-  /** BCP 47 tag: how sure is sure depends on it. */
+  /** BCP 47 tag: the threshold of being sure depends on it. */
   readonly language: string;
   /** Absent in a process that has none. */
   readonly model: TurnModel | undefined;
@@ -32,7 +32,8 @@ export interface TurnDetectorOptions {
 }
 
 /**
- * A little doubt costs little: synthetic voices and poor lines hardly ever make the model sure, and are no slower than with a fixed delay.
+ * Returns the delay. A little doubt costs little: synthetic voices and poor lines hardly ever make the model sure, and are no slower than
+ * with a fixed delay.
  * @param threshold from which on the model is sure
  */
 export function endOfTurnDelayMs(probability: number, threshold: number, { sureMs, longestMs }: EndOfTurnDelays): number {
@@ -41,8 +42,8 @@ export function endOfTurnDelayMs(probability: number, threshold: number, { sureM
 }
 
 /**
- * The probability from which on the model is sure. No language has less than English: with LiveKit's figure for German, the model was sure in
- * more than half of the pauses inside synthesised sentences.
+ * Returns the probability from which on the model is sure. No language has less than English: with LiveKit's figure for German, the model
+ * was sure in more than half of the pauses inside synthesised sentences.
  * @param language BCP 47 tag; as English for those that the model was not trained for
  */
 export function sureFrom(language: string): number {
@@ -61,7 +62,10 @@ export class TurnDetector {
     this.#sureFrom = sureFrom(options.language);
   }
 
-  /** Silence that ends the turn, in milliseconds, from the end of the sound; undefined where the model gives no answer. @param sound at 16 kHz */
+  /**
+   * Returns the silence that ends the turn, in milliseconds, from the end of the sound; undefined where the model gives no answer. @param
+   * sound at 16 kHz
+   */
   async delayMs(sound: Int16Array): Promise<number | undefined> {
     const { model, delays } = this.#options;
     try {
@@ -75,7 +79,7 @@ export class TurnDetector {
     }
   }
 
-  /** Once: each turn of a call without a detector would say the same. */
+  /** Reports a failure once: each turn of a call without a detector would say the same. */
   #report(err: unknown): void {
     if (this.#failed) return;
     this.#failed = true;

@@ -1,4 +1,4 @@
-/** The user's sound in a room: of their last microphone that can be heard, whoever comes again under the same identity. */
+/** Hears the user's sound in a room: their last microphone that can be heard, whoever comes again under the same identity. */
 import type { ReadableStream, ReadableStreamDefaultReader } from 'node:stream/web';
 
 import {
@@ -21,18 +21,21 @@ export interface UserTrackOptions {
   readonly room: Room;
   readonly identity: string;
   readonly clock: Clock;
-  /** @param window of {@link WINDOW_MS} at {@link EAR_SAMPLE_RATE} @param at when it began, in milliseconds since the epoch */
+  /**
+   * Called with each window. @param window of {@link WINDOW_MS} at {@link EAR_SAMPLE_RATE} @param at when it began, in milliseconds since
+   * the epoch
+   */
   readonly onWindow: (window: Int16Array, at: number) => void;
-  /** No track is left. */
+  /** Called when no track is left. */
   readonly onGone: () => void;
 }
 
 export class UserTrack {
   readonly #options: UserTrackOptions;
-  /** Those that can be heard, the last one at the end. */
+  /** Tracks that can be heard, the last one at the end. */
   #tracks: readonly RemoteTrack[] = [];
   #current: { readonly track: RemoteTrack; readonly reader: { cancel(): Promise<void> } } | undefined;
-  /** That have come in this turn of the event loop. */
+  /** Windows that have come in this turn of the event loop. */
   readonly #windows: Int16Array[] = [];
   #closed = false;
 
@@ -86,7 +89,7 @@ export class UserTrack {
       if (this.#current?.track === track) this.#came(read.value.data);
   }
 
-  /** What comes at once, after a stall of the process, was said one after the other until now. */
+  /** Takes a window. Those that come at once, after a stall of the process, were said one after the other until now. */
   #came(window: Int16Array): void {
     if (this.#windows.push(window) > 1) return;
     setImmediate(() => {

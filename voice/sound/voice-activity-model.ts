@@ -1,15 +1,15 @@
-/** LiveKit's model of voice activity (Silero), which is not asked about silence. */
+/** Asks LiveKit's model of voice activity (Silero), except about silence. */
 import type { WindowModel } from './ears.ts';
 import { localInference } from './local-inference.ts';
 
-/** Nobody is heard in samples up to this, of 32,768: -66 dB. */
+/** Loudest sample of silence, of 32,768: -66 dB. */
 const INAUDIBLE = 16;
-/** The model remembers what it has heard: so many windows of silence end what was said. */
+/** Windows of silence that end speech for the model, which remembers what it has heard. */
 const SILENT_WINDOWS = 8;
 
 export class VoiceActivityModel implements WindowModel {
   readonly #model: WindowModel;
-  /** Inaudible windows in a row. */
+  /** Number of inaudible windows in a row. */
   #silent = 0;
 
   constructor(model: WindowModel = localInference().createVad()) {

@@ -4,7 +4,10 @@ import { hearNothing, hearWindow, SILENT, WINDOW_MS, type VoiceActivitySettings,
 
 const usual: VoiceActivitySettings = { shortestMs: 50, longMs: 500, pauseMs: 250 };
 
-/** What changes, with the number of the window. @param windows their probabilities; a number of windows of speech or silence where it is larger than 1 or less than 0 */
+/**
+ * Lists the changes, with the number of the window. @param windows their probabilities; a number of windows of speech or silence where it
+ * is larger than 1 or less than 0
+ */
 function changesIn(windows: readonly number[], settings = usual): readonly (readonly [number, VoiceChange])[] {
   const all = windows.flatMap((window) => {
     if (window > 1) return Array.from({ length: window }, () => 0.9);
@@ -36,7 +39,7 @@ describe('voice activity', () => {
   it('is long by its own length, without the silence behind it', () => {
     expect(changesIn([15, -20]).map(([, { type }]) => type)).not.toContain('lasts');
     expect(changesIn([16, -20])).toContainEqual([16, { type: 'lasts' }]);
-    // A gap within it counts.
+    // A gap within the sound counts.
     expect(changesIn([10, -5, 2, -20])).toContainEqual([16, { type: 'lasts' }]);
   });
 

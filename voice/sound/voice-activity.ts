@@ -1,48 +1,48 @@
-/** What the probabilities of speech in windows of sound mean: when somebody speaks, for how long, and when they pause. Pure. */
+/** Derives from the probabilities of speech in windows of sound when somebody speaks, for how long, and when they pause. Pure. */
 
-/** Of one window of the model, in milliseconds. */
+/** Length of one window of the model, in milliseconds. */
 export const WINDOW_MS = 32;
 
-/** Whoever is silent begins to speak with this probability, and who speaks goes on with that one. As in Silero's own detector. */
+/** Probabilities with which a silent user begins to speak, and a speaking one goes on. As in Silero's own detector. */
 const [BEGINS, GOES_ON] = [0.5, 0.35];
-/** Closed lips are quiet for less than this, in milliseconds: words are asked for. */
+/** Silence after which words are asked for, in milliseconds: closed lips are quiet for less. */
 const HUSH_MS = 4 * WINDOW_MS;
 
-/** In milliseconds. */
+/** Settings in milliseconds. */
 export interface VoiceActivitySettings {
-  /** Shorter sound is none. */
+  /** Shortest sound that counts. */
   readonly shortestMs: number;
-  /** Sound of this length is reported as long. */
+  /** Length from which on sound is reported as long. */
   readonly longMs: number;
-  /** Silence of this length ends the sound. */
+  /** Length of the silence that ends the sound. */
   readonly pauseMs: number;
 }
 
 export interface VoiceActivity {
   readonly speaking: boolean;
-  /** From the beginning of the sound to the end of its last window with speech, in milliseconds. */
+  /** Time from the beginning of the sound to the end of its last window with speech, in milliseconds. */
   readonly spokenMs: number;
-  /** Since that, in milliseconds. */
+  /** Silence since that window, in milliseconds. */
   readonly silentMs: number;
   readonly isLong: boolean;
   readonly hushed: boolean;
 }
 
 export type VoiceChange =
-  /** @property agoMs since the sound began: it takes some windows to be sure */
+  /** Somebody speaks. @property agoMs time since the sound began: it takes some windows to be sure */
   | { readonly type: 'speaks'; readonly agoMs: number }
   /** The sound is as long as the settings say, without the silence behind it. */
   | { readonly type: 'lasts' }
-  /** So quiet that the words may be over; the sound may go on. */
+  /** It is so quiet that the words may be over; the sound may go on. */
   | { readonly type: 'hushes' }
-  /** After that. */
+  /** The sound goes on after that. */
   | { readonly type: 'goesOn' }
-  /** @property spokenMs length of the sound, without the silence behind it */
+  /** The sound has ended. @property spokenMs length of the sound, without the silence behind it */
   | { readonly type: 'pauses'; readonly spokenMs: number };
 
 export const SILENT: VoiceActivity = { speaking: false, spokenMs: 0, silentMs: 0, isLong: false, hushed: false };
 
-/** The next window. @param probability that somebody speaks in it, 0 to 1 */
+/** Hears the next window. @param probability that somebody speaks in it, 0 to 1 */
 export function hearWindow(
   before: VoiceActivity,
   probability: number,
@@ -81,7 +81,7 @@ function hush(before: VoiceActivity, { pauseMs }: VoiceActivitySettings): Return
   return { now: { ...before, silentMs, hushed }, changes: hushes };
 }
 
-/** There is no more sound: what was heard is over. */
+/** Ends the sound where no more comes. */
 export function hearNothing({ speaking, spokenMs, hushed }: VoiceActivity): ReturnType<typeof hearWindow> {
   if (!speaking) return { now: SILENT, changes: [] };
   return { now: SILENT, changes: [...(hushed ? [] : [{ type: 'hushes' } as const]), { type: 'pauses', spokenMs }] };

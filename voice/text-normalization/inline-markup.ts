@@ -1,8 +1,11 @@
-/** The markup within a line: Markdown, HTML and SSML. Each sign is looked at once, and one without its counterpart is left out where it stands. */
+/**
+ * Takes out the markup within a line: Markdown, HTML and SSML. Each sign is looked at once, and one without its counterpart is left out
+ * where it stands.
+ */
 import type { Edit } from './mapped-text.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Tags that are known are markup; "press <Enter>" isn't. */
+/** Known tags, which are markup; "press <Enter>" isn't. */
 const TAGS = new Set(
   (
     'a abbr b big blockquote body br code del div em font h1 h2 h3 h4 h5 h6 head hr html i img ins kbd li mark ol p pre q s samp section small span ' +
@@ -10,7 +13,7 @@ const TAGS = new Set(
     'audio break desc emphasis lang lexicon lookup metadata meta phoneme prosody say-as speak spell voice speed volume emotion'
   ).split(' '),
 );
-/** A pause where the words around them would run together. */
+/** Tags that become a pause where the words around them would run together. */
 const BREAKS = new Set(['br', 'break', 'div', 'hr', 'li', 'p', 'td', 'th', 'tr']);
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -33,7 +36,7 @@ const LONGEST_FOOTNOTE = 24;
 const LONGEST_DIRECTION = 40;
 const ESCAPABLE = /[*_`~#|<>!+-]/;
 const INVISIBLE = /[\u00AD\u200B\u2060\uFEFF]/;
-/** In which emphasis within a word needs no space around it. */
+/** Scripts in which emphasis within a word needs no space around it. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]/u;
 
 const isSpace = (character: string | undefined): boolean => character === undefined || /\s/u.test(character);
@@ -42,7 +45,7 @@ const isWord = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}]/u.test(character) && !UNSPACED.test(character);
 
 type Length = number;
-/** Appends its edits. @returns how much of the line it has dealt with; 0 for nothing */
+/** Appends edits of a line. @returns how much of the line it has dealt with; 0 for nothing */
 type Scanner = (line: Line, at: number, edits: Edit[]) => Length;
 
 interface Line {
@@ -50,7 +53,7 @@ interface Line {
   readonly vocabulary: Vocabulary | undefined;
 }
 
-/** @param line without its line break. @param offset of the line in the text that the edits are for */
+/** Returns the edits of a line. @param line without its line break. @param offset of the line in the text that the edits are for */
 export function editsOfInlineMarkup(line: Line, offset: number): readonly Edit[] {
   const edits: Edit[] = [];
   for (let at = 0; at < line.text.length;) at += SCANNERS[line.text[at]!]?.(line, at, edits) || plain(line, at, edits);
@@ -81,7 +84,7 @@ const SCANNERS: Readonly<Record<string, Scanner>> = {
 function plain({ text }: Line, at: number, edits: Edit[]): Length {
   const character = text[at]!;
   if (INVISIBLE.test(character)) return leaveOut(edits, at, 1);
-  // Full-width letters and digits.
+  // The character is a full-width letter or digit.
   if (/[\uFF10-\uFF19\uFF21-\uFF3A\uFF41-\uFF5A]/.test(character))
     edits.push({ from: at, to: at + 1, spoken: character.normalize('NFKC') });
   return 1;
@@ -109,7 +112,7 @@ function footnote({ text }: Line, at: number, edits: Edit[]): Length {
   return found === '' ? 0 : leaveOut(edits, at, found.length);
 }
 
-/** What the agent does while it speaks. With a space beside it where two would be left. */
+/** Leaves out a stage direction. Takes a space beside it where two would be left. */
 function stageDirection({ text, vocabulary }: Line, at: number, edits: Edit[]): Length {
   const [found] = vocabulary?.stageDirections.exec(text.slice(at, at + LONGEST_DIRECTION)) ?? [''];
   if (found === '') return 0;
@@ -118,7 +121,7 @@ function stageDirection({ text, vocabulary }: Line, at: number, edits: Edit[]): 
   return found.length;
 }
 
-/** `[text](address)` or `[text][reference]`: its text is read, with the markup in it. */
+/** Reads the text of `[text](address)` or `[text][reference]`, with the markup in it. */
 function link({ text }: Line, at: number, edits: Edit[]): Length {
   return endOfTarget(text, text.indexOf(']', at)) === undefined ? 0 : leaveOut(edits, at, 1);
 }
@@ -129,7 +132,7 @@ function endOfLink({ text }: Line, at: number, edits: Edit[]): Length {
   return end === undefined || !edits.some(({ from }) => from === opened) ? 0 : leaveOut(edits, at, end - at);
 }
 
-/** @param at of the bracket behind the link's text */
+/** Returns the end of a link's target. @param at place of the bracket behind the link's text */
 function endOfTarget(text: string, at: number): number | undefined {
   const closing = at < 0 ? undefined : { '(': ')', '[': ']' }[text[at + 1] ?? ''];
   const end = closing === undefined ? -1 : text.indexOf(closing, at + 2);
@@ -141,7 +144,7 @@ function emphasis({ text }: Line, at: number, edits: Edit[]): Length {
   const [before, after] = [text[at - 1], text[at + length]];
   const isProduct = (isSpace(before) && isSpace(after)) || (isDigit(before) && isDigit(after));
   const isOfWord = length === 1 && isWord(before) && isWord(after);
-  // "*67" is dialled.
+  // A sign before a digit is dialled: "*67".
   const isDialled = length === 1 && isDigit(after) && !/\S\*(?![\p{L}\p{N}*])/u.test(text.slice(at + 1));
   return isProduct || isOfWord || isDialled ? length : leaveOut(edits, at, length);
 }
@@ -155,7 +158,7 @@ function underscores({ text }: Line, at: number, edits: Edit[]): Length {
   return leaveOut(edits, at, length);
 }
 
-/** What is struck out stays in the history, so that it is heard, as what it is. */
+/** Says that words are struck out: they stay in the history, so they are heard as such. */
 function strikeThrough({ text, vocabulary }: Line, at: number, edits: Edit[]): Length {
   const ended = edits.find(({ from }) => from === at);
   if (ended !== undefined) return ended.to - at;
@@ -185,7 +188,7 @@ function autolink({ text }: Line, at: number, edits: Edit[]): Length {
   return found.length;
 }
 
-/** A comma, unless a pause is there or no words are on one side. */
+/** Puts a comma, unless a pause is there or no words are on one side. */
 function pause(text: string, at: number, length: Length, edits: Edit[]): Length {
   let before = at;
   for (const { from, to, spoken } of edits.toReversed()) if (to === before && spoken === '') before = from;
@@ -211,7 +214,7 @@ function characterOf(name: string): string | undefined {
   return point >= 32 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff) ? String.fromCodePoint(point) : undefined;
 }
 
-/** A sign with white space around it. */
+/** Replaces a sign with white space around it by a word. */
 function between(text: string, at: number, sign: string, word: string | undefined, edits: Edit[]): Length {
   const end = at + sign.length;
   if (word === undefined || !text.startsWith(sign, at) || !isSpace(text[at - 1]) || !isSpace(text[end])) return 0;

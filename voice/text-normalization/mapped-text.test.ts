@@ -36,7 +36,7 @@ describe('what was heard up to a share of the sound', () => {
     [0, ''],
     [2, 'It'],
     [5, 'It is'],
-    // Begun, and not over.
+    // The amount is begun, and not over.
     [20, 'It is '],
     [27, 'It is '],
     [28, 'It is **$4.50** 👍'],

@@ -1,37 +1,43 @@
-/** A text that remembers what was written where something else is spoken. Immutable. */
+/** Text that remembers what was written where something else is spoken. Immutable. */
 
 interface Part {
   readonly written: string;
   readonly spoken: string;
-  /** Heard as a whole or not at all, such as an amount; else both have the same length, and each character stands for the one at its place. */
+  /**
+   * True if it is heard as a whole or not at all, such as an amount; else both have the same length, and each character stands for the one
+   * at its place.
+   */
   readonly whole: boolean;
 }
 
-/** Of the text that {@link MappedText.text} gives; an edit isn't empty there, and edits come in their order and don't overlap. */
+/**
+ * A replacement in the text that {@link MappedText.text} gives; an edit isn't empty there, and edits come in their order and don't
+ * overlap.
+ */
 export interface Edit {
   readonly from: number;
   readonly to: number;
-  /** In its place. Empty for what isn't spoken. */
+  /** Replacement; empty for text that isn't spoken. */
   readonly spoken: string;
 }
 
 /** A sentence as the model wrote it, and as a voice says it. */
 export interface Sentence {
   readonly written: string;
-  /** Empty where there is nothing to say. */
+  /** Text that is spoken; empty where there is nothing to say. */
   readonly spoken: string;
-  /** What was written up to the last whole word that was heard. @param share of its sound that was heard, from 0 to 1 */
+  /** Returns the text as written, up to the last whole word that was heard. @param share of its sound that was heard, from 0 to 1 */
   heardUpTo(share: number): string;
 }
 
-/** Stands for what an edit has put there, so that no later one looks into it: U+FFFC, the object replacement character. */
+/** Stands for an edit's replacement, so that no later edit looks into it: U+FFFC, the object replacement character. */
 export const REPLACED = '\uFFFC';
 
 const words = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 export class MappedText implements Sentence {
   readonly #parts: readonly Part[];
-  /** What edits refer to: what is spoken, with {@link REPLACED} for each part that was replaced by more than one character. */
+  /** Text that edits refer to: the spoken one, with {@link REPLACED} for each part that was replaced by more than one character. */
   readonly text: string;
 
   private constructor(parts: readonly Part[]) {
@@ -55,7 +61,7 @@ export class MappedText implements Sentence {
       .trimEnd();
   }
 
-  /** The same behind something that isn't spoken. */
+  /** Returns the same text behind something that isn't spoken. */
   after(unspoken: string): MappedText {
     return unspoken === '' ? this : new MappedText([{ written: unspoken, spoken: '', whole: true }, ...this.#parts]);
   }
@@ -64,11 +70,11 @@ export class MappedText implements Sentence {
     if (edits.length === 0) return this;
     const parts: Part[] = [];
     let [at, next] = [0, 0];
-    /** What the edit under way has replaced so far. */
+    /** Text that the edit under way has replaced so far. */
     let replaced: string | undefined;
     for (const part of this.#parts) {
       const length = shownOf(part).length;
-      // What isn't spoken belongs to an edit around it, and to none beside it.
+      // Text that isn't spoken belongs to an edit around it, and to none beside it.
       if (length === 0 && replaced === undefined) parts.push(part);
       if (length === 0 && replaced !== undefined) replaced += part.written;
       for (let from = 0; from < length;) {
@@ -110,7 +116,7 @@ export class MappedText implements Sentence {
     return written;
   }
 
-  /** In what is spoken. A number that was begun isn't over before its last digit. */
+  /** Returns the end of the last word in the spoken text. A number that was begun isn't over before its last digit. */
   #lastWordEnd(share: number): number {
     const { spoken } = this;
     const heard = Math.round(spoken.length * Math.max(0, share));

@@ -1,4 +1,4 @@
-/** The markup of lines: headings, quotations, lists, tables and code blocks. A line ends with a pause. */
+/** Takes out the markup of lines: headings, quotations, lists, tables and code blocks. A line ends with a pause. */
 import { editsOfInlineMarkup } from './inline-markup.ts';
 import type { Edit } from './mapped-text.ts';
 import { isTableRule } from './sentence-splitter.ts';
@@ -6,23 +6,23 @@ import type { Vocabulary } from './vocabulary.ts';
 
 interface Line {
   readonly from: number;
-  /** Of its text, without white space at its end. */
+  /** End of its text, without white space. */
   readonly to: number;
-  /** Of its line break; where the next line begins. */
+  /** End of its line break, where the next line begins. */
   readonly end: number;
 }
 
-/** Of one answer: a table goes on from sentence to sentence. */
+/** Reads the lines of one answer: a table goes on from sentence to sentence. */
 export class MarkupReader {
   readonly #vocabulary: Vocabulary | undefined;
-  /** Of the table that goes on. */
+  /** Headers of the table that goes on. */
   #headers: readonly string[] = [];
 
   constructor(vocabulary: Vocabulary | undefined) {
     this.#vocabulary = vocabulary;
   }
 
-  /** @param text the next sentence, as it was written */
+  /** Returns the edits of a sentence. @param text the next sentence, as it was written */
   editsOf(text: string): readonly Edit[] {
     const lines = linesOf(text);
     return lines.flatMap((line, index) => {
@@ -62,7 +62,7 @@ export class MarkupReader {
     return editsOfInlineMarkup({ text: text.slice(from, to), vocabulary: this.#vocabulary }, from);
   }
 
-  /** "Size: small, Price: 4." */
+  /** Reads a row as "Size: small, Price: 4." */
   #row(text: string, line: string, from: number): readonly Edit[] {
     const edits: Edit[] = [];
     let [at, spoken] = [from, false];
@@ -79,7 +79,7 @@ export class MarkupReader {
     return edits;
   }
 
-  /** A full stop, unless the line has a mark of its own at its end. @param isRow whether what the text ends with isn't spoken */
+  /** Puts a full stop, unless the line has a mark of its own at its end. @param isRow true if the end of the text isn't spoken */
   #lineBreak(text: string, { from, to, end }: Line, isRow = false): readonly Edit[] {
     if (end === to) return [];
     const last =
@@ -107,7 +107,7 @@ function linesOf(text: string): readonly Line[] {
   return lines;
 }
 
-/** Without the white space around them. @param offset of the line */
+/** Returns the cells, without the white space around them. @param offset of the line */
 function cellsOf(line: string, offset: number): readonly { readonly from: number; readonly to: number }[] {
   const cells: { from: number; to: number }[] = [];
   let from = line.indexOf('|') + 1;
@@ -121,8 +121,8 @@ function cellsOf(line: string, offset: number): readonly { readonly from: number
   return cells;
 }
 
-/** `---`, `* * *`, and the `===` below a heading. */
+/** Matches `---`, `* * *`, and the `===` below a heading. */
 const isRuler = (line: string): boolean => /^\s*([-*_=])(?:\s*\1){2,}\s*$/.test(line);
 
-/** The first or last line of a code block. */
+/** Matches the first or last line of a code block. */
 const isFence = (line: string): boolean => /^\s*(?:```|~~~)[^`\s]*\s*$/.test(line);

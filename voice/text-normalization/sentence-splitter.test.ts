@@ -167,7 +167,7 @@ it('loses nothing, however the text comes', () => {
 });
 
 it('gives the same pieces character by character', () => {
-  // Where the first piece ends depends on what has come.
+  // The end of the first piece depends on the text that has come.
   const rest = (pieces: readonly string[]): readonly string[] => split('en', ['Go. ', ...pieces]);
   fc.assert(
     fc.property(text, (all) => {

@@ -5,17 +5,17 @@
 import { hasWords } from '../../calls/model-stream/index.ts';
 import { meaningOfStop } from './abbreviations.ts';
 
-/** Shorter sentences go with the next, except the first, which the listener waits for: many short requests sound choppy. See `widthOf`. */
+/** Shortest sentence that stands alone, except the first, which the listener waits for: many short requests sound choppy. See `widthOf`. */
 const MIN_WIDTH = 20;
-/** From this width on the first piece may end at a comma. */
+/** Width from which on the first piece may end at a comma. */
 const FIRST_WIDTH = 40;
-/** From this width on a piece in a script without full stops ends at a space. */
+/** Width from which on a piece in a script without full stops ends at a space. */
 const UNPUNCTUATED_WIDTH = 80;
-/** At the shortest, the first piece has this width when it is in a hurry. */
+/** Smallest width of the first piece when it is in a hurry. */
 const HURRIED_WIDTH = 12;
-/** A piece gets no longer than this, in UTF-16 units. */
+/** Longest piece, in UTF-16 units. */
 const MAX_LENGTH = 400;
-/** A word before a full stop is looked at so far back. */
+/** Longest word before a full stop that is looked at. */
 const LONGEST_ABBREVIATION = 12;
 
 const SPACE = /\s/u;
@@ -33,35 +33,35 @@ const WORD = /^[\p{L}\p{M}'’-]{2,}$/u;
 export class SentenceSplitter {
   readonly #language: string;
   #text = '';
-  /** No sentence ends before this place. */
+  /** Place before which no sentence ends. */
   #scanned = 0;
-  /** The first piece of the answer is still to come. */
+  /** True while the first piece of the answer is still to come. */
   #first = true;
   #hurried = false;
 
-  /** @param language BCP 47 */
+  /** Creates a splitter. @param language BCP 47 tag */
   constructor(language: string) {
     this.#language = language.toLowerCase().split('-')[0] ?? '';
   }
 
-  /** Whether the listener still waits for the first piece, and a word of it is there. */
+  /** True if the listener still waits for the first piece, and a word of it is there. */
   get isAwaited(): boolean {
     return this.#first && hasWords(this.#text);
   }
 
-  /** Pieces that are complete by now. */
+  /** Takes text. Returns the pieces that are complete by now. */
   push(text: string): readonly string[] {
     this.#text += text;
     return this.#take(false);
   }
 
-  /** The listener has waited long enough for the first piece: it may end between two words. */
+  /** Lets the first piece end between two words: the listener has waited long enough for it. */
   hurry(): readonly string[] {
     this.#hurried = true;
     return this.#take(false);
   }
 
-  /** What is left. The next text begins another answer. */
+  /** Returns the rest. The next text begins another answer. */
   end(): readonly string[] {
     const pieces = this.#take(true);
     const last = this.#text === '' ? [] : [this.#cut(this.#text.length)];
@@ -87,7 +87,7 @@ export class SentenceSplitter {
     return piece;
   }
 
-  /** Where the next sentence ends that is worth a request. */
+  /** Returns the end of the next sentence that is worth a request. */
   #nextEnd(ended: boolean): number | undefined {
     while (this.#scanned < Math.min(this.#text.length, MAX_LENGTH)) {
       const end = this.#endAt(this.#scanned, ended);
@@ -103,7 +103,10 @@ export class SentenceSplitter {
     return hasWords(piece) && (this.#first || widthOf(piece.trim()) >= MIN_WIDTH);
   }
 
-  /** @returns the end of the sentence that this character ends, or, negative, the place up to which nothing ends; undefined where it ends nothing */
+  /**
+   * Looks at a character. @returns the end of the sentence that this character ends, or, negative, the place up to which nothing ends;
+   * undefined where it ends nothing
+   */
   #endAt(at: number, ended: boolean): number | 'unknown' | undefined {
     const text = this.#text;
     const character = text[at]!;
@@ -121,7 +124,7 @@ export class SentenceSplitter {
 
   #endOfWord(at: number, end: number, ended: boolean): number | 'unknown' {
     const word = /\S*$/.exec(this.#text.slice(Math.max(0, at - LONGEST_ABBREVIATION), at))![0];
-    // "1." in front of an item of a list.
+    // The number stands in front of an item of a list: "1."
     if (/^\d{1,3}$/.test(word) && /(?:^|\n)[ \t]{0,8}$/.test(this.#text.slice(Math.max(0, at - LONGEST_ABBREVIATION), at - word.length)))
       return -(end - 1);
     const meaning = meaningOfStop(word, /\S/u.exec(this.#text.slice(end))?.[0], this.#language);
@@ -130,7 +133,7 @@ export class SentenceSplitter {
     return meaning === 'end' ? end : -(end - 1);
   }
 
-  /** The head of a table goes with the line below it, which shows that it is one. */
+  /** Ends at a line break. The head of a table goes with the line below it, which shows that it is one. */
   #endOfLine(at: number, ended: boolean): number | 'unknown' {
     const line = this.#text.slice(this.#text.lastIndexOf('\n', at - 1) + 1, at).trim();
     if (!line.startsWith('|') || isTableRule(line)) return at + 1;
@@ -167,17 +170,17 @@ export class SentenceSplitter {
   }
 }
 
-/** Scripts without spaces say more with fewer characters. */
+/** Measures text. Scripts without spaces say more with fewer characters. */
 function widthOf(text: string): number {
   let width = text.length;
   for (const character of text) if (UNSPACED.test(character)) width += 2;
   return width;
 }
 
-/** "|---|:---:|" below the head of a table. */
+/** Matches "|---|:---:|" below the head of a table. */
 export const isTableRule = (line: string): boolean => line.includes('|') && line.includes('-') && /^[|\s:-]+$/.test(line);
 
-/** A comma or its like, with what follows known; "December 3, 2026" has none. */
+/** Finds a comma or its like, once the next character is known; "December 3, 2026" has none. */
 function isComma(text: string, at: number): boolean {
   const [character, next, following] = [text[at]!, text[at + 1], text[at + 2]];
   if (WIDE_COMMA.test(character)) return true;
@@ -188,7 +191,7 @@ function isComma(text: string, at: number): boolean {
   return character !== ':' && !DIGIT.test(text.slice(Math.max(0, at - 2), at));
 }
 
-/** Neither word belongs to a number, a date or an abbreviation as far as can be seen. */
+/** Finds a place where neither word belongs to a number, a date or an abbreviation as far as can be seen. */
 function isBetweenWords(text: string, at: number): boolean {
   const [before, next] = [text.slice(0, at), text[at + 1]!];
   if (!/\p{L}/u.test(next) || widthOf(before) < HURRIED_WIDTH) return false;

@@ -417,7 +417,7 @@ it('loses no word that is not markup', () => {
   const parts = fc.array(fc.oneof(fc.constantFrom(...signs), fc.constant(undefined)), { maxLength: 40 });
   fc.assert(
     fc.property(languages, parts, (language, all) => {
-      // A word of letters for each place; "qqaq", "qqbq" … are in no language and no list.
+      // Each place has a word of letters; "qqaq", "qqbq" … are in no language and no list.
       const written = all.map((sign, index) => sign ?? ` qq${String.fromCodePoint(97 + (index % 26))}q `).join('');
       fc.pre(!/`{3}|~{3}/.test(written));
       const words = (text: string): readonly string[] => text.match(/qq[a-z]q/g) ?? [];

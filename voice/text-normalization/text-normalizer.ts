@@ -1,6 +1,6 @@
 /**
- * What the voice says of what the model writes: sentence by sentence as the text comes, with a map back to the model's own words. Knows neither sound nor
- * LiveKit.
+ * Turns the model's text into what the voice says: sentence by sentence as the text comes, with a map back to the model's own words. Knows
+ * neither sound nor LiveKit.
  */
 import { hasWords } from '../../calls/model-stream/index.ts';
 import { editsOfEmoji } from './emoji.ts';
@@ -11,7 +11,7 @@ import type { Rule } from './rules/rule.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
 import { vocabularyOf } from './vocabulary.ts';
 
-/** Of an agent. */
+/** The normalizer of an agent. */
 export class TextNormalizer {
   readonly #options: NormalizationOptions;
   readonly #rules: readonly Rule[];
@@ -21,7 +21,7 @@ export class TextNormalizer {
     this.#rules = rulesOf(options);
   }
 
-  /** For the next answer. */
+  /** Starts the next answer. */
   answer(): AnswerNormalizer {
     const { language, normalization = {} } = this.#options;
     const markup = normalization.markup === false ? undefined : new MarkupReader(vocabularyOf(language));
@@ -32,7 +32,7 @@ export class TextNormalizer {
     });
   }
 
-  /** Of a complete text. */
+  /** Normalizes a complete text. */
   spokenOf(text: string): string {
     const answer = this.answer();
     return [...answer.push(text), ...answer.end()]
@@ -42,11 +42,11 @@ export class TextNormalizer {
   }
 }
 
-/** Sentences of one answer after the other; their `written`, joined, is the text. */
+/** Yields the sentences of one answer after the other; their `written`, joined, is the text. */
 export class AnswerNormalizer {
   readonly #splitter: SentenceSplitter;
   readonly #normalize: (written: string) => MappedText;
-  /** Written before the next sentence, and not spoken. */
+  /** Text before the next sentence that is not spoken. */
   #unspoken = '';
 
   constructor(splitter: SentenceSplitter, normalize: (written: string) => MappedText) {
@@ -54,22 +54,22 @@ export class AnswerNormalizer {
     this.#normalize = normalize;
   }
 
-  /** Whether the listener still waits for the first sentence, and a word of it is there. */
+  /** True if the listener still waits for the first sentence, and a word of it is there. */
   get isAwaited(): boolean {
     return this.#splitter.isAwaited;
   }
 
-  /** Sentences that are complete by now. */
+  /** Takes text. Returns the sentences that are complete by now. */
   push(text: string): readonly Sentence[] {
     return this.#sentences(this.#splitter.push(text));
   }
 
-  /** The listener has waited long enough for the first sentence: it may end between two words. */
+  /** Lets the first sentence end between two words: the listener has waited long enough for it. */
   hurry(): readonly Sentence[] {
     return this.#sentences(this.#splitter.hurry());
   }
 
-  /** What is left. The last one has nothing to say where the answer ends with what isn't spoken. */
+  /** Returns the rest. The last sentence has nothing to say where the answer ends with text that isn't spoken. */
   end(): readonly Sentence[] {
     const sentences = this.#sentences(this.#splitter.end());
     const unspoken = this.#unspoken;
@@ -91,7 +91,7 @@ export class AnswerNormalizer {
   }
 }
 
-/** One space between words, and none around them. */
+/** Leaves one space between words, and none around them. */
 function tidy(text: MappedText): MappedText {
   const edits = [...text.text.matchAll(/\s+/gu)].flatMap(({ 0: space, index }): readonly Edit[] => {
     const to = index + space.length;

@@ -5,28 +5,28 @@ export type Forms = readonly [one: string, few: string, more: string];
 export interface Vocabulary {
   readonly and: string;
   readonly or: string;
-  /** Between the ends of a range. */
+  /** Word between the ends of a range. */
   readonly to: string;
-  /** In front of what is struck out. */
+  /** Word in front of struck out text. */
   readonly formerly: string;
-  /** In e-mail and web addresses. */
+  /** Words for signs in e-mail and web addresses. */
   readonly signs: Readonly<Record<string, string>>;
-  /** Behind a whole amount, the hundredths: "4200 dollars and 50 cents". */
+  /** Says the hundredths behind a whole amount: "4200 dollars and 50 cents". */
   readonly hundredths: (count: number, currency: string) => string | undefined;
-  /** A currency behind a million or more: "5 millones de dólares". Absent where nothing stands in between. */
+  /** Says a currency behind a million or more: "5 millones de dólares". Absent where nothing stands in between. */
   readonly millionsOf?: (currency: string) => string;
-  /** What the writer of a play puts into brackets, as a pattern: "(laughs)". */
+  /** Pattern of stage directions, as the writer of a play puts them into brackets: "(laughs)". */
   readonly stageDirections: RegExp;
-  /** Of a day; minutes are undefined where none were written. Undefined where digits are read well. */
+  /** Says a time of the day; minutes are undefined where none were written. Undefined where digits are read well. */
   readonly time?: (hour: number, minute: number | undefined) => string;
-  /** For areas and volumes, which `Intl` has no words for: with one, with few and with more. */
+  /** Words for areas and volumes, which `Intl` doesn't have: with one, with few and with more. */
   readonly square: Forms;
   readonly cubic: Forms;
 }
 
 const SIGNS = '@./-_?=&#+:%~';
 
-/** @param names of the signs, in their order */
+/** Lists words for signs. @param names of the signs, in their order */
 const signs = (names: string): Vocabulary['signs'] => Object.fromEntries(names.split('|').map((name, index) => [SIGNS[index]!, name]));
 
 const CENTS: Readonly<Record<string, readonly [one: string, more: string]>> = {
@@ -37,7 +37,7 @@ const CENTS: Readonly<Record<string, readonly [one: string, more: string]>> = {
 
 const same = (form: string): Forms => [form, form, form];
 
-/** As in "14 Uhr 30". */
+/** Says a time as in "14 Uhr 30". */
 const hoursAnd =
   (one: string, more: string) =>
   (hour: number, minute = 0): string =>
@@ -49,7 +49,7 @@ function englishTime(hour: number, minute = 0): string {
   return minute === 0 ? `${hour} o'clock` : `${hour}${minutes}`;
 }
 
-/** @param words in lower case, separated by bars */
+/** Matches words in brackets. @param words in lower case, separated by bars */
 const inBrackets = (words: string): RegExp => new RegExp(String.raw`^(?:\((?:${words})[.!…]?\)|\[(?:${words})[.!…]?\](?![([]))`, 'iu');
 
 const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
@@ -192,5 +192,5 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
   },
 };
 
-/** @param language BCP 47. @returns undefined for a language that we have no words of */
+/** Returns the words of a language; undefined for one that has none here. @param language BCP 47 tag */
 export const vocabularyOf = (language: string): Vocabulary | undefined => VOCABULARIES[language.toLowerCase().split('-')[0] ?? ''];

@@ -6,7 +6,7 @@ import { isObject, parseJson } from '../../platform/json.ts';
 import { withinTime } from '../../platform/time-limit.ts';
 import type { Arguments } from './tool-result.ts';
 
-/** As when the schema was stored: unknown keywords and formats are for the model alone. */
+/** Options of the check, the same as when the schema was stored: unknown keywords and formats are for the model alone. */
 const OPTIONS: Options = { strict: false, logger: false, unicodeRegExp: false, validateSchema: false, meta: false, allErrors: true };
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
@@ -17,13 +17,13 @@ const MAX_COMPLAINTS = 10;
 const CHECK_TIMEOUT_MS = 500;
 
 export interface ArgumentCheck {
-  /** @returns the problems, in words for the model; undefined where all fits */
+  /** Returns the problems, in words for the model; undefined where all fits. */
   (args: Arguments): string | undefined;
 }
 
-/** @param given names whose values the model doesn't decide: it cannot correct them */
+/** Creates the check of a schema. @param given names whose values the model doesn't decide: it cannot correct them */
 export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, given: ReadonlySet<string> = new Set()): ArgumentCheck {
-  // Compiled when first needed: most tools of a call are never called.
+  // The schema is compiled when first needed: most tools of a call are never called.
   let compiled: { readonly validate: ValidateFunction | undefined } | undefined;
   return (args) => {
     const errors = withinTime(CHECK_TIMEOUT_MS, () => {
@@ -31,7 +31,7 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
       // A schema that can't be compiled is refused when it is stored; an older one is not checked.
       return validate === undefined || validate(args) ? [] : (validate.errors ?? []);
     });
-    // Not tried again after a timeout: the endpoint checks its arguments itself.
+    // The check is not tried again after a timeout: the endpoint checks its arguments itself.
     if (errors === undefined) compiled = { validate: undefined };
     const complaints = [...new Set((errors ?? []).filter((error) => !isAbout(error, given)).map(inWords))];
     if (complaints.length === 0) return undefined;
@@ -40,7 +40,7 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
 }
 
 /**
- * What models write for a value that the schema has no such type for: `null` for what they leave out, and a number or a boolean as a text. Nothing else is
+ * Mends values that models write where the schema has no such type: `null` for what they leave out, and a number or a boolean as a text. Nothing else is
  * changed, and nothing that would lose anything.
  *
  * @param args that don't fit. @returns others, to be checked again; the same ones where there is nothing to change
@@ -57,10 +57,10 @@ export function fitArguments(schema: Readonly<Record<string, unknown>>, args: Ar
   }, args);
 }
 
-/** What they complain of is a value, and not one that is missing or too much. */
+/** Keywords that complain of a value, and not of one that is missing or too much. */
 const VALUE_KEYWORDS: ReadonlySet<string> = new Set(['type', 'enum', 'const']);
 
-/** @param types that the value may have */
+/** Changes one value. @param types that the value may have */
 function changedAt(value: unknown, [name = '', ...rest]: readonly string[], types: readonly string[]): unknown {
   if (Array.isArray(value)) {
     const items = value as readonly unknown[];

@@ -280,7 +280,7 @@ describe('a call that is over', () => {
     });
     const signal = await promise;
     over.abort();
-    // It may still come to its end.
+    // The tool may still come to its end.
     expect(signal.aborted).toBe(false);
     stop.abort(new Error('the call is over'));
     expect(await running).toMatchObject({ error: expect.any(String) });

@@ -1,4 +1,4 @@
-/** The tools of the model in one call. */
+/** Creates the tools of the model in one call. */
 import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import { functionNames } from '../../crds/mcp-tools.ts';
@@ -27,11 +27,11 @@ export { SEARCH_FUNCTION };
 
 export interface CreateToolsOptions {
   readonly org: string;
-  /** The revision that the call keeps. */
+  /** Tools of the revision that the call keeps. */
   readonly agent: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>;
   readonly data: DynamicData;
   readonly host: ToolHost;
-  /** Of a phone call. */
+  /** Keypad of a phone call. */
   readonly keypad?: ToolKeypad | undefined;
   readonly egress: Egress;
   readonly keys: Pick<ProviderKeyReader, 'read'>;
@@ -43,13 +43,16 @@ export interface CreateToolsOptions {
   readonly logger: Logger;
   /** Aborts when the call is over. */
   readonly over: AbortSignal;
-  /** Aborts when nothing of the call may run any more: some time after that. */
+  /** Aborts when nothing of the call may run any more: some time after `over`. */
   readonly stop: AbortSignal;
-  /** In a test: answers in place of tools. */
+  /** Answers in place of tools, in a test. */
   readonly mocks?: ToolMocks | undefined;
 }
 
-/** Names are unique: a built-in gives way to a tool that the owner named. What a server names has given way before ({@link toolsOf}). */
+/**
+ * Creates the tools. Their names are unique: a built-in gives way to a tool that the owner named. What a server names has given way before
+ * ({@link toolsOf}).
+ */
 export function createTools(options: CreateToolsOptions): readonly ToolDefinition[] {
   const { org, agent, host, keypad, search, over, mocks } = options;
   const definitions = byPrecedence(agent.tools).flatMap((tool) => definitionsOf(tool, options));
@@ -63,7 +66,7 @@ export function createTools(options: CreateToolsOptions): readonly ToolDefinitio
   return definitions.map(renamed).map((definition) => mocks?.inPlaceOf(definition, over) ?? definition);
 }
 
-/** By which the model calls what {@link createTools} makes. @param keypad of a phone call */
+/** Returns the names by which the model calls the tools of {@link createTools}. @param keypad of a phone call */
 export function functionNamesOf(
   { tools, knowledgeBase }: CreateToolsOptions['agent'],
   { keypad }: { readonly keypad: boolean },
@@ -78,7 +81,7 @@ export function functionNamesOf(
   ]);
 }
 
-/** Owners name the other tools; those of MCP servers give way to them. */
+/** Orders tools: owners name the others, to which those of MCP servers give way. */
 function byPrecedence(tools: readonly RevisionTool[]): readonly RevisionTool[] {
   return [...tools.filter(({ mcp }) => mcp === undefined), ...tools.filter(({ mcp }) => mcp !== undefined)];
 }
@@ -104,7 +107,7 @@ function definitionsOf(tool: RevisionTool, options: CreateToolsOptions): readonl
   });
 }
 
-/** Undefined for a tool type that this version doesn't know. */
+/** Returns the definition of a tool; undefined for a type that this version doesn't know. */
 function definitionOf({ functionName, spec }: RevisionTool, options: CreateToolsOptions): ToolDefinition | undefined {
   const { org, data, host, egress, keys, mailer, calendar, clock } = options;
   const readSecret = (ref: { readonly name: string; readonly key: string }) => keys.read(org, ref);

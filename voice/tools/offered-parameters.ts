@@ -1,13 +1,13 @@
-/** The schema of a tool's arguments, as every provider of models takes it. */
+/** Converts the schema of a tool's arguments into one that every provider of models takes. */
 import { outlineOf } from '../../crds/json-schema-outline.ts';
 import type { JsonObject } from '../../platform/json.ts';
 
-/** OpenAI and Anthropic refuse a whole request for one function that has one of these outside its properties. */
+/** Keywords for which OpenAI and Anthropic refuse a whole request if one function has them outside its properties. */
 const REFUSED: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'enum', '$ref']);
 
 /**
- * An object with the properties that the schema and its alternatives name: it allows more than the schema, by which the arguments are checked.
- * It always has `properties`, without which OpenAI refuses it.
+ * Returns an object with the properties that the schema and its alternatives name: it allows more than the schema, by which the arguments
+ * are checked. It always has `properties`, without which OpenAI refuses it.
  */
 export function offeredParameters(schema: JsonObject): JsonObject & { readonly type: 'object' } {
   const { properties: described, required } = outlineOf(schema);

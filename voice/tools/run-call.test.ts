@@ -31,7 +31,7 @@ function pending() {
   return { tool: aTool(() => promise), resolve, reject };
 }
 
-/** As a model would call it. */
+/** Calls a tool as a model would. */
 const call = (definition: ToolDefinition, args: Arguments = {}) =>
   runCall(definition, { callId: 'call-1', args, interrupted: new AbortController().signal }, options());
 

@@ -32,7 +32,7 @@ export interface FinishedCall {
   readonly record: Omit<CallToolCall, 'seq'>;
 }
 
-/** Nothing runs unless its arguments fit. Never rejects. */
+/** Runs a call, if its arguments fit. Never rejects. */
 export async function runCall(
   definition: ToolDefinition,
   { callId, args: given, interrupted }: GivenCall,
@@ -51,7 +51,7 @@ export async function runCall(
   return { result, record: recordOf(name, args, { result, beganAt, durationMs: Math.round(clock.monotonic() - begin) }) };
 }
 
-/** A tool that the model made up: it learns which there are. */
+/** Refuses a tool that the model made up: it learns which there are. */
 export function refuseUnknown(
   { name, args, known }: { readonly name: string; readonly args: Arguments; readonly known: readonly string[] },
   { clock, logger }: Pick<RunOptions, 'clock' | 'logger'>,
@@ -70,7 +70,7 @@ function recordOf(
   return { name, arguments: args, result, failed: !succeeded, ...times };
 }
 
-/** @returns the arguments as they fit, or those that were given with the problem, in words for the model */
+/** Checks arguments. @returns the arguments as they fit, or those that were given with the problem, in words for the model */
 function checked(definition: ToolDefinition, given: Arguments): { readonly args: Arguments; readonly refused?: string } {
   const raw = rawArgumentsIn(given);
   const refused = raw === undefined ? definition.refuse(given) : describeProblem(raw);
@@ -104,7 +104,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
   return result;
 }
 
-/** Without details: the model can't correct it, and the user should not hear it. */
+/** Words a fault without details: the model can't correct it, and the user should not hear it. */
 function faultOf(err: unknown, tool: string, logger: Logger): ToolResult {
   if (err instanceof ProviderKeyError) {
     logger.warn({ tool, reason: err.reason }, `a tool has no credentials: ${err.message}`);

@@ -1,4 +1,4 @@
-/** What the tools of all calls share: the operator's mail servers and calendar, and access tokens. */
+/** Services that the tools of all calls share: the operator's mail servers and calendar, and access tokens. */
 import { createEgress, INSTALLATION } from '../../platform/egress/egress.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -16,7 +16,7 @@ export interface ToolServices {
   close(): void;
 }
 
-/** Connects to nothing before it is used. */
+/** Creates the services. Connects to nothing before it is used. */
 export function createToolServices({
   config,
   clock,
@@ -28,7 +28,7 @@ export function createToolServices({
   const http = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock });
   const servers = parseSmtpServers(config.PARLEY_SMTP_SERVERS);
   return {
-    // Loaded when used: few calls send mail.
+    // The mailer is loaded when used: few calls send mail.
     mailer: { send: async (mail, signal) => (await import('./mail/smtp-mailer.ts')).createSmtpMailer({ servers }).send(mail, signal) },
     calendar: createCalCom({ baseUrl: config.PARLEY_CALENDAR_URL, http: http.for(INSTALLATION) }),
     tokens: new OAuthTokens({ clock }),

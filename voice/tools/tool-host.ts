@@ -1,4 +1,4 @@
-/** What tools need of their call. */
+/** The host of tools: the parts of their call that they need. */
 
 import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 
@@ -8,16 +8,16 @@ export interface KnowledgeSource {
   readonly document_id: string;
   readonly chunk_id: string;
   readonly filename: string;
-  /** 0 to 1. */
+  /** Score from 0 to 1. */
   readonly score: number;
 }
 
 export interface TransferTarget {
-  /** E.164 number or `sip:` URI. */
+  /** Target as an E.164 number or a `sip:` URI. */
   readonly to: string;
-  /** Warm: the agent speaks to the other side first. */
+  /** Mode of the transfer; warm: the agent speaks to the other side first. */
   readonly mode: 'Cold' | 'Warm';
-  /** Whether the other side sees the number of the caller. */
+  /** True if the other side sees the number of the caller. */
   readonly showCallerNumber: boolean;
 }
 
@@ -27,15 +27,15 @@ export type TransferOutcome = { readonly outcome: 'done' } | { readonly outcome:
 export interface ToolHost {
   /**
    * Speaks after what is being spoken or queued, in the order of the calls.
-   * @param options.answers it says what came of it: the model need not say anything more
+   * @param options.answers true if it says what came of the tool: the model need not say anything more
    */
   say(text: string, options?: { readonly answers: boolean }): void;
   /** Hangs up after the present speech. */
   end(): void;
   /** Transfers the call; a web call never is. */
   transfer(target: TransferTarget): Promise<TransferOutcome>;
-  /** Of the answer that comes next. */
+  /** Records sources of the next answer. */
   recordSources(sources: readonly KnowledgeSource[]): void;
-  /** Within the turn that is under way. */
+  /** Starts a span within the turn that is under way. */
   startSpan(start: SpanStart): Span;
 }

@@ -1,4 +1,7 @@
-/** Answers in place of tools, in tests of agents. Everything else stays as in a call: the check of the arguments, the messages, the transcript. */
+/**
+ * Gives answers in place of tools, in tests of agents. Everything else stays as in a call: the check of the arguments, the messages, the
+ * transcript.
+ */
 import { isDeepStrictEqual } from 'node:util';
 
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
@@ -8,12 +11,12 @@ import { failure, type Arguments, type JsonValue, type ToolDefinition, type Tool
 
 export type ToolMock = NonNullable<AgentTestSpec['tools']>[number];
 
-/** What the model gets of a tool without a mock, and how a result shows such a call. */
+/** Error that the model gets of a tool without a mock; results of tests show such a call by it. */
 export const NOT_MOCKED = 'This tool is not available in this test.';
 
 type MockAnswer = Pick<ToolMock, 'returns' | 'error'>;
 
-/** Of one conversation: sequences begin again with each. */
+/** Mocks of one conversation: sequences begin again with each. */
 export class ToolMocks {
   readonly #mocks: readonly ToolMock[];
   readonly #clock: Clock;
@@ -24,7 +27,7 @@ export class ToolMocks {
     this.#clock = clock;
   }
 
-  /** The same tool, answered by its mocks. @param over aborts when the call is over: a mock waits no longer then, and answers */
+  /** Returns the same tool, answered by its mocks. @param over aborts when the call is over: a mock waits no longer then, and answers */
   inPlaceOf(definition: ToolDefinition, over: AbortSignal): ToolDefinition {
     return { ...definition, run: (args, signal) => this.#run(definition, args, { signal, over }) };
   }
@@ -40,7 +43,7 @@ export class ToolMocks {
       await sleep(this.#clock, millisecondsOf(mock.delay), AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
     const answer = mock === undefined ? undefined : this.#answerOf(mock);
     if (answer?.error !== undefined) return failure(answer.error);
-    // A mock of what ends the call says only that it succeeds: the call ends as it would.
+    // A mock of a tool that ends the call says only that it succeeds: the call ends as it would.
     if (mock?.passthrough === true || (answer === undefined ? actsOnCall !== undefined : actsOnCall === 'ends'))
       return definition.run(args, signal);
     if (answer === undefined) return failure(NOT_MOCKED, {}, 'not_mocked');
@@ -56,7 +59,7 @@ export class ToolMocks {
   }
 }
 
-/** Whether all arguments that the mock names are equal. */
+/** Returns whether all arguments that the mock names are equal. */
 function isFor({ when = {} }: ToolMock, args: Arguments): boolean {
   return Object.entries(when).every(([name, value]) => isDeepStrictEqual(args[name], value));
 }

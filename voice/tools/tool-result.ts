@@ -3,36 +3,39 @@
 export type JsonValue = null | string | number | boolean | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 export interface ToolResult {
-  /** Decides between the messages of completion and failure. */
+  /** Chooses between the messages of completion and failure. */
   readonly succeeded: boolean;
-  /** Absent: the call ends, and the model is not asked to go on. */
+  /** Result for the model; absent where the call ends, and the model is not asked to go on. */
   readonly forModel?: JsonValue;
-  /** For the log, without what was sent or answered. */
+  /** Detail for the log, without what was sent or answered. */
   readonly detail?: string;
-  /** Why it failed, for the log alone: it may name hosts. */
+  /** Reason of the failure, for the log alone: it may name hosts. */
   readonly reason?: string;
 }
 
 export interface ToolDefinition {
-  /** By which the model calls it; unique. */
+  /** Name by which the model calls it; unique. */
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments, as the model gets it. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly messages: ToolMessages;
-  /** It acts on the call and on nothing outside, so that tests run it without a mock. `ends`: when it succeeds, the call is over. */
+  /**
+   * Set for a tool that acts on the call and on nothing outside, so that tests run it without a mock. `ends`: when it succeeds, the call
+   * is over.
+   */
   readonly actsOnCall?: 'ends' | 'continues';
-  /** It looks things up in the agent's own data. */
+  /** True if it looks things up in the agent's own data. */
   readonly searches?: true;
-  /** It only reads or waits, so that an interruption stops it. Others run on: their effects could not be undone. */
+  /** True if it only reads or waits, so that an interruption stops it. Others run on: their effects could not be undone. */
   readonly stopsOnInterruption?: boolean;
-  /** Problems of the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
+  /** Returns problems of the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
   refuse(args: Arguments): string | undefined;
-  /** May reject: the model doesn't get the reason. */
+  /** Runs the tool. May reject: the model doesn't get the reason. */
   run(args: Arguments, signal: AbortSignal): Promise<ToolResult>;
 }
 
-/** Of a built-in tool that the owner configured. */
+/** Options of a built-in tool that the owner configured. */
 export interface BuiltinToolOptions<S> {
   readonly name: string;
   readonly spec: S;
@@ -42,7 +45,7 @@ export interface BuiltinToolOptions<S> {
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** As the owner wrote them, placeholders and all. */
+/** Messages as the owner wrote them, placeholders and all. */
 export interface ToolMessages {
   readonly start?: string | undefined;
   readonly delayed?: string | undefined;
@@ -51,6 +54,7 @@ export interface ToolMessages {
 }
 
 /**
+ * Builds the result of a failure.
  * @param error for the model, in words for a caller: what happened, and what can be done
  * @param reason for the log alone
  */
@@ -58,7 +62,7 @@ export function failure(error: string, more: { readonly [key: string]: JsonValue
   return { succeeded: false, forModel: { error, ...more }, detail: detail ?? error, ...(reason !== undefined && { reason }) };
 }
 
-/** Of a tool that was stopped before it was done. */
+/** Text for a tool that was stopped before it was done. */
 export const STOPPED = 'It was stopped: it is not known whether it has done anything.';
 
 export const NO_MESSAGES: ToolMessages = {};

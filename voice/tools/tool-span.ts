@@ -7,12 +7,12 @@ import type { Arguments, ToolDefinition, ToolResult } from './tool-result.ts';
 export interface ToolSpanOptions {
   readonly definition: Pick<ToolDefinition, 'name' | 'description' | 'searches'>;
   readonly args: Arguments;
-  /** As the model numbers it. */
+  /** Id of the call, as the model numbers it. */
   readonly callId: string;
   readonly startSpan: (start: SpanStart) => Span;
 }
 
-/** @param run never rejects */
+/** Runs a tool in a span. @param run never rejects */
 export async function inToolSpan(
   { definition, args, callId, startSpan }: ToolSpanOptions,
   run: () => Promise<ToolResult>,

@@ -1,5 +1,5 @@
 /**
- * Who hears whom while the agent talks to the target of a warm transfer. All are in one room, for the open media server cannot move
+ * Decides who hears whom while the agent talks to the target of a warm transfer. All are in one room, for the open media server cannot move
  * participants between rooms: the caller is on hold because the media server sends no audio there.
  *
  *   agent ⇄ caller        talking
@@ -24,7 +24,7 @@ export class Consultation {
   readonly #options: ConsultationOptions;
   readonly #onPublished: (publication: unknown, participant: RemoteParticipant) => void;
   #over = false;
-  /** One after the other, so that the last change wins. */
+  /** The changes run one after the other, so that the last one wins. */
   #doing: Promise<void> = Promise.resolve();
 
   constructor(options: ConsultationOptions) {
@@ -46,7 +46,7 @@ export class Consultation {
     });
   }
 
-  /** The caller and the other hear each other, and the agent neither speaks nor listens any more. @throws where the media server fails */
+  /** Connects the caller and the other, and the agent neither speaks nor listens any more. @throws where the media server fails */
   connect(): Promise<void> {
     this.#end();
     return this.#then(async () => {
@@ -57,7 +57,7 @@ export class Consultation {
     });
   }
 
-  /** The caller hears the agent again. Never throws: there is nothing else to do. */
+  /** Lets the caller hear the agent again. Never throws: there is nothing else to do. */
   resume(): Promise<void> {
     this.#end();
     return this.#then(() => this.#set(this.#options.caller, this.#ownTracks(), true)).catch(() => undefined);
@@ -93,7 +93,7 @@ export class Consultation {
   }
 }
 
-/** Asks the media server once more where it fails: for what may be asked again. */
+/** Asks the media server once more where it fails; only for requests that may be repeated. */
 export const twice = (request: () => Promise<void>): Promise<void> => request().catch(request);
 
 function audioOf(participant: Pick<RemoteParticipant, 'trackPublications'> | Room['localParticipant']): readonly string[] {

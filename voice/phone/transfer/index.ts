@@ -10,20 +10,20 @@ import type { TransferOutcome, TransferTarget } from '../../tools/tool-host.ts';
 import { isOwnTrunk, RING_SECONDS } from '../outbound.ts';
 import { Consultation, twice } from './consultation.ts';
 
-/** What a transfer needs of the conversation. */
+/** The part of the conversation that a transfer needs. */
 export interface TransferVoice {
   /** Says something to those who hear the agent now; resolves when it has been said, or the signal aborts and the agent is silent. */
   say(text: string, signal: AbortSignal): Promise<void>;
-  /** Of the call, for the target. */
+  /** Summarises the call for the target. */
   summary(): Promise<string>;
-  /** The agent doesn't listen until the returned function is called. */
+  /** Makes the agent deaf until the returned function is called. */
   deafen(): Promise<() => void>;
 }
 
 export interface TransferOptions {
   readonly room: Room;
   readonly call: CallRecord;
-  /** Who is transferred. */
+  /** Identity of the user, who is transferred. */
   readonly userIdentity: string;
   readonly gateway: Pick<SipGateway, 'dial' | 'refer' | 'hangUp' | 'connect'>;
   readonly routes: Pick<PhoneRoutes, 'get'>;
@@ -34,7 +34,7 @@ export interface TransferOptions {
   readonly logger: Logger;
 }
 
-/** For the target to answer and the media server to report it, in milliseconds. */
+/** Longest time for the target to answer and the media server to report it, in milliseconds. */
 const TRANSFER_TIMEOUT_MS = (RING_SECONDS + 15) * 1000;
 
 const failed = (message: string): TransferOutcome => ({ outcome: 'failed', message });
@@ -49,23 +49,26 @@ export class Transfers {
     this.#options = options;
   }
 
-  /** To whom the call has gone; undefined as long as it hasn't. */
+  /** Target to whom the call has gone; undefined as long as it hasn't. */
   get transferredTo(): string | undefined {
     return this.#to;
   }
 
-  /** Whether two people are left in the room, talking to each other. */
+  /** True if two people are left in the room, talking to each other. */
   get connected(): boolean {
     return this.#other !== undefined;
   }
 
-  /** Why the call is over when its user has left: one who was being transferred has gone to the target. Waits a bounded time for the outcome. */
+  /**
+   * Returns why the call is over when its user has left: one who was being transferred has gone to the target. Waits a bounded time for
+   * the outcome.
+   */
   async reasonOf<R extends string>(reason: R): Promise<R | 'call_transferred'> {
     const outcome = this.#running && (await withTimeout(this.#options.clock, TRANSFER_TIMEOUT_MS, this.#running));
     return outcome?.outcome === 'done' ? 'call_transferred' : reason;
   }
 
-  /** One at a time. Never throws: after a failure the call goes on. */
+  /** Transfers the call, one transfer at a time. Never throws: after a failure the call goes on. */
   async transfer(target: TransferTarget): Promise<TransferOutcome> {
     if (this.#running !== undefined) return failed('The call is being transferred already.');
     this.#running = this.#transfer(target).catch((err: unknown) => {
@@ -114,7 +117,7 @@ export class Transfers {
     }
   }
 
-  /** REFER: the network of the caller rings the other side, and the caller leaves when it answers. */
+  /** Sends a REFER: the network of the caller rings the other side, and the caller leaves when it answers. */
   async #cold({ to }: TransferTarget): Promise<TransferOutcome> {
     const { gateway, call, userIdentity, logger } = this.#options;
     const uri = isSip(to) ? to : `tel:${to}`;
@@ -140,7 +143,7 @@ export class Transfers {
       briefing.abort();
       const hangingUp = twice(() => gateway.hangUp(call.room, identity));
       await hangingUp.catch((err: unknown) => logger.warn({ err }, 'failed to hang up on the transfer target'));
-      // What is said to the target is not for the caller.
+      // The briefing of the target is not for the caller.
       await Promise.allSettled([briefed]);
       await consultation.resume();
       listen();
@@ -148,12 +151,12 @@ export class Transfers {
     };
     const from = target.showCallerNumber && other !== null && other !== '' ? other : own;
     const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + RING_SECONDS;
-    // From now on: a target may hang up before the gateway has said that it answered.
+    // This watches from now on: a target may hang up before the gateway has said that it answered.
     const otherGone = left(room, identity, over);
     const goneAway = (): string =>
       gone.happened ? 'The caller has left.' : `${target.to} has hung up. The caller is still on the line with you.`;
     try {
-      // Who is not on hold would hear what the target is told.
+      // A caller who is not on hold would hear the briefing of the target.
       await consultation.separate();
       if (gone.happened) return await giveUp(goneAway());
       const dialling = gateway.dial({

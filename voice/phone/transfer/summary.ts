@@ -1,30 +1,30 @@
-/** What a transfer tells its target about the call. */
+/** Summarises the call for the target of a transfer. */
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { AnswerSource } from '../../conversation/ports.ts';
 import type { HistoryItem } from '../../providers/llm/history.ts';
 
-/** The other side waits on the line meanwhile, in milliseconds. */
+/** Longest time for the summary, in milliseconds: the other side waits on the line meanwhile. */
 const SUMMARY_TIMEOUT_MS = 6_000;
-/** In characters: what is said in half a minute. */
+/** Longest summary, in characters: half a minute of speech. */
 const MAX_LENGTH = 500;
 
 const REQUEST =
   'The call is about to be handed to a colleague, who has just answered and hears only you. Tell them in at most three short sentences, ' +
   'in the language of the conversation, who is calling and what it is about. Say nothing else.';
 
-/** Said where the model has nothing to say in time. */
+/** Text for the case that the model gives none in time. */
 const FALLBACK = 'Hello, I have a caller on the line for you. I am connecting you now.';
 
 export interface SummaryOptions {
   readonly model: AnswerSource;
-  /** What both sides have said. */
+  /** Messages of both sides. */
   readonly messages: readonly HistoryItem[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Never throws: a transfer with a plain sentence is better than none. */
+/** Returns the summary. Never throws: a transfer with a plain sentence is better than none. */
 export async function summaryOf({ model, messages, clock, logger }: SummaryOptions): Promise<string> {
   const stop = new AbortController();
   try {

@@ -83,7 +83,7 @@ it('the target is not left alone where the caller leaves while the two are being
   expect(hungUp).toEqual(['transfer-call']);
 });
 
-/** With a gateway that answers, and a media server that fails with some changes of who hears whom. */
+/** Builds transfers with a gateway that answers, and a media server that fails with some changes of who hears whom. */
 function failing(fails: (identity: string, hears: boolean) => boolean) {
   const room = new SomeRoom();
   room.localParticipant.trackPublications.set('TR_1', { kind: TrackKind.KIND_AUDIO, sid: 'TR_1' });

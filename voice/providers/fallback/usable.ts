@@ -1,19 +1,24 @@
-/** Which providers of a part can be used in a call: those that are ready little later than the first of them, which is waited for. */
+/**
+ * Finds the providers of a part that can be used in a call: those that are ready little later than the first of them, which is waited for.
+ */
 import type { ProviderPart } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 
-/** Later than the first, in milliseconds: the call waits for it. What makes all of them late, a busy machine or API server, costs none its place. */
+/**
+ * Longest delay after the first, in milliseconds: the call waits for it. A busy machine or API server makes all of them late, and costs
+ * none its place.
+ */
 const READY_MS = 1_000;
 
-/** @throws what the first one fails with where none can be used */
+/** Returns the usable providers. @throws what the first one fails with where none can be used */
 export async function usable<P>(
   preparing: readonly Promise<P>[],
   { part, clock, logger }: { readonly part: ProviderPart; readonly clock: Clock; readonly logger: Logger },
 ): Promise<readonly P[]> {
   const [first] = preparing;
   if (first !== undefined && preparing.length === 1) return [await first];
-  /** Undefined for one that can't be used. */
+  /** Results by place: undefined for a provider that can't be used. */
   const settled = new Map<number, P | undefined>();
   const settling = preparing.map((each, index) =>
     each.then(

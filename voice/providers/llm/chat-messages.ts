@@ -1,4 +1,4 @@
-/** A conversation as the `messages` of OpenAI's `/chat/completions`. */
+/** Writes a conversation as the `messages` of OpenAI's `/chat/completions`. */
 import type { JsonObject } from '../../../platform/json.ts';
 import type { AnswerRequest, HistoryItem } from './history.ts';
 
@@ -7,17 +7,17 @@ type Call = Extract<HistoryItem, { readonly type: 'call' }>;
 type Result = Extract<HistoryItem, { readonly type: 'result' }>;
 type Said = readonly (Message | Call)[];
 
-/** By the vendors that want to see it again; other servers may refuse what they don't know. */
+/** Keys of the vendors that want to see it again; other servers may refuse what they don't know. */
 const EXTRA_CONTENT = ['google', 'livekit', 'xai'] as const;
 
 /**
- * What the model said in one answer and its calls are one message, and the results of these follow it. A call without a result is left out, and so is a
- * result without a call: providers refuse both.
+ * The words and the calls of one answer are one message, and the results of these follow it. A call without a result is left out, and so
+ * is a result without a call: providers refuse both.
  */
 export function chatMessagesOf({ instructions, history }: Pick<AnswerRequest, 'instructions' | 'history'>): readonly JsonObject[] {
   const said = history.filter((item) => item.type !== 'result');
   const turns = [...Map.groupBy(said, ({ answer, id }) => answer ?? id).values()];
-  // Where an id comes twice, the last call has the result.
+  // The last call has the result where an id comes twice.
   const turnByCallId = new Map(turns.flatMap((turn) => callsOf(turn).map(({ callId }) => [callId, turn] as const)));
   const results = Map.groupBy(
     history.filter((item) => item.type === 'result'),

@@ -1,4 +1,4 @@
-/** The request that a conversation sends to a language model, in the form of OpenAI's `/chat/completions`. */
+/** Builds the request that a conversation sends to a language model, in the form of OpenAI's `/chat/completions`. */
 import type { ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { chatMessagesOf } from './chat-messages.ts';
@@ -11,14 +11,14 @@ export interface ChatRequestOptions {
   readonly maxTokens?: number | undefined;
 }
 
-/** By OpenAI's names, whatever gateways put before them. */
+/** Matches OpenAI's names of models that take no temperature, whatever gateways put before them. */
 const TAKES_NO_TEMPERATURE = /^(.*\/)?(o1|o3|o4|gpt-5)/;
 const TAKES_EFFORT = /^gpt-5(\.[124]|\.4-mini|-mini|-nano)?$/;
 const TAKES_NO_EFFORT_WITH_TOOLS = /^gpt-5\.[24]/;
 
 export function chatRequestOf({ endpoint, request, temperature, maxTokens }: ChatRequestOptions): JsonObject {
   const { provider, model } = endpoint;
-  // In the same order in each request: providers cache its beginning.
+  // The order of tools is the same in each request: providers cache its beginning.
   const tools = request.tools.toSorted((a, b) => a.name.localeCompare(b.name)).map((tool) => offered(tool, provider));
   const offersTools = tools.length > 0;
   const effort = provider === 'openai' && !(offersTools && TAKES_NO_EFFORT_WITH_TOOLS.test(model)) ? effortOf(model) : undefined;
@@ -28,7 +28,7 @@ export function chatRequestOf({ endpoint, request, temperature, maxTokens }: Cha
     ...(offersTools && { tools }),
     stream: true,
     stream_options: { include_usage: true },
-    // 0, too: providers' defaults differ.
+    // A temperature of 0 is sent, too: providers' defaults differ.
     ...(temperature !== undefined && !TAKES_NO_TEMPERATURE.test(model) && { temperature }),
     ...(maxTokens !== undefined && { [limitName(endpoint)]: maxTokens }),
     ...(effort !== undefined && { reasoning_effort: effort }),
@@ -36,15 +36,15 @@ export function chatRequestOf({ endpoint, request, temperature, maxTokens }: Cha
   };
 }
 
-/** OpenAI's newer models take only the new name, most other servers only the old one. */
+/** Returns the name of the limit: OpenAI's newer models take only the new name, most other servers only the old one. */
 const limitName = ({ provider }: ProviderEndpoint): string =>
   provider === 'openai' || provider === 'azure_openai' ? 'max_completion_tokens' : 'max_tokens';
 
-/** A caller waits for the answer: as little as the model takes. */
+/** Returns as little effort as the model takes: a caller waits for the answer. */
 const effortOf = (model: string): string | undefined =>
   TAKES_EFFORT.test(model) ? (model.startsWith('gpt-5.') ? 'none' : 'minimal') : undefined;
 
-/** Gemini refuses an object without properties: there what takes no parameters is offered without any. */
+/** Offers a tool without parameters to Gemini where it takes none: Gemini refuses an object without properties. */
 function offered({ name, description, parameters }: OfferedTool, provider: string): JsonObject {
   const { $schema: _dropped, ...schema } = parameters;
   const { properties = {}, additionalProperties } = schema;

@@ -53,7 +53,7 @@ describe.each([
   ['of 2023', countOld],
 ])('with a tokenizer %s the estimate is right within a tenth', (_, count) => {
   const counts = new Map<string, number>();
-  /** As providers count, with what they put around each message. */
+  /** Counts as providers do, with what they put around each message. */
   const tokensOf = ({ instructions, history }: AnswerRequest): number =>
     [instructions, ...history.map((item) => (item.type === 'message' ? item.text : ''))].reduce((sum, text) => {
       if (!counts.has(text)) counts.set(text, count(text));

@@ -1,9 +1,10 @@
 /**
- * How long a request to a model may be, in bytes. Tokens are estimated as many for each byte as the provider has counted in its last answer: right for
- * its own tokenizer and for the language that is spoken, while a tokenizer of ours would be right for one provider and take 67 MB in each call.
+ * Limits the length of requests to a model, in bytes. Tokens are estimated as many for each byte as the provider has counted in its last
+ * answer: right for its own tokenizer and for the language that is spoken, while a tokenizer of ours would be right for one provider and
+ * take 67 MB in each call.
  */
 
-/** By names of models, the first that fits; what gateways put before the name doesn't matter. */
+/** Windows by names of models, the first that fits; what gateways put before the name doesn't matter. */
 const FAMILIES: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/gpt-3\.5/, 16_385],
   [/gpt-4(-0|$)/, 8_192],
@@ -14,20 +15,20 @@ const FAMILIES: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/claude|(^|\/)o[134]/, 200_000],
   [/llama-?3|gemma/, 8_192],
 ];
-/** Of models that are not known by their name. */
+/** Window of models that are not known by their name. */
 const UNKNOWN = 32_768;
 
-/** Of English in OpenAI's tokenizer 4.3, of Thai in an old one 1.6; until the provider has counted. */
+/** Bytes per token until the provider has counted: English has 4.3 in OpenAI's tokenizer, Thai 1.6 in an old one. */
 const USUAL_BYTES_PER_TOKEN = 3;
-/** Servers that count nothing, or messages in place of tokens, are not believed. */
+/** Range that is believed: some servers count nothing, or messages in place of tokens. */
 const PLAUSIBLE_BYTES_PER_TOKEN = { least: 0.5, most: 20 } as const;
-/** Of the window that is used: what providers add to a request, and the error of the estimate. */
+/** Share of the window that is used: the rest is for what providers add to a request, and for the error of the estimate. */
 const USED = 0.9;
-/** Left for the answer where the agent doesn't limit it, in tokens. */
+/** Tokens left for the answer where the agent doesn't limit it. */
 const ANSWER_TOKENS = 1_024;
-/** Most of a window that is left for the answer; where the agent limits it, for servers add that limit to the request. */
+/** Largest share of a window that is left for the answer; also where the agent limits it, for servers add that limit to the request. */
 const ANSWER_SHARE = { unlimited: 0.25, limited: 0.5 } as const;
-/** Of a request that was too long, what the next may have. */
+/** Share of a request that was too long which the next one may have. */
 const AFTER_REFUSAL = 0.5;
 
 export function contextTokensOf(model: string): number {
@@ -36,9 +37,9 @@ export function contextTokensOf(model: string): number {
 
 export interface ContextWindowOptions {
   readonly model: string;
-  /** As the agent has it; from the model's family where absent. */
+  /** Window of the agent's settings; from the model's family where absent. */
   readonly contextTokens?: number | undefined;
-  /** Longest answer. */
+  /** Longest answer, in tokens. */
   readonly maxTokens?: number | undefined;
 }
 
@@ -62,14 +63,14 @@ export class ContextWindow {
     return bytes / this.#bytesPerToken;
   }
 
-  /** The provider says how many tokens a request had. */
+  /** Notes how many tokens the provider counted in a request. */
   counted(bytes: number, tokens: number): void {
     const ratio = bytes / tokens;
     const { least, most } = PLAUSIBLE_BYTES_PER_TOKEN;
     if (ratio >= least && ratio <= most) this.#bytesPerToken = ratio;
   }
 
-  /** The provider finds a request too long: its window is smaller than its name let expect. */
+  /** Shrinks the window after the provider found a request too long: it is smaller than the model's name let expect. */
   refused(bytes: number): void {
     this.#refusedAbove = Math.min(this.bytes, bytes) * AFTER_REFUSAL;
   }

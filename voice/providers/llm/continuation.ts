@@ -14,7 +14,7 @@ const wordsOf = (text: string): readonly Word[] =>
 
 export class Continuation {
   readonly #said: readonly Word[];
-  /** After the last word. */
+  /** Text after the last word. */
   readonly #tail: string;
   #held = '';
   #joined = false;
@@ -24,7 +24,7 @@ export class Continuation {
     this.#tail = said.slice(this.#said.at(-1)?.end);
   }
 
-  /** @returns what is new; nothing while it may still be a repetition */
+  /** Takes more text. @returns the part that is new; nothing while it may still be a repetition */
   push(text: string): string {
     return this.#joined ? text : this.#join(text, false);
   }
@@ -36,7 +36,7 @@ export class Continuation {
   #join(text: string, last: boolean): string {
     this.#held += text;
     const words = wordsOf(last ? this.#held : wholeWords(this.#held)[0]);
-    // Where in what was said the words may come from; the longest that ends where it was cut off is the repetition.
+    // The words may come from any of these places in the beginning; the longest run that ends where it was cut off is the repetition.
     let sources = this.#said.map((_, index) => index);
     let repeated = 0;
     for (const [count, word] of words.entries()) {

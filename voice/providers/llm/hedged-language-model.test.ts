@@ -64,7 +64,7 @@ const openBody = (text: string, signal: AbortSignal): ReadableStream<Uint8Array>
     },
   });
 
-/** Without its end. */
+/** An answer without its end. */
 const brokenOff = (...pieces: readonly string[]): string => events(...pieces.map(says)).replace('data: [DONE]\n\n', '');
 const whole = (...pieces: readonly string[]): string => events(...pieces.map(says), finish('stop'));
 

@@ -20,11 +20,11 @@ import type { LanguageModel } from './language-model.ts';
 import { stallLimitMs } from './stall.ts';
 import { Summarizer } from './summarizer.ts';
 
-/** The same model is asked again after so long, in milliseconds, and not before twice its usual time. */
+/** Time after which the same model is asked again, in milliseconds, and not before twice its usual time. */
 const AGAIN_MS = 2_000;
-/** Before each further attempt where all have failed for a passing reason, in milliseconds. */
+/** Pauses before each further attempt where all have failed for a passing reason, in milliseconds. */
 const RETRY_AFTER_MS = [100, 500] as const;
-/** Calls whose time to the first token is remembered. */
+/** Number of calls whose time to the first token is remembered. */
 const REMEMBERED = 9;
 
 const CUT_OFF =
@@ -32,9 +32,9 @@ const CUT_OFF =
 
 export type AnswerEvent =
   | { readonly type: 'text'; readonly text: string }
-  /** Not `complete`: the answer was cut off, and the call must not run. */
+  /** A tool call. If it is not `complete`, the answer was cut off, and the call must not run. */
   | { readonly type: 'call'; readonly call: ModelCall; readonly complete: boolean }
-  /** What the server wants to see again with the answer. */
+  /** Data that the server wants to see again with the answer. */
   | { readonly type: 'extra'; readonly extra: JsonObject }
   | { readonly type: 'usage'; readonly usage: TokenUsage };
 
@@ -43,14 +43,15 @@ export interface HedgedLanguageModelOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * Summaries are made before the answer that needs them, not beside the conversation: where nobody waits, and a replay has to send the same requests.
+   * True makes summaries before the answer that needs them, not beside the conversation: where nobody waits, and a replay has to send the
+   * same requests.
    */
   readonly summarizesFirst?: boolean | undefined;
 }
 
 interface Asked {
   readonly request: AnswerRequest;
-  /** By another model, before it broke off. */
+  /** Words of another model, before it broke off. */
   readonly said: string;
   readonly signal: AbortSignal;
 }
@@ -59,9 +60,9 @@ interface Asked {
 interface Begun {
   readonly completion: CompletionRequest;
   readonly events: ReturnType<CompletionRequest['events']>;
-  /** Up to the first token. */
+  /** Events up to the first token. */
   readonly head: readonly ModelEvent[];
-  /** How long the request was. */
+  /** Length of the request. */
   readonly bytes: number;
   readonly stop: AbortController;
 }
@@ -69,7 +70,7 @@ interface Begun {
 export class HedgedLanguageModel {
   readonly #options: HedgedLanguageModelOptions;
   readonly #summarizer: Summarizer;
-  /** From requests to their first token, in milliseconds. */
+  /** Times from requests to their first token, in milliseconds. */
   #tookMs: readonly number[] = [];
 
   constructor(options: HedgedLanguageModelOptions) {
@@ -86,7 +87,7 @@ export class HedgedLanguageModel {
   }
 
   /**
-   * Who reads no further lets go of the request by ending the iteration, or by the signal while it waits.
+   * Answers a request. A reader who stops lets go of it by ending the iteration, or by the signal while it waits.
    * @throws ProviderError where no model answers, or none goes on; the signal's reason
    */
   async *answer(request: AnswerRequest, signal: AbortSignal): AsyncGenerator<AnswerEvent, void> {
@@ -97,7 +98,7 @@ export class HedgedLanguageModel {
       return { first: await events.next(), events };
     };
     const delayMs = afterTransient((failures) => RETRY_AFTER_MS[failures - 1]);
-    // Only up to the first event: what was said can't be taken back.
+    // Attempts end with the first event: what was said can't be taken back.
     const { first, events } = await retry(begin, { delayMs, clock: this.#options.clock, signal });
     try {
       for (let next = first; next.done !== true; next = await events.next()) yield next.value;
@@ -129,7 +130,7 @@ export class HedgedLanguageModel {
       models.answered(provider, [...broken.slice(-1), ...passed]);
       const failure = yield* this.#read(provider, begun, { answer, last: left.length === 1, offersTools: request.tools.length > 0 });
       signal.throwIfAborted();
-      // What a tool does is done: its result is answered next.
+      // A tool's effect stays: its result is answered next.
       if (failure === undefined || answer.calledTool) break;
       if (left.length === 1) throw failure;
       answer.cutOff();
@@ -158,7 +159,7 @@ export class HedgedLanguageModel {
     });
   }
 
-  /** A model that takes less than was expected of it is asked again, with less; one that answers nothing is asked once more. */
+  /** Asks a model. One that takes less than was expected of it is asked again, with less; one that answers nothing is asked once more. */
   async #ask(model: LanguageModel, { request, said, signal }: Asked): Promise<Begun> {
     const { logger } = this.#options;
     for (let before = Number.POSITIVE_INFINITY, empty = false; ;) {
@@ -187,7 +188,7 @@ export class HedgedLanguageModel {
     }
   }
 
-  /** @returns why the answer broke off */
+  /** Reads an answer. @returns why it broke off */
   async *#read(
     model: LanguageModel,
     { completion, events, head, bytes, stop }: Begun,
@@ -226,7 +227,10 @@ export class HedgedLanguageModel {
     }
   }
 
-  /** @returns undefined where nothing more comes in time; a tool call comes in parts, and is read when it is complete */
+  /**
+   * Waits for the next event. @returns undefined where nothing more comes in time; a tool call comes in parts, and is read when it is
+   * complete
+   */
   async #unlessStalled<T>(next: Promise<T>, leftMs: () => number): Promise<T | undefined> {
     for (let waitMs = leftMs(); ; waitMs = leftMs()) {
       const read = await withTimeout(this.#options.clock, Math.max(0, waitMs), next);
@@ -235,7 +239,7 @@ export class HedgedLanguageModel {
   }
 }
 
-/** @returns up to the first token */
+/** Reads up to the first token. */
 async function headOf(events: Begun['events']): Promise<readonly ModelEvent[]> {
   const head: ModelEvent[] = [];
   for (;;) {
@@ -246,7 +250,7 @@ async function headOf(events: Begun['events']): Promise<readonly ModelEvent[]> {
   }
 }
 
-/** Goes to the model only, not into the history. A message of the user is what every provider answers. */
+/** Adds a note for the model only, not for the history: a message of the user, which every provider answers. */
 function continued(request: AnswerRequest, said: string): AnswerRequest {
   return {
     ...request,
@@ -255,12 +259,15 @@ function continued(request: AnswerRequest, said: string): AnswerRequest {
       { type: 'message', id: 'cut off', role: 'agent', text: said.trim() },
       { type: 'message', id: 'go on', role: 'user', text: CUT_OFF },
     ],
-    // There may be nothing more to say.
+    // The model may have nothing more to say.
     mayBeEmpty: () => true,
   };
 }
 
-/** What the caller hears of one or more models: each word once. A word that may go on waits, for it could not be taken back. */
+/**
+ * Joins the answers of one or more models, so that the caller hears each word once. A word that may go on waits, for it could not be taken
+ * back.
+ */
 class Answer {
   readonly #mayBeJoined: boolean;
   #said = '';
@@ -292,7 +299,7 @@ class Answer {
     }
   }
 
-  /** The next model goes on after the last whole word. */
+  /** Cuts the answer off after the last whole word, where the next model goes on. */
   cutOff(): void {
     this.#open = '';
     this.#continuation = this.#said === '' ? undefined : new Continuation(this.#said);

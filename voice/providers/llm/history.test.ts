@@ -7,7 +7,7 @@ import { bytesOf, fitted, shortenedTo, turnsToSummarize, type AnswerRequest, typ
 const PROMPT = 'You are a receptionist.';
 type Step = 'user' | 'agent' | 'tool' | 'slow tool';
 
-/** @param steps `slow tool`: its result comes after the user's next words */
+/** Builds a conversation. @param steps `slow tool`: its result comes after the user's next words */
 function talk(steps: readonly Step[], size = 100): AnswerRequest {
   const history: HistoryItem[] = [];
   const late: HistoryItem[] = [];

@@ -1,21 +1,22 @@
 /**
- * What of a conversation a request to a model holds: all that is said, where it fits; else a summary in place of the oldest turns, or a note that they are
- * missing. The system prompt and the last turn stay, and a tool's call stays with its result. The conversation itself keeps everything.
+ * Selects the part of a conversation that a request to a model holds: all of it, where it fits; else a summary in place of the oldest
+ * turns, or a note that they are missing. The system prompt and the last turn stay, and a tool's call stays with its result. The
+ * conversation itself keeps everything.
  */
 import type { JsonObject } from '../../../platform/json.ts';
 
-/** What was said and done in a conversation, in its order. Ids are unique. */
+/** An item of a conversation, in its order. Ids are unique. */
 export type HistoryItem =
   | {
       readonly type: 'message';
       readonly id: string;
       readonly role: 'user' | 'agent';
       readonly text: string;
-      /** Nobody said it: it tells the model what has happened. */
+      /** True for a note that nobody said: it tells the model what has happened. */
       readonly isNote?: true;
-      /** Of an agent's: the answer of the model that it belongs to, with its calls. */
+      /** The answer of the model that an agent's message belongs to, with its calls. */
       readonly answer?: string | undefined;
-      /** What the server wants to see again with it. */
+      /** Data that the server wants to see again with it. */
       readonly extra?: JsonObject | undefined;
     }
   | {
@@ -25,7 +26,7 @@ export type HistoryItem =
       readonly answer: string;
       readonly callId: string;
       readonly name: string;
-      /** JSON text as it goes to the model. */
+      /** Arguments as JSON text, as they go to the model. */
       readonly args: string;
       readonly extra?: JsonObject | undefined;
     }
@@ -36,14 +37,14 @@ export type HistoryItem =
       readonly name: string;
       readonly output: string;
       readonly isError: boolean;
-      /** It stands for one that is still to come. */
+      /** True if it stands for a result that is still to come. */
       readonly isPending?: true;
     };
 
 export interface OfferedTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema. */
+  /** Parameters as JSON Schema. */
   readonly parameters: JsonObject;
 }
 
@@ -52,16 +53,16 @@ export interface AnswerRequest {
   readonly instructions: string;
   readonly history: readonly HistoryItem[];
   readonly tools: readonly OfferedTool[];
-  /** Whether the model may call tools now. */
+  /** True if the model may call tools now. */
   readonly mayCall: boolean;
-  /** Asked when the answer is over: whether it may have neither words nor calls. */
+  /** Asked when the answer is over; returns whether it may have neither words nor calls. */
   readonly mayBeEmpty: () => boolean;
 }
 
-/** What a model reads of a request. */
+/** The part of a request that a model reads. */
 type Prompt = Pick<AnswerRequest, 'instructions' | 'history' | 'tools'>;
 
-/** Of the conversation up to an item. */
+/** A summary of the conversation up to an item. */
 export interface Summary {
   /** The id of the first item that it doesn't cover. */
   readonly before: string;
@@ -69,26 +70,29 @@ export interface Summary {
 }
 
 export interface HistoryLimits {
-  /** Longest request. */
+  /** Longest request, in bytes. */
   readonly maxBytes: number;
   readonly summary: Summary | undefined;
 }
 
-/** What is to be summarised next. */
+/** Turns that are to be summarised next. */
 export interface OldTurns {
   readonly items: readonly HistoryItem[];
   readonly before: string;
-  /** Longest summary. */
+  /** Longest summary, in bytes. */
   readonly maxBytes: number;
 }
 
-/** Of the room for the conversation: so much of it has to be used before the oldest turns are summarised, and so much the others may have then. */
+/**
+ * Shares of the room for the conversation: so much of it has to be used before the oldest turns are summarised, and so much the others may
+ * have then.
+ */
 const SUMMARIZE_ABOVE = 0.7;
 const KEPT = 0.35;
 const MAX_SUMMARY = { share: 0.2, bytes: 4_000 } as const;
 /** Turns of the user that are never summarised. */
 const LAST_TURNS = 2;
-/** What a request has for each message besides its text. */
+/** Bytes that a request has for each message besides its text. */
 const ITEM_BYTES = 16;
 
 const SUMMARIZED =
@@ -96,7 +100,7 @@ const SUMMARIZED =
 const LEFT_OUT = 'The oldest part of the conversation is left out. Where you need it, say that you do not remember, and ask.';
 const CUT_OFF = ' … (cut off)';
 
-/** @returns the request as it may be sent */
+/** Fits a request into the limits. @returns the request as it may be sent */
 export function fitted<R extends Prompt>(request: R, { maxBytes, summary }: HistoryLimits): R {
   const { summarized, recent } = partsOf(request.history, summary);
   const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
@@ -107,7 +111,7 @@ export function fitted<R extends Prompt>(request: R, { maxBytes, summary }: Hist
   return withNotes(request, notes, shortened(recent.slice(from), roomBytes - Buffer.byteLength(`\n\n${notes}`)));
 }
 
-/** @returns undefined where the conversation has room to grow */
+/** Returns the turns to summarise; undefined where the conversation has room to grow. */
 export function turnsToSummarize(request: Prompt, { maxBytes, summary }: HistoryLimits): OldTurns | undefined {
   const { recent } = partsOf(request.history, summary);
   const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
@@ -122,16 +126,16 @@ export function turnsToSummarize(request: Prompt, { maxBytes, summary }: History
   return { items: recent.slice(0, cut), before: first.id, maxBytes: maxSummary };
 }
 
-/** Of a request, without what is the same in all of them. */
+/** Measures a request in bytes, without what is the same in all of them. */
 export function bytesOf({ instructions, history, tools }: Prompt): number {
   const prompt = instructions === '' ? 0 : ITEM_BYTES + Buffer.byteLength(instructions);
   return prompt + sizeOf(history) + (tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools)));
 }
 
 interface Parts {
-  /** The summary with its introduction; empty where there is none. */
+  /** Summary with its introduction; empty where there is none. */
   readonly summarized: string;
-  /** What the summary doesn't cover. */
+  /** Items that the summary doesn't cover. */
   readonly recent: readonly HistoryItem[];
 }
 
@@ -142,7 +146,10 @@ function partsOf(history: readonly HistoryItem[], summary: Summary | undefined):
     : { summarized: `${SUMMARIZED}\n${summary.text}`, recent: history.slice(at) };
 }
 
-/** Before which items the conversation may be cut: where the user speaks, not between a tool's call and its result. The first comes first. */
+/**
+ * Returns the items before which the conversation may be cut: where the user speaks, not between a tool's call and its result. The first
+ * comes first.
+ */
 function cuts(items: readonly HistoryItem[]): readonly number[] {
   const answered = new Set(items.flatMap((item) => (item.type === 'result' ? [item.callId] : [])));
   const open = new Set<string>();
@@ -165,12 +172,12 @@ function textOf(item: HistoryItem): string {
   return item.type === 'call' ? item.name + item.args : item.output;
 }
 
-/** In the system prompt, for not every server takes a second one. */
+/** Puts notes into the system prompt, for not every server takes a second one. */
 function withNotes<R extends Prompt>(request: R, notes: string, history: readonly HistoryItem[]): R {
   return { ...request, instructions: [request.instructions, notes].filter((part) => part !== '').join('\n\n'), history };
 }
 
-/** One turn alone may be too long where tools give long results. */
+/** Shortens items: one turn alone may be too long where tools give long results. */
 function shortened(items: readonly HistoryItem[], roomBytes: number): readonly HistoryItem[] {
   const results = items.filter((item) => item.type === 'result');
   const others = sizeOf(items) - sizeOf(results);
@@ -179,7 +186,7 @@ function shortened(items: readonly HistoryItem[], roomBytes: number): readonly H
   return items.map((item) => (item.type === 'result' ? { ...item, output: shortenedTo(item.output, each) } : item));
 }
 
-/** @param maxBytes more where something is cut off */
+/** Cuts text. @param maxBytes longest text; a mark is added where something is cut off */
 export function shortenedTo(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   return bytes.length <= maxBytes

@@ -8,7 +8,7 @@ import type { AnswerRequest } from './history.ts';
 
 export interface LanguageModelOptions {
   readonly endpoint: ProviderEndpoint & { readonly baseURL: string; readonly model: string };
-  /** Absent where the server's own is meant. */
+  /** Temperature of the agent; absent where the server's own is meant. */
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly contextTokens?: number | undefined;
@@ -20,7 +20,7 @@ export interface LanguageModelOptions {
 
 export interface AskOptions {
   readonly signal: AbortSignal;
-  /** An answer may have so many, also where the agent's may not. */
+  /** Tokens that an answer may have, also where the agent's may not. */
   readonly tokens?: number;
 }
 
@@ -42,7 +42,7 @@ export class LanguageModel {
     return this.#options.endpoint.provider;
   }
 
-  /** @returns a request that is sent when its events are read */
+  /** Asks the model. @returns a request that is sent when its events are read */
   ask(request: AnswerRequest, { signal, tokens = 0 }: AskOptions): CompletionRequest {
     const { endpoint, temperature, maxTokens, fetch, quirks, clock, observer = unobserved } = this.#options;
     const limit = maxTokens === undefined ? undefined : Math.max(maxTokens, Math.ceil(tokens));
@@ -67,7 +67,7 @@ export class LanguageModel {
       const response = await fetch(`${endpoint.baseURL}/models`, { headers, signal });
       await response.body?.cancel();
     } catch {
-      // The first answer opens it, or says what is wrong.
+      // The first answer opens the connection, or says what is wrong.
     }
   }
 }

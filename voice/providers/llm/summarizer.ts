@@ -9,9 +9,9 @@ import type { LanguageModel } from './language-model.ts';
 
 /** Longest time for a summary, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-/** Of a result of a tool that the summary is made from. */
+/** Most bytes of a tool's result that the summary is made from. */
 const MAX_RESULT_BYTES = 4_000;
-/** Of a word, in languages with short ones. */
+/** Bytes of a word, in languages with short ones. */
 const BYTES_PER_WORD = 6;
 
 const INSTRUCTIONS = `You are given the beginning of a telephone conversation between an agent ("agent") and a person ("user"), with the tools that the agent has used. The agent goes on with the conversation, and will know of this part only what you write.
@@ -36,13 +36,13 @@ export class Summarizer {
     this.#options = options;
   }
 
-  /** The newest; undefined while there is none. */
+  /** The newest summary; undefined while there is none. */
   get summary(): Summary | undefined {
     return this.#summary;
   }
 
   /**
-   * Summarises what the next requests may have no room for. One at a time; one that fails is tried again after the next turn.
+   * Summarises turns that the next requests may have no room for. One at a time; one that fails is tried again after the next turn.
    * @param maxBytes of the longest request
    * @returns when none is being made any more. Never rejects
    */
@@ -79,7 +79,7 @@ export class Summarizer {
     logger.warn({ kind, status, failure: message }, 'failed to summarise the oldest turns of the call; leaving out what has no room');
   }
 
-  /** @throws ProviderError */
+  /** Asks a model for the summary. @throws ProviderError */
   async #ask(model: LanguageModel, { items, maxBytes }: OldTurns): Promise<string> {
     const late = new AbortController();
     const completion = model.ask(this.#request(model, items, maxBytes), {
@@ -110,7 +110,7 @@ export class Summarizer {
   }
 }
 
-/** Without reasoning that is known by its end alone. @throws ProviderError */
+/** Reads the text without reasoning that is known by its end alone. @throws ProviderError */
 async function textOf(completion: CompletionRequest): Promise<string> {
   let text = '';
   for await (const event of completion.events()) {
@@ -126,7 +126,7 @@ function lineOf(item: HistoryItem): string {
   return JSON.stringify({ tool: item.name, result: shortenedTo(item.output, MAX_RESULT_BYTES) });
 }
 
-/** Those that fit: where earlier summaries failed there may be more. */
+/** Returns the newest lines that fit: where earlier summaries failed there may be more. */
 function newest(lines: readonly string[], roomBytes: number): readonly string[] {
   let left = roomBytes;
   const from = lines.findLastIndex((line) => (left -= Buffer.byteLength(line) + 1) < 0);

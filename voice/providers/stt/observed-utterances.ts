@@ -1,6 +1,6 @@
 /**
- * What a stream of speech recognises, as spans and measurements: one for each utterance, from its first words, or from the pause after which they were
- * asked for, to the last final transcript.
+ * Reports what a stream of speech recognises as spans and measurements: one for each utterance, from its first words, or from the pause
+ * after which they were asked for, to the last final transcript.
  */
 import { capturesContent } from '../../../platform/telemetry/tracing.ts';
 import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/content.ts';
@@ -9,15 +9,15 @@ import type { ModelRequestObserver, RequestOutcome } from '../../../platform/tel
 
 export interface ObservedUtterancesOptions {
   readonly observer: ModelRequestObserver;
-  /** Milliseconds since the epoch. */
+  /** The time, in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Who recognises now. */
+/** The recogniser of the moment. */
 export interface RecognizerName {
   readonly provider: string;
   readonly model: string;
-  /** Base URL. */
+  /** Base URL of its API. */
   readonly address?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Utterance {
   readonly by: RecognizerName;
   readonly startedAt: number;
   pausedAt?: number;
-  /** Words came. */
+  /** True once words came. */
   heard: boolean;
   text: string;
 }
@@ -38,29 +38,29 @@ export class ObservedUtterances {
     this.#options = options;
   }
 
-  /** The user begins to speak: a noise that was asked for, and had no words, is no part of it. */
+  /** Notes that the user begins to speak: a noise that was asked for, and had no words, is no part of it. */
   speaks(): void {
     if (this.#utterance?.text === '' && !this.#utterance.heard) this.#utterance = undefined;
   }
 
-  /** Words came that may still change. */
+  /** Notes words that may still change. */
   words(by: RecognizerName): void {
     this.#begin(by).heard = true;
   }
 
-  /** The user has paused, and the finals were asked for. */
+  /** Notes that the user has paused, and the finals were asked for. */
   paused(by: RecognizerName): void {
     this.#begin(by).pausedAt = this.#options.now();
   }
 
-  /** Words that stay. They end the utterance after its pause, or where the provider ends turns itself. */
+  /** Takes words that stay. They end the utterance after its pause, or where the provider ends turns itself. */
   final(by: RecognizerName, text: string): void {
     const utterance = this.#begin(by);
     utterance.text = `${utterance.text} ${text}`.trim();
     if (utterance.pausedAt !== undefined) this.#end('completed');
   }
 
-  /** Nothing more comes of what was said. */
+  /** Ends the utterance: nothing more comes of it. */
   settled(): void {
     this.#end('completed');
   }
@@ -77,7 +77,7 @@ export class ObservedUtterances {
     return (this.#utterance ??= { by, startedAt: this.#options.now(), heard: false, text: '' });
   }
 
-  /** Only now is it known to which turn it belongs. A noise without words is none. */
+  /** Reports the utterance: only now is it known to which turn it belongs. A noise without words is none. */
   #end(outcome: RequestOutcome): void {
     const utterance = this.#utterance;
     this.#utterance = undefined;

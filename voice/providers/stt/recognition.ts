@@ -1,6 +1,6 @@
 /** Speech to text of a call: the user's sound goes in as it comes, and words come out as they are known. */
 
-/** Of the sound that is pushed, in Hz; providers get what they take. */
+/** Sample rate of the sound that is pushed, in Hz; providers get the rate that they take. */
 export const RECOGNITION_SAMPLE_RATE = 16_000;
 
 export type RecognitionEvent =
@@ -10,31 +10,31 @@ export type RecognitionEvent =
   | { readonly type: 'final'; readonly text: string }
   /** All words of what was said before the last pause have come, or there were none; seconds late where a noise isn't answered. */
   | { readonly type: 'settled' }
-  /** After all attempts and fallbacks; nothing follows. */
+  /** It has failed after all attempts and fallbacks; nothing follows. */
   | { readonly type: 'failed'; readonly error: unknown };
 
-/** Of one call. */
+/** The recognition of one call. */
 export interface Recognition {
-  /** @param samples 16 bits, one channel, {@link RECOGNITION_SAMPLE_RATE}; copied */
+  /** Pushes sound. @param samples 16 bits, one channel, {@link RECOGNITION_SAMPLE_RATE}; copied */
   push(samples: Int16Array): void;
-  /** The user begins to speak, or goes on. @param unreadMs pushed sound that the VAD has not read yet, in milliseconds */
+  /** Notes that the user begins to speak, or goes on. @param unreadMs pushed sound that the VAD has not read yet, in milliseconds */
   speaks(unreadMs?: number): void;
-  /** The user has paused: the final words are asked for at once, instead of when the provider notices. */
+  /** Notes that the user has paused: the final words are asked for at once, instead of when the provider notices. */
   pauses(): void;
-  /** Whether each pause is a request of its own: words on both sides of a short one are better recognised in one. */
+  /** True if each pause is a request of its own: words on both sides of a short one are better recognised in one. */
   readonly byRequest: boolean;
-  /** Whether words are under way: some came that may still change, or are due. */
+  /** True while words are under way: some came that may still change, or are due. */
   readonly recognizes: boolean;
-  /** No event follows. Idempotent. */
+  /** Ends the events. Idempotent. */
   close(): void;
 }
 
-/** Its fallbacks included. */
+/** Speech to text of a call, its fallbacks included. */
 export interface SpeechRecognizer {
-  /** Of the provider that recognises now. */
+  /** Name of the provider that recognises now. */
   readonly provider: string;
   readonly model: string;
-  /** Connects at once. @param onEvent called later than this returns */
+  /** Connects at once. @param onEvent is called later than this returns */
   listen(onEvent: (event: RecognitionEvent) => void): Recognition;
   /** Closes all recognitions. */
   close(): Promise<void>;

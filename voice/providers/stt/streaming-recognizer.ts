@@ -1,4 +1,4 @@
-/** Speech to text through any provider and its fallbacks, as streams. */
+/** Recognises speech through any provider and its fallbacks, as streams. */
 import type { ProviderOrder } from '../../../calls/fallback/provider-order.ts';
 import type { Recognition, RecognitionEvent, SpeechRecognizer } from './recognition.ts';
 import { StreamedRecognition, type StreamedRecognitionOptions, type SttProvider } from './streaming/streamed-recognition.ts';

@@ -1,4 +1,4 @@
-/** What each provider's STT is sent for one turn of the user, and where its response has the transcript. */
+/** Builds each provider's STT request for one turn of the user, and reads the transcript from its response. */
 import { FormData } from 'undici';
 
 import { keyOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
@@ -13,15 +13,15 @@ export interface SttRequest {
 
 export interface SttProtocol {
   readonly model: string;
-  /** @param wav 16 bits, one channel */
+  /** Builds the request. @param wav 16 bits, one channel */
   requestFor(wav: Uint8Array): SttRequest;
-  /** @returns undefined for a response that is no transcript */
+  /** Returns the transcript; undefined for a response that has none. */
   textOf(answer: unknown): string | undefined;
 }
 
 export interface SttSettings {
   readonly endpoint: ProviderEndpoint;
-  /** BCP 47. */
+  /** BCP 47 tag. */
   readonly language: string;
 }
 
@@ -34,7 +34,7 @@ function formOf(wav: Uint8Array, fields: Readonly<Record<string, string>>): Form
   return form;
 }
 
-/** @throws ProviderError `refused` where OpenAI itself is to be asked without a key */
+/** Builds OpenAI's address and headers. @throws ProviderError `refused` where OpenAI itself is to be asked without a key */
 export function openAiSttApi(endpoint: ProviderEndpoint) {
   const { baseURL = '', apiKey } = endpoint;
   const official = isOpenAi(baseURL);
@@ -60,7 +60,7 @@ export function openAi({ endpoint, language }: SttSettings): SttProtocol {
   };
 }
 
-/** https://developers.deepgram.com/reference/speech-to-text-api/listen */
+/** Deepgram's API for recordings: https://developers.deepgram.com/reference/speech-to-text-api/listen */
 export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
   const headers = { authorization: `Token ${keyOf(endpoint)}`, 'content-type': 'audio/wav' };
@@ -72,7 +72,7 @@ export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   };
 }
 
-/** https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
+/** ElevenLabs' API for recordings: https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
 export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL, headers } = elevenLabsApi(endpoint);
   const { model = 'scribe_v2' } = endpoint;
@@ -84,14 +84,16 @@ export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
   };
 }
 
-/** https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize: with an API key; at most 60 s of audio. */
+/**
+ * Google's API with an API key, for at most 60 s of audio: https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize
+ */
 export function google({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://speech.googleapis.com/v1', model = 'latest_long' } = endpoint;
   const headers = { 'x-goog-api-key': keyOf(endpoint), 'content-type': 'application/json' };
   const config = { languageCode: language, model, enableAutomaticPunctuation: true };
   return {
     model,
-    // The encoding is in the WAV header.
+    // The WAV header has the encoding.
     requestFor: (wav) => ({
       url: `${baseURL}/speech:recognize`,
       headers,

@@ -1,4 +1,4 @@
-/** Each sentence in a request of its own, with the audio passed on as it arrives. */
+/** Requests each sentence by itself, and passes the audio on as it arrives. */
 import { parseJson } from '../../../platform/json.ts';
 import { failureOf, type ProviderError, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import type { SpokenSentence, SpeechSource } from './speech-source.ts';
@@ -10,7 +10,7 @@ export interface HttpSpeechOptions {
   readonly fetch: ProviderFetch;
 }
 
-/** For the sentence that is heard and the next. */
+/** Requests at a time: for the sentence that is heard and the next. */
 const AT_ONCE = 2;
 
 export class HttpSpeech implements SpeechSource {
@@ -28,7 +28,7 @@ export class HttpSpeech implements SpeechSource {
     return this.#options.protocol.oneAtATime === true ? 1 : AT_ONCE;
   }
 
-  /** The status doesn't matter. */
+  /** Connects with a request whose status doesn't matter. */
   connect(signal: AbortSignal): void {
     const { fetch, protocol } = this.#options;
     fetch(new URL(protocol.requestFor('').url).origin, { method: 'HEAD', signal }).catch(() => undefined);

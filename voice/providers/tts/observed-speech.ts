@@ -1,4 +1,4 @@
-/** Requests for sentences, as spans, measurements and usage. */
+/** Reports requests for sentences as spans, measurements and usage. */
 import { capturesContent } from '../../../platform/telemetry/tracing.ts';
 import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/content.ts';
 import { INPUT_MESSAGES, OUTPUT_TYPE, TEXT_TO_SPEECH } from '../../../platform/telemetry/gen-ai/conventions.ts';
@@ -13,7 +13,7 @@ export interface ObservedSpeechOptions {
   readonly observer: ModelRequestObserver;
 }
 
-/** @returns the source, of which each sentence is seen from its request to its last sound */
+/** Observes a source. @returns the source, of which each sentence is seen from its request to its last sound */
 export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOptions): SpeechSource {
   async function* soundOf(sentence: SpokenSentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     signal.throwIfAborted();
@@ -33,7 +33,7 @@ export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOpt
         ...(capturesContent() && { [INPUT_MESSAGES]: messagesText([{ role: 'assistant', parts: [textPart(text)] }]) }),
       },
     });
-    // Who is interrupted reads no further, and need not say so.
+    // A reader who is interrupted reads no further, and need not say so.
     const answer = () => (bytesPerMs === undefined ? undefined : { audioMilliseconds });
     const cancel = (): void => observed.end('cancelled', answer());
     signal.addEventListener('abort', cancel, { once: true });
@@ -62,10 +62,10 @@ export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOpt
   };
 }
 
-/** Not graphemes: providers charge an accent that stands by itself, too. */
+/** Counts code points, not graphemes: providers charge an accent that stands by itself, too. */
 const codePointsIn = (text: string): number => Array.from(text).length;
 
-/** 16-bit PCM, unless the head of a WAV file says how much it has for a second. */
+/** Returns the bytes of a millisecond: of 16-bit PCM, unless the head of a WAV file says how much it has for a second. */
 function bytesPerMsOf(first: Uint8Array): number {
   const head = Buffer.from(first.buffer, first.byteOffset, first.byteLength);
   const perSecond = head.length >= 32 && head.toString('latin1', 0, 4) === 'RIFF' ? head.readUInt32LE(28) : 0;

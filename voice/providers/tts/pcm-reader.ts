@@ -3,10 +3,12 @@ import { AudioFrame } from '@livekit/rtc-node';
 
 /** Shortest and longest frame, in milliseconds. */
 const SHORTEST_MS = 20;
-/** Each takes a turn of the event loop, which on a busy machine is longer than a short one: speech would have holes. */
+/**
+ * Longest frame: each takes a turn of the event loop, which on a busy machine is longer than a short one, so that speech would have holes.
+ */
 const LONGEST_MS = 100;
 
-/** 16 bits, one channel; raw, or a WAV file, which some servers send whatever they are asked for. */
+/** Reads 16 bits, one channel; raw, or a WAV file, which some servers send whatever they are asked for. */
 export class PcmReader {
   #rate: number;
   #channels = 1;
@@ -17,7 +19,7 @@ export class PcmReader {
     this.#rate = sampleRate;
   }
 
-  /** @throws RangeError for a WAV file of another kind */
+  /** Takes bytes. @throws RangeError for a WAV file of another kind */
   push(chunk: Uint8Array): readonly AudioFrame[] {
     let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (this.#head !== undefined) {
@@ -33,9 +35,9 @@ export class PcmReader {
     return this.#frames(this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]));
   }
 
-  /** What is left, less than a frame. */
+  /** Returns the rest, which is less than a frame. */
   end(): readonly AudioFrame[] {
-    // Shorter than a WAV header: it is audio.
+    // Audio that is shorter than a WAV header is raw.
     if (this.#head !== undefined && this.#head.length > 0) this.#rest = this.#head;
     const whole = this.#rest.length - (this.#rest.length % (2 * this.#channels));
     const frame = whole === 0 ? [] : [this.#frame(this.#rest.subarray(0, whole))];
@@ -62,7 +64,7 @@ export class PcmReader {
     return new AudioFrame(samples, this.#rate, 1, samples.length);
   }
 
-  /** Where the audio begins; undefined while that is not known yet. */
+  /** Returns where the audio begins; undefined while that is not known yet. */
   #dataStart(head: Buffer): number | undefined {
     const riff = Buffer.from('RIFF');
     if (head.length < 4) return riff.subarray(0, head.length).equals(head) ? undefined : 0;

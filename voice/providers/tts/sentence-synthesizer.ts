@@ -11,7 +11,7 @@ import { restOf, SpeechRate } from './rest-of-sentence.ts';
 import type { SentenceRequest, SpeechSynthesizer } from './speech-synthesizer.ts';
 import type { TtsProvider } from './tts-provider.ts';
 
-/** Before the second attempt and the third, in milliseconds: short, for the user waits. */
+/** Pauses before the second attempt and the third, in milliseconds: short, for the user waits. */
 const RETRY_DELAYS_MS = [100, 500] as const;
 
 export interface SentenceSynthesizerOptions {
@@ -55,7 +55,7 @@ export class SentenceSynthesizer implements SpeechSynthesizer {
     for (const voice of this.#options.voices.all) voice.close();
   }
 
-  /** What all of them take, for each may take over in the middle of an answer. */
+  /** Most sentences at once that all voices take, for each may take over in the middle of an answer. */
   get sentencesAtOnce(): number {
     return Math.min(...this.#options.voices.all.map((voice) => voice.sentencesAtOnce));
   }
@@ -65,7 +65,10 @@ export class SentenceSynthesizer implements SpeechSynthesizer {
     return this.#joined(request, await this.#first(request, []));
   }
 
-  /** Retries transient failures of the last that is left. @param broken in this sentence already, the last one now */
+  /**
+   * Returns the first sound. Retries transient failures of the last voice that is left. @param broken voices that broke off in this
+   * sentence, the latest at the end
+   */
   async #first(request: SentenceRequest, broken: readonly Broken[]): Promise<Spoken> {
     const { voices, clock } = this.#options;
     const { signal } = request;
@@ -110,7 +113,7 @@ export class SentenceSynthesizer implements SpeechSynthesizer {
     }
   }
 
-  /** @throws ProviderError where nothing more comes for as long as another one would not be waited for */
+  /** Passes frames on. @throws ProviderError where nothing more comes for as long as another voice would not be waited for */
   async *#unstalled(voice: TtsProvider, frames: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame, void> {
     const iterator = frames[Symbol.asyncIterator]();
     for (;;) {

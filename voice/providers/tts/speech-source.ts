@@ -1,6 +1,6 @@
-/** Where the sound of sentences comes from: requests over HTTP, or one WebSocket for all answers of a call. */
+/** Sources of sentences' sound: requests over HTTP, or one WebSocket for all answers of a call. */
 
-/** What the agent says in one go: its sentences are to sound as a whole. */
+/** An answer of the agent, whose sentences are to sound as a whole. */
 export interface SpokenAnswer {
   /** Aborts once no more sentences follow. */
   readonly complete: AbortSignal;
@@ -9,17 +9,17 @@ export interface SpokenAnswer {
 export interface SpokenSentence {
   readonly text: string;
   readonly answer: SpokenAnswer;
-  /** What comes before it in its answer; empty at the beginning. */
+  /** Text before the sentence in its answer; empty at the beginning. */
   readonly before: string;
 }
 
 export interface SpeechSource {
   readonly model: string;
-  /** Sentences that may be requested at a time. */
+  /** Most sentences that may be requested at a time. */
   readonly atOnce: number;
   /** Opens the connection that the first words need; an unreachable provider shows when it is needed. */
   connect(signal: AbortSignal): void;
-  /** Bytes as they come: 16-bit PCM of `SAMPLE_RATE`, or a WAV file. @throws ProviderError, or the signal's own reason */
+  /** Yields bytes as they come: 16-bit PCM of `SAMPLE_RATE`, or a WAV file. @throws ProviderError, or the signal's own reason */
   soundOf(sentence: SpokenSentence, signal: AbortSignal): AsyncIterable<Uint8Array>;
   close(): void;
 }

@@ -1,24 +1,24 @@
-/** Text to speech of a call, whoever speaks: sentences go in, and sound comes out as it arrives. */
+/** Speaks sentences in a call with any provider: sentences go in, and sound comes out as it arrives. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import type { SpokenSentence } from './speech-source.ts';
 
 export interface SentenceRequest extends SpokenSentence {
-  /** Nobody listens any more. */
+  /** Aborts when nobody listens any more. */
   readonly signal: AbortSignal;
 }
 
-/** With its fallbacks. */
+/** Text to speech of a call, fallbacks included. */
 export interface SpeechSynthesizer {
-  /** Of the provider that speaks now. */
+  /** Name of the provider that speaks now. */
   readonly provider: string;
   readonly model: string;
-  /** Sentences that may be requested at a time. */
+  /** Most sentences that may be requested at a time. */
   readonly sentencesAtOnce: number;
   /** Resolves with the first sound, after all attempts that it takes; frames have one channel. @throws ProviderError, or the signal's reason */
   request(request: SentenceRequest): Promise<AsyncIterable<AudioFrame>>;
   /** Opens the connection that the first words need. */
   connect(signal: AbortSignal): void;
-  /** Aborts what is under way. */
+  /** Closes it, and aborts its requests. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What each provider's TTS is sent for one sentence, and how its response carries the audio. */
+/** Builds each provider's TTS request for one sentence, and tells how its response carries the audio. */
 import { keyOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import { azureAddressMissing, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 
@@ -12,21 +12,21 @@ export interface TtsProtocol {
   readonly model: string;
   /** The JSON field that has the audio as Base64; absent where the response is the audio. */
   readonly audioField?: string;
-  /** Small plans of the provider allow few requests at a time. */
+  /** True if small plans of the provider allow few requests at a time. */
   readonly oneAtATime?: true;
-  /** @param before what was said right before it, in the same answer */
+  /** Builds the request. @param before text that was said right before it, in the same answer */
   requestFor(text: string, before?: string): TtsRequest;
 }
 
 export interface TtsSettings {
   readonly endpoint: ProviderEndpoint;
-  /** BCP 47. */
+  /** BCP 47 tag. */
   readonly language: string;
-  /** 0 … 2. */
+  /** Temperature from 0 to 2. */
   readonly temperature: number;
 }
 
-/** Of the 16-bit samples that each is asked for, in Hz; a WAV file says its own. */
+/** Rate of the 16-bit samples that each provider is asked for, in Hz; a WAV file says its own. */
 export const SAMPLE_RATE = 24_000;
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
@@ -47,20 +47,20 @@ export function openAi({ endpoint, language, temperature }: TtsSettings): TtsPro
   };
 }
 
-/** How ElevenLabs is to speak, by HTTP or WebSocket. */
+/** Returns the settings with which ElevenLabs is to speak, by HTTP or WebSocket. */
 export function elevenLabsVoice({ endpoint, language, temperature }: TtsSettings) {
   const { voice = 'bIHbv24MWmeRgasZH58o', model = 'eleven_flash_v2_5' } = endpoint;
   const third = /_v3/.test(model);
   // Only these models take a language; for the others it is part of the voice.
   const named = third || /flash_v2_5|turbo_v2_5/.test(model) ? { language_code: baseLanguage(language) } : {};
-  // ElevenLabs' opposite of a temperature.
+  // ElevenLabs' stability is the opposite of a temperature.
   const wanted = Math.min(1, Math.max(0, 1 - temperature));
   // The third generation takes 0, 0.5 and 1 only.
   const stability = third ? Math.round(wanted * 2) / 2 : wanted;
   return { voice, model, third, named, settings: { stability, similarity_boost: 0.75 } };
 }
 
-/** https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
+/** ElevenLabs' API: https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
 export function elevenLabs(settings: TtsSettings): TtsProtocol {
   const { baseURL, headers } = elevenLabsApi(settings.endpoint);
   const { voice, model, third, named, settings: voiceSettings } = elevenLabsVoice(settings);
@@ -75,14 +75,14 @@ export function elevenLabs(settings: TtsSettings): TtsProtocol {
         model_id: model,
         ...named,
         voice_settings: voiceSettings,
-        // The third generation refuses it.
+        // The third generation refuses the field.
         ...(before !== '' && !third && { previous_text: before }),
       }),
     }),
   };
 }
 
-/** https://developers.deepgram.com/reference/text-to-speech-api: the model is the voice, and the language with it. */
+/** Deepgram's API, where the model is the voice, and the language with it: https://developers.deepgram.com/reference/text-to-speech-api */
 export function deepgram({ endpoint }: TtsSettings): TtsProtocol {
   const { baseURL = 'https://api.deepgram.com/v1' } = endpoint;
   const model = endpoint.model ?? endpoint.voice ?? 'aura-2-thalia-en';
@@ -94,7 +94,7 @@ export function deepgram({ endpoint }: TtsSettings): TtsProtocol {
   };
 }
 
-/** https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech */
+/** Azure's API: https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech */
 export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
   const { baseURL, voice = 'en-US-AvaMultilingualNeural' } = endpoint;
   if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.tts.speech.microsoft.com', 'textToSpeech');
@@ -114,7 +114,7 @@ export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
   };
 }
 
-/** https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize: with an API key. */
+/** Google's API, with an API key: https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize */
 export function google({ endpoint, language }: TtsSettings): TtsProtocol {
   const { baseURL = 'https://texttospeech.googleapis.com/v1', voice } = endpoint;
   const headers = { ...JSON_HEADERS, 'x-goog-api-key': keyOf(endpoint) };

@@ -1,4 +1,4 @@
-/** The voice of one provider: each sentence is asked for once, and its audio is passed on as it arrives. */
+/** The voice of one provider: it asks for each sentence once, and passes the audio on as it arrives. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import { failureOf, type ProviderError } from '../../../calls/provider-access/index.ts';

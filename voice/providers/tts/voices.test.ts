@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 function endpoint(provider: string, voice: string, more: Partial<ProviderEndpoint> = {}) {
-  // A key of its own: what is known of an account is kept.
+  // Each test has a key of its own: facts about an account are kept.
   return { part: 'tts', provider, protocol: 'own', guarded: false, apiKey: `key-${accounts}`, voice, voiceIsName: true, ...more } as const;
 }
 

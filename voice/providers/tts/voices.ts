@@ -7,15 +7,15 @@ import type { Clock } from '../../../platform/clock.ts';
 import { AccountMemory } from '../account-memory.ts';
 import { cartesiaApi, elevenLabsApi } from '../protocol-support.ts';
 
-/** How a provider lists the voices of an account. */
+/** The way in which a provider lists the voices of an account. */
 export interface VoiceDirectory {
-  /** As the agent has it. */
+  /** Name of the voice, as the agent has it. */
   readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the list in an answer, and in it of a voice's id. */
+  /** Fields of the list in an answer, and in it of a voice's id. */
   readonly fields: { readonly list: string; readonly id: string };
-  /** What is an id, whatever the agent calls it. */
+  /** Matches an id, whatever the agent calls it. */
   readonly id: RegExp;
 }
 
@@ -41,7 +41,7 @@ export function cartesiaVoices(endpoint: ProviderEndpoint, name: string): VoiceD
   };
 }
 
-/** Names of voices shown in a message at most. */
+/** Most names of voices shown in a message. */
 const SHOWN = 8;
 
 export interface VoiceLookupOptions {
@@ -54,7 +54,7 @@ export interface VoiceLookupOptions {
 const known = new AccountMemory<string>();
 
 /**
- * @returns the id of the voice that the agent names, kept for ten minutes
+ * Returns the id of the voice that the agent names, kept for ten minutes.
  * @throws ProviderError `refused` where no voice of the account has that name
  */
 export async function voiceIdOf({ endpoint, directory, fetch, clock }: VoiceLookupOptions): Promise<string> {
@@ -89,7 +89,10 @@ function voicesIn(text: string, { fields }: VoiceDirectory): readonly Voice[] | 
   }
 }
 
-/** The name as it is, else regardless of case, else as the beginning of a longer one: "Rachel" of "Rachel - calm". The oldest of several. */
+/**
+ * Picks a voice by its name as it is, else regardless of case, else as the beginning of a longer one: "Rachel" of "Rachel - calm". The
+ * oldest of several.
+ */
 function pick(voices: readonly Voice[], name: string): string | undefined {
   const wanted = name.trim().toLowerCase();
   const exact = voices.find((voice) => voice.name === name) ?? voices.find((voice) => voice.name.trim().toLowerCase() === wanted);

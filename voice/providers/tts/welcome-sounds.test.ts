@@ -8,7 +8,7 @@ const welcome = 'Good morning.\nHow can I help?';
 const clock = new FakeClock();
 let agents = 0;
 
-/** Of a call. @param endpoint what differs from other calls' */
+/** Builds the source of a call. @param endpoint the fields that differ from other calls' */
 function source(endpoint: Readonly<Record<string, string>> = {}, message: string | undefined = welcome) {
   const asked: string[] = [];
   const inner: SpeechSource = {
@@ -37,7 +37,7 @@ async function heard({ sounds }: ReturnType<typeof source>, text: string, before
   return Buffer.concat(chunks).toString();
 }
 
-/** An agent that no other test has. */
+/** Returns an agent that no other test has. */
 const fresh = () => ({ voice: `v${(agents += 1)}` });
 
 it('synthesises the sentences of a welcome message once, and hears the same', async () => {

@@ -1,11 +1,14 @@
-/** The sound of welcome messages, for ten minutes in this process: those who call together hear it at once, and it is synthesised once. */
+/**
+ * Keeps the sound of welcome messages for ten minutes in this process: those who call together hear it at once, and it is synthesised
+ * once.
+ */
 import type { Clock } from '../../../platform/clock.ts';
 import { LruMap } from '../../../platform/lru.ts';
 import { AccountMemory } from '../account-memory.ts';
 import type { SpokenSentence, SpeechSource } from './speech-source.ts';
 import type { TtsSettings } from './tts-protocols.ts';
 
-/** Of all agents: some five minutes. */
+/** Most bytes of all agents' sounds: some five minutes. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 const kept = new AccountMemory<Uint8Array>(new LruMap(1_000, { limit: MOST_BYTES, weigh: ({ value }) => value.length }));
@@ -18,7 +21,7 @@ export interface WelcomeSoundsOptions {
   readonly clock: Clock;
 }
 
-/** @returns the source, of which the sentences of the welcome message are asked for once */
+/** Keeps the sounds of a source. @returns the source, of which the sentences of the welcome message are asked for once */
 export function withWelcomeSounds({ source, welcome = '', settings, clock }: WelcomeSoundsOptions): SpeechSource {
   if (welcome.trim() === '' || welcome.includes('{{')) return source;
   const { apiKey = '', ...endpoint } = settings.endpoint;
@@ -38,7 +41,7 @@ export function withWelcomeSounds({ source, welcome = '', settings, clock }: Wel
         chunks.push(chunk);
         yield chunk;
       }
-      // An interrupted one has not come this far.
+      // An interrupted sound has not come this far.
       const sound = Buffer.concat(chunks);
       if (sound.length > 0) kept.set(account, sound, clock);
     }

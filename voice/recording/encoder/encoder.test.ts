@@ -15,7 +15,7 @@ const folder = suiteFolder();
 const encoder = new RecordingEncoder();
 afterAll(() => encoder.close());
 
-/** Tones of 440 Hz on the left and of 1 kHz on the right. */
+/** Makes tones of 440 Hz on the left and of 1 kHz on the right. */
 function tones(seconds: number): Buffer {
   const samples = Math.round(seconds * encoder.rate);
   const both = new Int16Array(2 * samples);
@@ -26,7 +26,7 @@ function tones(seconds: number): Buffer {
   return Buffer.from(both.buffer);
 }
 
-/** How often the sound crosses zero in a second, halved. */
+/** Counts how often the sound crosses zero in a second, halved. */
 function frequency(samples: Int16Array, seconds: number): number {
   let crossings = 0;
   for (let at = 1; at < samples.length; at += 1) if (samples[at - 1]! < 0 !== samples[at]! < 0) crossings += 1;
@@ -40,7 +40,7 @@ it('files are as long as the sound, to the sample, and each side is where it bel
       const file = join(folder, `${seconds}.ogg`);
       const recording = encoder.open(file);
       const sound = tones(seconds);
-      // In pieces of any length.
+      // The pieces may have any length.
       for (let at = 0; at < sound.length; at += 4 * 777) recording.write(sound.subarray(at, at + 4 * 777));
       recording.end();
       await finished(recording);

@@ -1,4 +1,4 @@
-/** Records the calls of a job process: their sound is encoded in one thread, apart from what has to be said in time. */
+/** Encodes the calls of a job process in one thread, apart from the speech that has to come in time. */
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -9,9 +9,9 @@ import { RECORDING_RATE } from './rate.ts';
 
 /** Encodes the sound of calls. */
 export interface SoundEncoder {
-  /** Of the sound that it takes, in Hz. */
+  /** Sample rate that it takes, in Hz. */
   readonly rate: number;
-  /** @returns takes 16 bit samples, left and right in turn; finished when the file is complete */
+  /** Opens a file. @returns takes 16 bit samples, left and right in turn; finished when the file is complete */
   open(file: string): Writable;
 }
 
@@ -35,7 +35,7 @@ export class RecordingEncoder implements SoundEncoder {
         this.#send({ case: 'end', id });
       },
       destroy: (error, done) => {
-        // What was recorded until then is complete. A thread that is gone has nothing to end.
+        // The sound that was recorded until then is complete. A thread that is gone has nothing to end.
         if (error !== null) this.#thread?.postMessage({ case: 'end', id } satisfies ToEncoder);
         done(error);
       },

@@ -10,9 +10,9 @@ const CHANNELS = 2;
 const FRAME = RECORDING_RATE / 50;
 const BYTES = 2 * CHANNELS;
 const FRAME_BYTES = FRAME * BYTES;
-/** Granules count at 48 kHz. */
+/** Granules in a sample: they count at 48 kHz. */
 const GRANULES = 48_000 / RECORDING_RATE;
-/** Of speech that nothing is missing from, and not too much to encode (`npm run bench -- voice --only recording`). */
+/** Effort of the encoder that leaves nothing out of speech, and is not too much to encode (`npm run bench -- voice --only recording`). */
 export const COMPLEXITY = 0;
 const BITRATE = 48_000;
 const SILENCE = Buffer.alloc(FRAME_BYTES);
@@ -25,14 +25,14 @@ export class OpusFile {
   readonly #pages = new PageWriter(1);
   readonly #preSkip: number;
   #rest: Uint8Array = new Uint8Array();
-  /** Of the last frame. */
+  /** Packet of the last frame. */
   #packet: Uint8Array = new Uint8Array();
-  /** It is the one of silence that follows silence, which is always the same. */
+  /** True if the packet is the one of silence that follows silence, which is always the same. */
   #settled = false;
   #samples = 0;
 
   /**
-   * @param complexity of the encoder, 0 to 10
+   * Opens a file. @param complexity of the encoder, 0 to 10
    * @throws Error where the file can't be written
    */
   static async open(path: string, complexity: number = COMPLEXITY): Promise<OpusFile> {
@@ -54,7 +54,7 @@ export class OpusFile {
     this.#append([this.#pages.header([opusHead(this.#preSkip)], true), this.#pages.header([opusTags()], false)]);
   }
 
-  /** @param pcm 16 bit samples, left and right in turn */
+  /** Writes sound. @param pcm 16 bit samples, left and right in turn */
   write(pcm: Uint8Array): void {
     const bytes = Buffer.concat([this.#rest, pcm]);
     const whole = bytes.length - (bytes.length % FRAME_BYTES);
@@ -94,7 +94,7 @@ export class OpusFile {
   }
 }
 
-/** RFC 7845, 5.1 */
+/** Builds the identification header (RFC 7845, 5.1). */
 function opusHead(preSkip: number): Uint8Array {
   const head = Buffer.alloc(19);
   head.write('OpusHead');
@@ -105,7 +105,7 @@ function opusHead(preSkip: number): Uint8Array {
   return head;
 }
 
-/** RFC 7845, 5.2 */
+/** Builds the comment header (RFC 7845, 5.2). */
 function opusTags(): Uint8Array {
   const vendor = 'parley';
   const tags = Buffer.alloc(16 + vendor.length);

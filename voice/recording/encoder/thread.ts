@@ -5,9 +5,9 @@ import { parentPort } from 'node:worker_threads';
 import type { FromEncoder, ToEncoder } from './messages.ts';
 import { OpusFile } from './opus-file.ts';
 
-/** Of the processor, a tenth of what the threads get that speak and listen. */
+/** Niceness of the thread: a tenth of the processor that the threads get that speak and listen. */
 const NICE = 10;
-// Elsewhere the priority would be the process's.
+// On other systems the priority would be the process's.
 if (process.platform === 'linux') setPriority(NICE);
 
 const files = new Map<number, OpusFile>();
@@ -32,6 +32,6 @@ async function handle(message: ToEncoder): Promise<void> {
 
 let last = Promise.resolve();
 parentPort?.on('message', (message: ToEncoder) => {
-  // In their order: the first encoder takes a moment to load.
+  // Messages are handled in their order: the first encoder takes a moment to load.
   last = last.then(() => handle(message));
 });

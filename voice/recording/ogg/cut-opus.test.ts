@@ -34,7 +34,7 @@ async function cut(bytes: Uint8Array, window: { readonly fromMs: number; readonl
   return decoded;
 }
 
-/** When a channel begins to be heard, in seconds. */
+/** Returns when a channel begins to be heard, in seconds. */
 function onset(samples: Int16Array, after = 0): number {
   for (let at = after * rate; at < samples.length; at += 48) if (loudness(samples.subarray(at, at + 48)) > 0.05) return at / rate;
   throw new Error('nothing is heard');

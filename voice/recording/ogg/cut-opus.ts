@@ -6,17 +6,17 @@ import { PageWriter } from './page-writer.ts';
 import { readPackets } from './page.ts';
 
 const SAMPLES_PER_MS = 48;
-/** A decoder that starts in the middle needs this much to converge (RFC 7845, 4.6). */
+/** Samples that a decoder needs to converge when it starts in the middle (RFC 7845, 4.6). */
 const PRE_ROLL = 80 * SAMPLES_PER_MS;
 
-/** 20 ms of stereo silence. */
+/** A packet of 20 ms of stereo silence. */
 const SILENCE = Uint8Array.of(0xfc, 0xff, 0xfe);
 const SILENCE_SAMPLES = 20 * SAMPLES_PER_MS;
 
 /** The call's place in the file: milliseconds from the file's beginning, negative for a call that began before it. */
 export interface CallWindow {
   readonly fromMs: number;
-  /** The file's end where absent or later. */
+  /** End of the call in the file; the file's end where absent or later. */
   readonly toMs?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export class EmptyRecordingError extends Error {
 }
 
 /**
- * @param options.onLength gets the length in milliseconds, before the last page
+ * Cuts a file. @param options.onLength gets the length in milliseconds, before the last page
  * @throws EmptyRecordingError when the file has no sound within the window
  */
 export async function* cutOpus(
@@ -37,7 +37,7 @@ export async function* cutOpus(
   const tags = (await packets.next()).value;
   if (head === undefined || tags === undefined || !isOpusHead(head.bytes)) throw new EmptyRecordingError('the file is no recording');
   const ownPreSkip = Buffer.from(head.bytes).readUInt16LE(10);
-  // In decoded samples, of which players drop the first `ownPreSkip`.
+  // Positions are in decoded samples, of which players drop the first `ownPreSkip`.
   const from = Math.round(fromMs * SAMPLES_PER_MS) + ownPreSkip;
   const length = toMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.round((toMs - fromMs) * SAMPLES_PER_MS));
 
@@ -55,7 +55,7 @@ export async function* cutOpus(
     const samples = opusSamples(bytes);
     const start = position;
     position += samples;
-    // What ends before the pre-roll of the beginning is not needed.
+    // A packet that ends before the pre-roll of the beginning is not needed.
     if (position <= from - PRE_ROLL) continue;
     if (preSkip === undefined) {
       const missing = from < ownPreSkip ? Math.ceil((ownPreSkip - from) / SILENCE_SAMPLES) : 0;
@@ -79,7 +79,7 @@ function isOpusHead(packet: Uint8Array): boolean {
   return packet.length >= 19 && Buffer.from(packet.subarray(0, 8)).toString('latin1') === 'OpusHead';
 }
 
-/** How many samples a packet decodes to at 48 kHz, by its first bytes (RFC 6716, 3.1). */
+/** Returns how many samples a packet decodes to at 48 kHz, by its first bytes (RFC 6716, 3.1). */
 export function opusSamples(packet: Uint8Array): number {
   const [toc = 0, count = 0] = packet;
   if (packet.length === 0) return 0;

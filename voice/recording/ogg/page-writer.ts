@@ -1,7 +1,7 @@
 /** Gathers packets of Opus into pages. */
 import { lacingOf, writePage } from './page.ts';
 
-/** A page for each second, so that players can seek. At 48 kHz. */
+/** Samples of a page, at 48 kHz: each holds a second, so that players can seek. */
 const PAGE_SAMPLES = 48_000;
 const MAX_SEGMENTS = 255;
 
@@ -21,7 +21,7 @@ export class PageWriter {
     return writePage({ serial: this.#serial, sequence: this.#sequence++, granule: 0, packets, first });
   }
 
-  /** The page before, where this packet begins another one: the last page is kept back for its end. */
+  /** Adds a packet. Yields the page before, where this packet begins another one: the last page is kept back for its end. */
   *add(packet: Uint8Array, samples: number): Generator<Uint8Array> {
     const segments = lacingOf(packet.length).length;
     if (this.#samples >= PAGE_SAMPLES || this.#segments + segments > MAX_SEGMENTS) yield this.#flush(this.#granule, false);
@@ -31,7 +31,7 @@ export class PageWriter {
     this.#granule += samples;
   }
 
-  /** @param granule where the sound ends, on the last page */
+  /** Returns the last page. @param granule where the sound ends */
   end(granule: number): Uint8Array {
     return this.#flush(granule, true);
   }

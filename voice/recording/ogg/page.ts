@@ -15,7 +15,10 @@ interface OggPage {
 const HEADER_BYTES = 27;
 const CAPTURE_PATTERN = 0x4f676753;
 
-/** Length of the page at the beginning of `bytes`; undefined while its header is incomplete. @throws RangeError where there is no page */
+/**
+ * Returns the length of the page at the beginning of `bytes`; undefined while its header is incomplete. @throws RangeError where there is
+ * no page
+ */
 function pageLength(bytes: Buffer): number | undefined {
   if (bytes.length < HEADER_BYTES) return undefined;
   if (bytes.readUInt32BE(0) !== CAPTURE_PATTERN || bytes[4] !== 0) throw new RangeError('there is no Ogg page here');
@@ -26,7 +29,7 @@ function pageLength(bytes: Buffer): number | undefined {
   return length;
 }
 
-/** @throws RangeError for a page that was damaged */
+/** Parses a page. @throws RangeError for a page that was damaged */
 function parsePage(bytes: Buffer): OggPage {
   if (checksum(bytes) !== bytes.readUInt32LE(22)) throw new RangeError('the checksum of an Ogg page is wrong');
   const flags = bytes[5] ?? 0;
@@ -42,7 +45,7 @@ function parsePage(bytes: Buffer): OggPage {
   };
 }
 
-/** A page of whole packets: the caller sees to it that these are 255 segments at most. */
+/** Writes a page of whole packets: the caller sees to it that these are 255 segments at most. */
 export function writePage(page: {
   readonly serial: number;
   readonly sequence: number;
@@ -69,7 +72,7 @@ export function writePage(page: {
   return bytes;
 }
 
-/** Segments of a packet: as many full ones as fit, and one that ends it. */
+/** Returns the segments of a packet: as many full ones as fit, and one that ends it. */
 export function lacingOf(length: number): number[] {
   return [...Array.from({ length: Math.floor(length / 255) }, () => 255), length % 255];
 }
@@ -80,7 +83,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return remainder >>> 0;
 });
 
-/** Over the whole page, its own field counting as zero. */
+/** Sums over the whole page, its own field counting as zero. */
 function checksum(bytes: Uint8Array): number {
   let sum = 0;
   for (let index = 0; index < bytes.length; index += 1) {
@@ -95,7 +98,7 @@ export interface OggPacket {
   readonly bytes: Uint8Array;
 }
 
-/** The packets of a file, up to the first damaged or unfinished page. */
+/** Reads the packets of a file, up to the first damaged or unfinished page. */
 export async function* readPackets(source: AsyncIterable<Uint8Array>): AsyncGenerator<OggPacket> {
   let begun: Uint8Array[] = [];
   for await (const page of readPages(source)) {

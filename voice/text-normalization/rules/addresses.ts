@@ -1,16 +1,16 @@
-/** E-mail and web addresses, said sign by sign. */
+/** Says e-mail and web addresses sign by sign. */
 import type { Edit } from '../mapped-text.ts';
 import type { Language, Rule } from './rule.ts';
 
 const TOKEN = /[^\s\uFFFC<>"“”()[\]{}]+/gu;
-/** Longer ones nobody could follow; they are left to the voice. */
+/** Longest address that is replaced: nobody could follow a longer one, which is left to the voice. */
 const LONGEST = 300;
 const EMAIL = /^[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,5}$/u;
 const WEB = /^(?:https?:\/\/|www\.)[^@]+$/i;
-/** Without a scheme; the ends are those that no file has. */
+/** Matches a domain without a scheme; the ends are those that no file has. */
 const DOMAIN =
   /^(?:[a-z\d-]{1,63}\.){1,4}(?:com|org|net|io|dev|app|ai|eu|info|biz|edu|gov|uk|us|de|at|ch|fr|es|it|pt|nl|pl|se|dk|be|ie)(?:[/?#:]\S*)?$/;
-/** A full stop behind an address ends the sentence. */
+/** Marks behind an address, which end the sentence. */
 const TAIL = /[.,;:!?'’…*]+$/u;
 
 export function addresses({ vocabulary }: Language): Rule {

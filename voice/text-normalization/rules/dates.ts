@@ -1,4 +1,4 @@
-/** Dates in digits: "2026-12-03", and the order that the language has them in. Months in words are read well. */
+/** Puts dates in digits into words: "2026-12-03", and the order that the language has them in. Months in words are read well. */
 import { editsOf } from './numbers.ts';
 import type { Language, Rule } from './rule.ts';
 
@@ -20,7 +20,7 @@ export function dates({ tag, vocabulary }: Language): Rule {
       return date === undefined || time === undefined ? date : `${date}, ${vocabulary?.time?.(hour!, minute) ?? time}`;
     });
     const short = editsOf(text, SHORT, ([, first, mark, second, year = '']) => {
-      // Two digits of a year are known by the language's own mark.
+      // The language's own mark shows that two digits are a year.
       if (year.length === 2 && (mark !== separator || mark === '-')) return undefined;
       const fullYear = year.length === 2 ? 2000 + Number(year) : Number(year);
       const [month, day] = monthFirst ? [Number(first), Number(second)] : [Number(second), Number(first)];
@@ -33,7 +33,7 @@ export function dates({ tag, vocabulary }: Language): Rule {
 function orderIn(tag: string): { readonly monthFirst: boolean; readonly separator: string } {
   const parts = new Intl.DateTimeFormat(tag, { dateStyle: 'short', timeZone: 'UTC' }).formatToParts(0);
   const placeOf = (wanted: string): number => parts.findIndex(({ type }) => type === wanted);
-  // Where the year comes first people write only ISO dates so, and the day first otherwise.
+  // Where the year comes first, people write only ISO dates so; otherwise the day comes first.
   const monthFirst = placeOf('month') < placeOf('day') && placeOf('day') < placeOf('year');
   return { monthFirst, separator: parts.find(({ type }) => type === 'literal')?.value.trim() ?? '/' };
 }

@@ -1,4 +1,4 @@
-/** What is put into words, in the order in which it is looked for: what one rule has replaced no later one sees. */
+/** Lists the rules in their order: a rule doesn't see what an earlier one has replaced. */
 import type { AgentSpec } from '../../../crds/agent.ts';
 import { vocabularyOf } from '../vocabulary.ts';
 import { addresses } from './addresses.ts';
@@ -13,15 +13,15 @@ import { units } from './units.ts';
 
 const RULES = { addresses, dates, times, phoneNumbers, money, units, ranges } satisfies Partial<Record<NormalizationKind, unknown>>;
 
-/** What the agent has of its own, and which kinds stay as they are written. */
+/** Replacements of the agent's own, and the kinds that stay as they are written. */
 export interface NormalizationOptions extends NonNullable<AgentSpec['speech']> {
-  /** BCP 47. */
+  /** BCP 47 tag. */
   readonly language: string;
 }
 
 export type NormalizationKind = keyof NonNullable<NormalizationOptions['normalization']>;
 
-/** For a language that `Intl` doesn't know there are only the agent's own replacements. */
+/** Returns the rules. For a language that `Intl` doesn't know there are only the agent's own replacements. */
 export function rulesOf({ language, replacements = [], normalization = {} }: NormalizationOptions): readonly Rule[] {
   const known = { tag: language, vocabulary: vocabularyOf(language) };
   const rules = isKnown(language) ? Object.entries(RULES).filter(([kind]) => normalization[kind as NormalizationKind] !== false) : [];

@@ -1,11 +1,11 @@
-/** Amounts: "$4,200.50", "19,99 €", "USD 5", "10–20 €", "$5 million", "3 Mio. €". */
+/** Puts amounts into words: "$4,200.50", "19,99 €", "USD 5", "10–20 €", "$5 million", "3 Mio. €". */
 import { decimalSignOf, editsOf, NUMBER, readNumber, type WrittenNumber } from './numbers.ts';
 import type { Language, Rule } from './rule.ts';
 import { scalesOf } from './scales.ts';
 
 interface Sign {
   readonly currency: string;
-  /** How its own word begins, in any language, where `Intl` says more than the sign does: "US dollars". */
+  /** Beginning of its own word, in any language, where `Intl` says more than the sign does: "US dollars". */
   readonly word?: RegExp;
 }
 
@@ -18,21 +18,21 @@ const SIGNS: Readonly<Record<string, Sign>> = {
   '₹': { currency: 'INR', word: /^rup/i },
   zł: { currency: 'PLN', word: /^(?:z[łl]ot|zloty)/i },
 };
-/** Elsewhere than in the United States, with the letters before it. */
+/** Dollars of other countries than the United States, by the letters before the sign. */
 const DOLLARS: Readonly<Record<string, Sign>> = {
   US$: { currency: 'USD' },
   A$: { currency: 'AUD' },
   C$: { currency: 'CAD' },
   R$: { currency: 'BRL', word: /^rea/i },
 };
-/** By the region of the language: where "$" stands for pesos. */
+/** Pesos by the region of the language, where "$" stands for them. */
 const PESOS: Readonly<Record<string, string>> = { MX: 'MXN', AR: 'ARS', CO: 'COP', CL: 'CLP', UY: 'UYU', DO: 'DOP' };
 const KRONOR: Readonly<Record<string, string>> = { sv: 'SEK', da: 'DKK', nb: 'NOK', no: 'NOK' };
 const CODES = 'USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|DKK|NOK|PLN|CZK|HUF|BRL|MXN';
 
 const SIGN = String.raw`(?:US|[ACR])\$|[$€£¥₹]`;
 const SPACE = String.raw`[ \u00A0\u202F]?`;
-/** A scale that isn't known is left to the voice, and so is "$5$", which is LaTeX. */
+/** Matches a scale. One that isn't known is left to the voice, and so is "$5$", which is LaTeX. */
 const SCALE = String.raw`(?:[kKmM]|mil|mln|mld|bn|tys|[mM]io|[mM]rd)(?!\p{L})|[mM]ill?i|[mM]ilj|[mM]ilh|[bB]il[lh]|[tT]ril|thousand|[tT]ausend|hundred`;
 const END = String.raw`(?![\d$€£]|[.,]\d|\p{L}|${SPACE}(?:${SCALE}))`;
 const BEGIN = String.raw`(?<![\p{L}\d$€£¥₹]|\d[.,])`;
@@ -58,7 +58,7 @@ export function money({ tag, vocabulary }: Language): Rule {
     const begin = numberIn(tag, readNumber(first, decimal));
     return vocabulary && `${begin} ${vocabulary.to} ${end}`;
   };
-  /** "5 million dollars". */
+  /** Says an amount with a scale: "5 million dollars". */
   const scaledIn = (sign: Sign, amount: WrittenNumber, scale: string): string | undefined => {
     const found = scales?.find(amount.value, scale);
     if (found === undefined) return undefined;
@@ -71,7 +71,7 @@ export function money({ tag, vocabulary }: Language): Rule {
       ...editsOf(text, before, ([, sign = '', first = '', last, scale]) => said(sign, [first, last, scale])),
       ...editsOf(text, after, ([, first = '', last, scale, sign = '']) => said(sign, [first, last, scale])),
     ];
-    // "$5 €" is one amount at most.
+    // One amount counts where two overlap: "$5 €".
     return edits.toSorted((a, b) => a.from - b.from).filter(({ from }, index, all) => index === 0 || from >= all[index - 1]!.to);
   };
 }
@@ -104,10 +104,10 @@ function amountIn(
   );
 }
 
-/** Of which a currency has the form that it has behind "million". */
+/** An amount of which a currency has the form that it has behind "million". */
 const MANY: WrittenNumber = { value: 5, decimals: 0 };
 
-/** An amount, and in it the name of its currency, as short as the sign. */
+/** Formats an amount, and in it the name of its currency, as short as the sign. */
 function namedIn(tag: string, { currency, word }: Sign, { value, decimals }: WrittenNumber) {
   const parts = formatOf(tag, { style: 'currency', currency, currencyDisplay: 'name' }, decimals).formatToParts(value);
   const name = parts.find(({ type }) => type === 'currency')?.value ?? currency;

@@ -1,4 +1,4 @@
-/** Phone numbers, and other long numbers of things (accounts, cards): digit by digit, in groups. */
+/** Says phone numbers, and other long numbers of things (accounts, cards), digit by digit, in groups. */
 import { editsOf } from './numbers.ts';
 import type { Language, Rule } from './rule.ts';
 
@@ -21,10 +21,10 @@ const NUMBERS = [
   String.raw`0\d{5,14}|\d{10,20}`,
 ];
 const PHONE = new RegExp(`${BEGIN}(?:${NUMBERS.join('|')})${END}`, 'gu');
-/** AT61 1904 3002 3457 3201 */
+/** Matches an IBAN: AT61 1904 3002 3457 3201 */
 const IBAN = /(?<![\p{L}\d])[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\p{L}\d])/gu;
 
-/** As long as numbers of phones are, with the country's. */
+/** Fewest digits: numbers of phones have as many, with the country's. */
 const MIN_DIGITS = 7;
 const GROUP = 3;
 
@@ -49,7 +49,7 @@ export function phoneNumbers({ vocabulary }: Language): Rule {
     ].toSorted((a, b) => a.from - b.from);
 }
 
-/** What was written without gaps gets them: no part of one digit is left. */
+/** Splits a group that was written without gaps: no part of one digit is left. */
 function chunks(group: string): readonly string[] {
   if (group.length <= 4) return [group];
   const parts: string[] = [];

@@ -1,9 +1,9 @@
-/** An agent's own: names and terms that its voice would say wrong. */
+/** Replaces names and terms that an agent's voice would say wrong, as the agent says. */
 import { editsOf } from './numbers.ts';
 import type { Rule } from './rule.ts';
 
 interface Replacement {
-  /** A word or a phrase. Without capitals in it, it stands for the same with capitals, too. */
+  /** A word or a phrase; without capitals in it, it stands for the same with capitals, too. */
   readonly written: string;
   readonly spoken: string;
 }
@@ -14,7 +14,7 @@ const SPACED_WORD = String.raw`(?![\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}])
 const BEGINS_WITH_WORD = new RegExp(`^${SPACED_WORD}`, 'u');
 const ENDS_WITH_WORD = new RegExp(`${SPACED_WORD}$`, 'u');
 
-/** The longest wins where several begin at the same place. */
+/** Returns the rules. The longest text wins where several begin at the same place. */
 export function replacing(replacements: readonly Replacement[]): readonly Rule[] {
   const isExact = ({ written }: Replacement): boolean => written !== written.toLowerCase();
   return [

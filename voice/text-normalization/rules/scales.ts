@@ -1,15 +1,15 @@
 /** Thousands, millions and more, as people write them with an amount: "million", "Mio", "bn", "k". `Intl` has the words of each language. */
 
-/** What is said for it, and its power of ten. */
+/** The spoken word of a scale, and its power of ten. */
 export interface Scale {
   readonly name: string;
   readonly exponent: number;
 }
 
 export interface Scales {
-  /** Of a regular expression. */
+  /** Pattern of its words, for a regular expression. */
   readonly pattern: string;
-  /** A word stays as it is. @returns undefined where the amount is no usual one of this scale */
+  /** Finds the scale of a word; a word stays as it is. @returns undefined where the amount is no usual one of this scale */
   find(count: number, written: string): Scale | undefined;
 }
 
@@ -18,7 +18,7 @@ const SIGNS: Readonly<Record<string, readonly string[]>> = {
   6: ['m', 'M', 'mn', 'mio', 'Mio', 'mln', 'Mln'],
   9: ['B', 'bn', 'Bn', 'mrd', 'Mrd', 'mld', 'Mld'],
 };
-/** With one of each form that a language may have. */
+/** Counts of each form that a language may have. */
 const COUNTS = [1, 1.5, 2, 5] as const;
 
 export function scalesOf(tag: string): Scales {

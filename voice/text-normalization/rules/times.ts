@@ -1,8 +1,8 @@
-/** Times of the day, in languages in which voices read the digits wrong: "14:00", "2:30 pm", "14:30 Uhr", "14h30". */
+/** Puts times of the day into words, in languages in which voices read the digits wrong: "14:00", "2:30 pm", "14:30 Uhr", "14h30". */
 import { editsOf } from './numbers.ts';
 import type { Language, Rule } from './rule.ts';
 
-/** Its last stop may be the one of the sentence. */
+/** Matches "am" and "pm"; the last stop may be the one of the sentence. */
 const HALF = String.raw`([aApP])\.?[mM](?:\.(?=\s+[\p{Ll}\d]))?`;
 const CLOCK = new RegExp(String.raw`(?<![\p{L}\d.,/:])(\d{1,2}):(\d\d)(?: ?${HALF}| ?(?:Uhr|uur))?(?![\p{L}\d/]|[.,:]\d)`, 'gu');
 const ENGLISH_HOUR = new RegExp(String.raw`(?<![\p{L}\d.,/:])(\d{1,2}) ?${HALF}(?![\p{L}\d])`, 'gu');

@@ -1,9 +1,9 @@
-/** Units behind a number: "5 km", "20 °C", "19%", "80 m²". */
+/** Puts units behind a number into words: "5 km", "20 °C", "19%", "80 m²". */
 import { decimalSignOf, editsOf, NUMBER, readNumber } from './numbers.ts';
 import type { Language, Rule } from './rule.ts';
 import type { Vocabulary } from '../vocabulary.ts';
 
-/** By their sign, as `Intl.NumberFormat` knows them. */
+/** Units by their sign, as `Intl.NumberFormat` knows them. */
 const UNITS: Readonly<Record<string, string>> = {
   km: 'kilometer',
   m: 'meter',
@@ -34,7 +34,7 @@ const UNITS: Readonly<Record<string, string>> = {
   '°C': 'celsius',
   '°F': 'fahrenheit',
 };
-/** `Intl` has no areas and volumes: they are lengths with a word. */
+/** Powers of areas and volumes, which `Intl` doesn't have: they are lengths with a word. */
 const POWERS: Readonly<Record<string, 'square' | 'cubic'>> = { '²': 'square', '³': 'cubic' };
 const LENGTHS = ['km', 'm', 'cm', 'mm', 'ft', 'mi'];
 
@@ -73,7 +73,7 @@ export function units({ tag, vocabulary }: Language): Rule {
     });
 }
 
-/** "square metres", "Quadratmeter", "mètres carrés". */
+/** Says an area or a volume: "square metres", "Quadratmeter", "mètres carrés". */
 function raised(unit: string, word: string, { and }: Vocabulary): string {
   if (['und', 'och', 'og'].includes(and)) return word + unit.toLowerCase();
   return ['and', 'en'].includes(and) ? `${word} ${unit}` : `${unit} ${word}`;

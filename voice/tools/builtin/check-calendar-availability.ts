@@ -14,10 +14,10 @@ export interface CalendarToolOptions extends BuiltinToolOptions<NonNullable<Tool
   readonly clock: Clock;
 }
 
-/** Without an end date of the model. */
+/** Days that are searched where the model gives no end date. */
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 31;
-/** Slots that the model gets: more would not be read out. */
+/** Most slots that the model gets: more would not be read out. */
 const MAX_SLOTS = 60;
 
 const PARAMETERS = {

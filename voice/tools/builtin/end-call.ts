@@ -1,7 +1,7 @@
 import { NO_MESSAGES, type ToolDefinition } from '../tool-result.ts';
 import type { ToolHost } from '../tool-host.ts';
 
-/** Offered to every agent. The user still hears what the model says in the same answer; the model isn't asked again. */
+/** Creates the tool, which is offered to every agent. The user still hears the words of the same answer; the model isn't asked again. */
 export function createEndCall(host: ToolHost): ToolDefinition {
   return {
     name: 'end_call',

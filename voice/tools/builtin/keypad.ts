@@ -4,13 +4,13 @@ import { failure, NO_MESSAGES, type ToolDefinition } from '../tool-result.ts';
 import { textOf } from '../../../crds/template.ts';
 
 export interface ToolKeypad {
-  /** @returns the keys that the user pressed; empty where none came in time */
+  /** Collects keys. @returns the keys that the user pressed; empty where none came in time */
   collect(options: { readonly count: number; readonly withinMs: number; readonly signal: AbortSignal }): Promise<string>;
-  /** @param keys `w` waits half a second */
+  /** Presses keys. @param keys `w` waits half a second */
   press(keys: string, signal: AbortSignal): Promise<void>;
 }
 
-/** While the question is asked, and for a card to be found, in milliseconds. */
+/** Longest wait for the keys, in milliseconds: the question is asked meanwhile, and a card is looked for. */
 const COLLECT_WITHIN_MS = 30_000;
 
 const COLLECTED = {
@@ -29,7 +29,7 @@ export function createCollectDigits(keypad: ToolKeypad): ToolDefinition {
     parameters: COLLECTED,
     messages: NO_MESSAGES,
     actsOnCall: 'continues',
-    // What is pressed later is a turn of the user: nothing would answer the result.
+    // Keys that are pressed later are a turn of the user: nothing would answer the result.
     stopsOnInterruption: true,
     refuse: createArgumentCheck(COLLECTED),
     async run({ count }, signal) {

@@ -8,16 +8,19 @@ import { untilAborted } from '../../../platform/aborted.ts';
 
 export interface SearchToolOptions {
   readonly org: string;
-  /** Of the KnowledgeBase resource. */
+  /** Name of the KnowledgeBase resource. */
   readonly knowledgeBase: string;
   readonly search: Pick<Search, 'search'>;
   readonly host: Pick<ToolHost, 'recordSources'>;
 }
 
-/** The name, unless a tool of the agent has it. */
+/** Name of the function, unless a tool of the agent has it. */
 export const SEARCH_FUNCTION = 'search_knowledge_base';
 
-/** Of each hit, in characters: the first ones mostly have the answer (docs/benchmarks.md), and the user hears silence while the model reads. */
+/**
+ * Length of each hit, in characters: the first ones mostly have the answer (docs/benchmarks.md), and the user hears silence while the
+ * model reads.
+ */
 export const SNIPPET_LENGTHS = [1_600, 1_000, 600, 400, 400];
 const TOP_K = SNIPPET_LENGTHS.length;
 /** Longest time for one search, in milliseconds: the user is waiting. */

@@ -16,7 +16,7 @@ const PARAMETERS = {
     to: {
       type: 'string',
       maxLength: 320,
-      // One recipient: what a caller dictates must not become a mailing list.
+      // One recipient is all that fits: a caller's dictation must not become a mailing list.
       pattern: '^[^\\s@<>,;:"()\\[\\]\\\\]+@[^\\s@<>,;:"()\\[\\]\\\\]+$',
       description: 'The e-mail address of the one recipient, for example ada@example.com.',
     },
@@ -27,7 +27,7 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
-/** For the model, in words for a caller; the log has the server and what it said. */
+/** Explanations for the model, in words for a caller; the log has the server and what it said. */
 const WORDS: Readonly<Record<MailErrorKind, string>> = {
   no_server: 'The mail was not sent: sending mail is not set up correctly.',
   refused: 'The mail was not sent: sending mail is not set up correctly.',

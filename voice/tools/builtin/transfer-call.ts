@@ -8,7 +8,7 @@ export interface TransferToolOptions extends BuiltinToolOptions<NonNullable<Tool
   readonly host: ToolHost;
 }
 
-/** The owner chose the target: the model only decides when. */
+/** Creates the tool. The owner chose the target: the model only decides when. */
 export function createTransferCall({ name, spec, description, messages, data, host }: TransferToolOptions): ToolDefinition {
   return {
     name,

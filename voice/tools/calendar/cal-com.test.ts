@@ -15,7 +15,7 @@ afterAll(() => http.close());
 
 const key = 'cal_live_0815';
 
-/** With the answers that the service documents. */
+/** Starts a calendar with the answers that the service documents. */
 function startCalendar(status = 200, body?: unknown): Promise<TestEndpoint> {
   return startEndpoint(servers, (response, { method, headers }) => {
     if (body !== undefined) return sendJson(response, body, status);
@@ -93,7 +93,7 @@ describe('free times', () => {
       '/v2/slots?username=ada&eventTypeSlug=meeting&start=2026-11-22&end=2026-11-28&timeZone=Europe%2FBerlin',
       '/v2/slots?username=ada&eventTypeSlug=meeting&start=2026-12-01&end=2026-12-31&timeZone=Europe%2FBerlin',
     ]);
-    // It is past midnight there.
+    // The time is past midnight in that zone.
     for (const { description } of definitions) expect(description).toContain('today is 2026-11-22');
   });
 

@@ -10,17 +10,17 @@ import { withQuery } from '../http/address.ts';
 import { type Calendar, type CalendarAccess, CalendarError, type Slot } from './calendar.ts';
 
 export interface CalComOptions {
-  /** Up to and with the version, as in `https://api.cal.com/v2`. */
+  /** Address up to and with the version, as in `https://api.cal.com/v2`. */
   readonly baseUrl: string;
   readonly http: Pick<Egress, 'request'>;
-  /** Of one request, in milliseconds; default 15,000. */
+  /** Longest time for one request, in milliseconds; default 15,000. */
   readonly timeoutMs?: number;
 }
 
 const SLOTS_VERSION = '2024-09-04';
 const BOOKINGS_VERSION = '2024-08-13';
 
-/** A month of slots of five minutes each, and some. */
+/** Longest answer, in bytes: a month of slots of five minutes each, and some. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOptions): Calendar {
@@ -93,7 +93,7 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
   };
 }
 
-/** `123`, or owner and slug: `ada/meeting`. */
+/** Reads an event type: `123`, or owner and slug: `ada/meeting`. */
 function eventTypeOf(eventType: number | string): { readonly id: number } | { readonly owner: string; readonly slug: string } {
   if (typeof eventType === 'number' || /^\d+$/.test(eventType)) return { id: Number(eventType) };
   const [owner = '', slug = ''] = eventType.split('/', 2);

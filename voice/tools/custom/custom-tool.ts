@@ -1,4 +1,4 @@
-/** A custom tool: a function for the model, and its HTTP request. */
+/** Makes a custom tool: a function for the model, and its HTTP request. */
 import { type DynamicData, fillTemplate, fillValue, lookUp, textOf } from '../../../crds/template.ts';
 import { isBodyless } from '../../../crds/http-method.ts';
 import { millisecondsOf } from '../../../crds/duration.ts';
@@ -74,10 +74,13 @@ export function createCustomTool({ custom, messages, note, data, egress, readSec
   };
 }
 
-/** Parameters that the owner decides and the model doesn't. Undefined: it has no value, and the model may not give one. */
+/** Values of parameters that the owner decides and the model doesn't. Undefined: it has no value, and the model may not give one. */
 type Given = ReadonlyMap<string, unknown>;
 
-/** Fixed ones win over those of the call. A runtime parameter without a value takes the call's data of its name. */
+/**
+ * Returns the given parameters. Fixed ones win over those of the call. A runtime parameter without a value takes the call's data of its
+ * name.
+ */
 function givenParameters({ fixedParams = {}, runtimeParams = {} }: CustomSpec['http'], data: DynamicData): Given {
   return new Map([
     ...Object.entries(runtimeParams).map(
@@ -91,7 +94,7 @@ function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** A text that parses as `type` becomes such a value; any other value stays. */
+/** Converts a text that parses as `type`; any other value stays. */
 function asType(value: unknown, type: RuntimeParam['type']): unknown {
   if (type === 'string') return isUnset(value) || typeof value === 'string' ? value : textOf(value);
   if (typeof value !== 'string' || type === undefined) return value;
@@ -107,7 +110,7 @@ function merged(args: Arguments, given: Given): Arguments {
   ]);
 }
 
-/** With the given values that the schema names, and without the model's own values for them. */
+/** Returns the arguments with the given values that the schema names, and without the model's own values for them. */
 function forCheck(args: Arguments, given: Given, schema: Readonly<Record<string, unknown>>): Arguments {
   const { properties } = schema;
   const known = typeof properties === 'object' && properties !== null ? properties : {};
@@ -124,7 +127,7 @@ interface EndpointCall {
   readonly signal: AbortSignal;
 }
 
-/** Rejects only with the signal's own reason. */
+/** Calls the endpoint. Rejects only with the signal's own reason. */
 async function callEndpoint(egress: Egress, { request, redaction, signal }: EndpointCall): Promise<ToolResult> {
   let response;
   try {
@@ -142,7 +145,7 @@ async function callEndpoint(egress: Egress, { request, redaction, signal }: Endp
   if (status >= 300 && status < 400) return failed(MISCONFIGURED, `http_${status}`, 'redirects, and redirects are not followed');
   if (status < 200 || status >= 500) return failed('The service has a problem at the moment.', `http_${status}`, `answered ${status}`);
   if (status >= 400) {
-    // What a caller can correct stands in JSON or in plain text; a page is for people who look at it.
+    // JSON or plain text says what a caller can correct; a page is for people who look at it.
     const said = isPage(response.headers['content-type']) ? {} : shown(answer);
     return failed('The service has refused the request.', `http_${status}`, `answered ${status}`, withoutInternals(said, host));
   }

@@ -10,7 +10,7 @@ export interface FilledAddress {
   readonly used: ReadonlySet<string>;
 }
 
-/** For the model and the log: names what is missing, never a value. */
+/** A problem of the address, for the model and the log: names what is missing, never a value. */
 export interface AddressProblem {
   readonly problem: string;
 }
@@ -19,13 +19,13 @@ export interface AddressOptions {
   readonly data: DynamicData;
   /** Values of `{name}`; without them single braces are text. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Of the request: with a Secret's value among them, the address itself has to name the server. */
+  /** Headers of the request: with a Secret's value among them, the address itself has to name the server. */
   readonly headers?: readonly { readonly valueFrom?: unknown }[] | undefined;
 }
 
 const DYNAMIC_PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 
-/** What URL parsers read as "this folder" and "the parent folder". */
+/** Matches what URL parsers read as "this folder" and "the parent folder". */
 const DOTS = /^(\.|%2e){1,2}$/i;
 
 export function fillAddress(template: string, { data, parameters, headers }: AddressOptions): FilledAddress | AddressProblem {
@@ -76,7 +76,7 @@ export function withQuery(
   return parsed.href;
 }
 
-/** The names in the query of an address. */
+/** Returns the names in the query of an address. */
 export function queryNames(url: string): ReadonlySet<string> {
   return new Set(URL.parse(url)?.searchParams.keys() ?? []);
 }

@@ -1,4 +1,4 @@
-/** The answer of a server, bounded, and without the secrets that were sent to it. */
+/** Reads the answer of a server, bounded, and without the secrets that were sent to it. */
 import { Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 
@@ -10,13 +10,13 @@ import type { Redaction } from './redaction.ts';
 /** Longest answer that reaches the model, in bytes of JSON. */
 export const MAX_ANSWER_LENGTH = 64 * 1024;
 
-/** How much of an answer is read, in bytes: a little more, for secrets that lie across the limit. */
+/** Most bytes of an answer that are read: a little more, for secrets that lie across the limit. */
 export const MAX_ANSWER_BYTES = MAX_ANSWER_LENGTH + 8 * 1024;
 
 export type Answer =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: JsonValue }
-  /** `broken`: its content type is JSON, its content isn't. */
+  /** Text of an answer. `broken`: its content type is JSON, its content isn't. */
   | { readonly kind: 'text'; readonly text: string; readonly cut: boolean; readonly broken: boolean }
   | { readonly kind: 'unreadable'; readonly why: string };
 
@@ -32,7 +32,7 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
   const coding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
   const inflated = await inflate(body, coding, received.truncated);
   if (inflated === undefined) return { kind: 'unreadable', why: `its coding ${JSON.stringify(coding.slice(0, 40))} can't be read` };
-  // Without a content type it is text if it decodes as such.
+  // An answer without a content type is text if it decodes as such.
   if (type !== '' && !TEXT_TYPE.test(type)) return { kind: 'unreadable', why: `it is ${type.slice(0, 80)} and no text` };
   const text = decode(inflated.bytes, /charset="?([^\s";]+)/i.exec(single(headers['content-type']) ?? '')?.[1]);
   if (text === undefined || (type === '' && text.includes('\u0000'))) return { kind: 'unreadable', why: 'it is no text' };
@@ -43,14 +43,14 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
   return { ...shorten(text, redaction, inflated.cut), broken: JSON_TYPE.test(type) && value === undefined && !inflated.cut };
 }
 
-/** JSON that the model can be given as it is, without secrets; undefined for what is too large or nested too deeply. */
+/** Returns JSON that the model can be given as it is, without secrets; undefined for JSON that is too large or nested too deeply. */
 export function usableJson(value: JsonValue, redaction: Redaction): JsonValue | undefined {
   if (isNestedDeeply(value)) return undefined;
   const masked = redaction.value(value);
   return fits(masked) ? masked : undefined;
 }
 
-/** Text of a whole answer, without secrets, cut to what the model can be given. */
+/** Returns the text of a whole answer, without secrets, cut to the length that the model can be given. */
 export function usableText(text: string, redaction: Redaction): { readonly text: string; readonly cut: boolean } {
   const { text: shown, cut } = shorten(text, redaction, false);
   return { text: shown, cut };
@@ -70,7 +70,7 @@ function shorten(text: string, redaction: Redaction, incomplete: boolean): { kin
     if (fits(masked.slice(0, middle))) least = middle;
     else most = middle - 1;
   }
-  // Not in the middle of a character.
+  // The cut is never in the middle of a character.
   return { kind: 'text', text: masked.slice(0, least).replace(/[\ud800-\udbff]$/, ''), cut: true };
 }
 
@@ -82,7 +82,7 @@ function decode(bytes: Buffer, charset = 'utf-8'): string | undefined {
   }
 }
 
-/** Stops at the limit: a few kilobytes of gzip can hold megabytes. Undefined for an unknown coding or damaged data. */
+/** Inflates a body, and stops at the limit: a few kilobytes of gzip can hold megabytes. Undefined for an unknown coding or damaged data. */
 async function inflate(body: Buffer, coding: string, truncated: boolean): Promise<{ bytes: Buffer; cut: boolean } | undefined> {
   if (coding === '' || coding === 'identity') return { bytes: body, cut: truncated };
   const decoder = decoderOf(coding, body);

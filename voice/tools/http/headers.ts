@@ -1,4 +1,4 @@
-/** The headers of a request, with values from Secrets. */
+/** Reads the headers of a request, with values from Secrets. */
 import { type DynamicData, fillTemplate } from '../../../crds/template.ts';
 import type { SecretKeyRef } from '../../../calls/provider-access/index.ts';
 import { Redaction } from './redaction.ts';
@@ -9,7 +9,7 @@ export interface HeaderSpec {
   readonly valueFrom?: { readonly secretKeyRef: SecretKeyRef } | undefined;
 }
 
-/** Rejects where the Secret can't be read. */
+/** Reads a Secret. Rejects where it can't be read. */
 export type ReadSecret = (ref: SecretKeyRef) => Promise<string>;
 
 export interface ReadHeaders {
@@ -17,12 +17,12 @@ export interface ReadHeaders {
   readonly redaction: Redaction;
 }
 
-/** Plain values are templates; values of Secrets are sent as they are. Rejects with what `readSecret` rejects with. */
+/** Reads headers. Plain values are templates; values of Secrets are sent as they are. Rejects with what `readSecret` rejects with. */
 export async function readHeaders(specs: readonly HeaderSpec[], data: DynamicData, readSecret: ReadSecret): Promise<ReadHeaders> {
   const secrets: string[] = [];
   const headers = await Promise.all(
     specs.map(async ({ name, value, valueFrom }): Promise<readonly [string, string]> => {
-      // Without characters that HTTP forbids in headers: users supply the data of a call.
+      // HTTP forbids some characters in headers, and users supply the data of a call.
       if (valueFrom === undefined) return [name, fillTemplate(value ?? '', data).replaceAll(/[^\t\x20-\x7e\x80-\xff]+/g, ' ')];
       const secret = await readSecret(valueFrom.secretKeyRef);
       secrets.push(secret);
@@ -32,7 +32,7 @@ export async function readHeaders(specs: readonly HeaderSpec[], data: DynamicDat
   return { headers: Object.fromEntries(headers), redaction: new Redaction(secrets) };
 }
 
-/** Adds those that the owner didn't set; names ignore case. */
+/** Adds the headers that the owner didn't set; names ignore case. */
 export function withDefaults(
   headers: Readonly<Record<string, string>>,
   defaults: Readonly<Record<string, string>>,

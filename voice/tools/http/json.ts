@@ -1,10 +1,10 @@
-/** JSON of foreign servers. */
+/** Parses JSON of foreign servers. */
 import type { JsonValue } from '../tool-result.ts';
 
-/** Levels of lists and objects. */
+/** Most levels of lists and objects. */
 const MAX_DEPTH = 64;
 
-/** Whole numbers that JavaScript would round become texts: they are ids. @returns undefined for invalid JSON */
+/** Parses JSON. Whole numbers that JavaScript would round become texts: they are ids. @returns undefined for invalid JSON */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;
@@ -20,7 +20,7 @@ function exact(_key: string, value: unknown, context?: { readonly source?: strin
   return exactly ? value : context?.source;
 }
 
-/** Looks level by level, never recursing. */
+/** Returns whether JSON is nested too deeply. Looks level by level, never recursing. */
 export function isNestedDeeply(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -3,7 +3,7 @@
  */
 import { MASK } from '../../../platform/masking.ts';
 
-/** Shorter text is no secret, and masking it would destroy words. */
+/** Length of the shortest secret: masking shorter text would destroy words. */
 const MIN_LENGTH = 4;
 
 export class Redaction {
@@ -11,11 +11,11 @@ export class Redaction {
   /** Length of the longest form, in UTF-16 units; 0 without secrets. */
   readonly longest: number;
 
-  /** @param secrets as they were sent; also looked for in the forms that JSON, addresses, HTML and Base64 give them */
+  /** Masks secrets. @param secrets as they were sent; also looked for in the forms that JSON, addresses, HTML and Base64 give them */
   constructor(secrets: Iterable<string>) {
     const forms = [...new Set([...secrets].flatMap(partsOf).flatMap(formsOf))]
       .filter((form) => form.length >= MIN_LENGTH)
-      // The longest match first.
+      // The longest match comes first.
       .toSorted((a, b) => b.length - a.length);
     this.longest = forms[0]?.length ?? 0;
     // Hexadecimal and host-like secrets may come back in another case.
@@ -26,14 +26,14 @@ export class Redaction {
     return this.#pattern === undefined ? text : text.replace(this.#pattern, MASK);
   }
 
-  /** In all strings of a JSON value, names too. */
+  /** Masks all strings of a JSON value, names too. */
   value<T>(value: T): T {
     return this.#pattern === undefined ? value : (this.#mask(value) as T);
   }
 
   #mask(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
-    // A secret of digits comes back as a number.
+    // A secret of digits may come back as a number.
     if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : MASK;
     if (Array.isArray(value)) return value.map((item) => this.#mask(item));
     if (typeof value !== 'object' || value === null) return value;
@@ -41,7 +41,7 @@ export class Redaction {
   }
 }
 
-/** `Bearer abc` is secret without its scheme, too; `Basic` encodes a name and a password. */
+/** Returns the parts that are secret: `Bearer abc` without its scheme, too; `Basic` encodes a name and a password. */
 function partsOf(secret: string): readonly string[] {
   const trimmed = secret.trim();
   const [, scheme = '', credentials = ''] = /^([A-Za-z][A-Za-z0-9-]*)\s+(\S.*)$/s.exec(trimmed) ?? [];

@@ -1,10 +1,10 @@
-/** What the e-mail tool needs of a mail server. */
+/** The e-mail tool's interface to a mail server. */
 
 export interface Mail {
   readonly from: string;
-  /** Of the sender's account. */
+  /** Password of the sender's account. */
   readonly password: string;
-  /** One address. */
+  /** Address of the one recipient. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -17,7 +17,7 @@ export type MailErrorKind =
   | 'refused'
   /** The server refuses the recipient or the message. */
   | 'rejected'
-  /** No connection, no encryption, or no answer in time. */
+  /** There was no connection, no encryption, or no answer in time. */
   | 'unreachable'
   /** The server may have got the whole message, and did not answer: it may have sent it. */
   | 'unknown';
@@ -34,6 +34,6 @@ export class MailError extends Error {
 }
 
 export interface Mailer {
-  /** @throws MailError */
+  /** Sends a mail. @throws MailError */
   send(mail: Mail, signal: AbortSignal): Promise<void>;
 }

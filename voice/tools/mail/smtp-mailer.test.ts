@@ -144,7 +144,7 @@ describe('the mailer', () => {
   });
 
   it('sends no password in clear, or to a stranger, beyond this machine', async () => {
-    // It leads to this machine, and is none of its own addresses.
+    // The address leads to this machine, and is none of its own addresses.
     const host = '0.0.0.0';
     const plain = await startServer({ disabledCommands: ['STARTTLS'] }, host);
     await expect(through(`smtp://${host}:${plain.port}`).send(mail, signal)).rejects.toMatchObject({ kind: 'unreachable' });
@@ -166,7 +166,7 @@ describe('the server of an address', () => {
     ['ada@outlook.com', { host: 'smtp-mail.outlook.com', port: 587, secure: false }],
     ['ada@yahoo.com', { host: 'smtp.mail.yahoo.com', port: 465, secure: true }],
     ['ada@elsewhere.example', undefined],
-    // No domain, but names that the list of services has too.
+    // The name is no domain, but the list of services has it, too.
     ['ada@Maildev', undefined],
   ])('%s', (address, server) => {
     expect(smtpServerOf(address, servers)).toEqual(server);

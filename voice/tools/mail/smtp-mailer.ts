@@ -12,7 +12,7 @@ export interface SmtpMailerOptions {
   readonly servers: SmtpServers;
   /** Certificates (PEM) to trust instead of the public ones. */
   readonly ca?: string;
-  /** Of one mail, in milliseconds; default 20,000. */
+  /** Longest time for one mail, in milliseconds; default 20,000. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 }
@@ -72,7 +72,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000, clock = syst
   };
 }
 
-/** A server on this machine needs no encryption, and no public certificate. */
+/** Returns the encryption. A server on this machine needs none, and no public certificate. */
 function encryption({ host, secure }: SmtpServer, ca: string | undefined) {
   return {
     secure,
@@ -90,7 +90,7 @@ const ERROR_KINDS: Readonly<Record<string, MailErrorKind>> = {
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? 'no reason given';
 
-/** Without what the server says: it repeats the address and the text. */
+/** Words a failure without the server's own text, which repeats the address and the content. */
 function failureOf(error: unknown, { host }: SmtpServer, { from }: Mail): MailError {
   const code = codeOf(error);
   const { responseCode } = error as { responseCode?: number };
@@ -100,7 +100,7 @@ function failureOf(error: unknown, { host }: SmtpServer, { from }: Mail): MailEr
   return new MailError(kind, `${host} could not be reached, or not safely (${code})`);
 }
 
-/** The server that sends for a domain: the operator's, or that of a large provider. @returns undefined for any other domain */
+/** Returns the server that sends for a domain: the operator's, or that of a large provider; undefined for any other domain. */
 export function smtpServerOf(address: string, servers: SmtpServers): SmtpServer | undefined {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
   const named = servers.get(domain) ?? servers.get('*');
@@ -111,7 +111,7 @@ export function smtpServerOf(address: string, servers: SmtpServers): SmtpServer 
   return { host: known.host, port, secure: known.secure ?? port === 465 };
 }
 
-/** Mail to it does not leave the machine. */
+/** Returns whether mail to a host stays on the machine. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -1,4 +1,4 @@
-/** The tools of an MCP server, as the revision has them: no list is asked for during a call. */
+/** Creates the tools of an MCP server from the revision: no list is asked for during a call. */
 import { millisecondsOf } from '../../../crds/duration.ts';
 import type { McpServer } from '../../../crds/agent-revision.ts';
 import type { McpFunction, McpTools } from '../../../crds/mcp-tools.ts';
@@ -31,7 +31,7 @@ export interface CreateMcpToolsOptions {
   readonly over: AbortSignal;
   /** Aborts when nothing of the call may run any more. */
   readonly stop: AbortSignal;
-  /** Connect now; otherwise with the first request. */
+  /** True connects now; otherwise the first request does. */
   readonly warm: boolean;
 }
 
@@ -77,7 +77,7 @@ export function createMcpTools(options: CreateMcpToolsOptions): readonly ToolDef
   }));
 }
 
-/** In words for a caller, as those of custom tools. */
+/** Words a failure for a caller, as custom tools do. */
 function failed(error: unknown, host: string, redaction: Redaction): ToolResult {
   if (!(error instanceof McpError)) throw error;
   const { kind, status, egress } = error;
@@ -102,10 +102,10 @@ function failed(error: unknown, host: string, redaction: Redaction): ToolResult 
   }
 }
 
-/** Of an error that the server words, in characters. */
+/** Most characters of an error that the server words. */
 const MAX_REFUSAL = 2_000;
 
-/** The headers of the Tool and its access token; remembers their secrets, which an answer must not reveal. */
+/** Holds the headers of the Tool and its access token; remembers their secrets, which an answer must not reveal. */
 class Credentials {
   readonly #options: CreateMcpToolsOptions;
   readonly #secrets = new Set<string>();

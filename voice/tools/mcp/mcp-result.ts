@@ -1,4 +1,4 @@
-/** The result of a tool of an MCP server, as the model gets it: bounded, without secrets, and without what it can't read. */
+/** Passes the result of an MCP server's tool to the model: bounded, without secrets, and without what it can't read. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
 import type { ServerTool } from '../../../crds/mcp-tools.ts';
@@ -11,7 +11,7 @@ import { failure, STOPPED, type JsonValue, type ToolResult } from '../tool-resul
 type Block = CallToolResult['content'][number];
 
 const CUT_NOTE = 'The answer was longer: only its beginning is shown, the rest was cut off.';
-/** Of a resource's name or address, in characters. */
+/** Most characters of a resource's name or address. */
 const LABEL_LENGTH = 500;
 
 export function toToolResult(
@@ -20,7 +20,7 @@ export function toToolResult(
 ): ToolResult {
   if (result.isError !== true) return { succeeded: true, forModel: answerOf(result, redaction), detail: 'ok' };
   const { content, structuredContent } = result;
-  // What a program is to know of a failure need not say it.
+  // Structured content is for programs, and need not say why a call failed.
   const words = content.some(({ type }) => type === 'text') ? { content } : result;
   const said =
     content.length === 0 && structuredContent === undefined ? {} : withoutInternals({ answer: answerOf(words, redaction) }, host);
@@ -49,7 +49,7 @@ function textOf(block: Block): string | undefined {
   return block.type === 'resource' && 'text' in block.resource ? block.resource.text : undefined;
 }
 
-/** Names what isn't passed on. */
+/** Names the content that isn't passed on. */
 function noteOn(block: Block, redaction: Redaction): string | undefined {
   const label = (text: string): string => redaction.text(text).slice(0, LABEL_LENGTH).toWellFormed();
   switch (block.type) {
@@ -65,7 +65,7 @@ function noteOn(block: Block, redaction: Redaction): string | undefined {
   }
 }
 
-/** For a model that learns of a call which was cancelled. */
+/** Returns the result of a call that was cancelled, for a model that learns of it. */
 export function cancelled({ readOnly }: Pick<ServerTool, 'readOnly'>): ToolResult {
   const words = readOnly ? 'It was stopped, because the user has interrupted. Call again if it is still wanted.' : STOPPED;
   return failure(words, {}, 'cancelled');

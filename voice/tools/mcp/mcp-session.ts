@@ -1,4 +1,7 @@
-/** The session of a call with one MCP server: opened when the call begins, opened again when the server has lost it, closed at the end. */
+/**
+ * Holds the session of a call with one MCP server: opened when the call begins, opened again when the server has lost it, closed at the
+ * end.
+ */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
 import { untilAborted } from '../../../platform/aborted.ts';
@@ -11,7 +14,7 @@ export interface McpSessionOptions extends Omit<ConnectMcpOptions, 'signal'> {
   readonly over: AbortSignal;
   /** Aborts some seconds later: tools that still run are stopped. */
   readonly stop: AbortSignal;
-  /** A connection that no request waits for has failed; the next request opens another. */
+  /** Called when a connection that no request waits for has failed; the next request opens another. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -23,7 +26,7 @@ interface SharedConnection {
 
 export class McpSession {
   readonly #options: McpSessionOptions;
-  /** For the next request. One that failed is in use for as long as other calls run on it. */
+  /** Connection for the next request. One that failed is in use for as long as other calls run on it. */
   #current: SharedConnection | undefined;
 
   constructor(options: McpSessionOptions) {
@@ -38,7 +41,7 @@ export class McpSession {
     });
   }
 
-  /** @throws McpError; the reason of the signal */
+  /** Calls a tool. @throws McpError; the reason of the signal */
   async callTool(tool: ServerTool, args: Readonly<Record<string, unknown>>, options: McpRequestOptions): Promise<CallToolResult> {
     const deadline = performance.now() + options.timeoutMs;
     const call = (): Promise<CallToolResult> =>
@@ -48,7 +51,7 @@ export class McpSession {
     try {
       return await call();
     } catch (error) {
-      // Only what the server has certainly not begun is repeated.
+      // A request is repeated only if the server has certainly not begun it.
       if (!(error instanceof McpError) || error.kind !== 'session') throw error;
       return call();
     }
@@ -58,7 +61,7 @@ export class McpSession {
     const shared = this.#open();
     shared.running += 1;
     try {
-      // Others may wait for the same connection: who gives up doesn't end it.
+      // Other requests may wait for the same connection: one that gives up doesn't end it.
       return await request(await untilAborted(shared.opening, signal));
     } catch (error) {
       if (error instanceof McpError && error.kind !== 'refused' && error.kind !== 'too_large') this.#leave(shared);
@@ -78,7 +81,7 @@ export class McpSession {
     return shared;
   }
 
-  /** The next request opens another connection. */
+  /** Leaves a connection: the next request opens another. */
   #leave(shared: SharedConnection): void {
     if (this.#current === shared) this.#current = undefined;
   }
@@ -87,7 +90,7 @@ export class McpSession {
   #closeAtRest(shared: SharedConnection): void {
     if (this.#options.over.aborted && shared.running === 0) this.#leave(shared);
     if (shared.running > 0 || this.#current === shared) return;
-    // Not waited for: the server may be gone.
+    // Nothing waits for this: the server may be gone.
     void shared.opening.then(
       (connection) => connection.close(),
       () => undefined,

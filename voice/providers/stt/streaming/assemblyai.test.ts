@@ -16,10 +16,10 @@ const endpoint = (more: Partial<ProviderEndpoint> = {}): ProviderEndpoint => ({
 const streamingOf = (language = 'en-US', more?: Partial<ProviderEndpoint>) => assemblyAiStreaming({ endpoint: endpoint(more), language });
 const sessionOf = () => streamingOf().session();
 
-/** Of 16 bits at 16 kHz. */
+/** Bytes of sound in a millisecond: 16 bits at 16 kHz. */
 const BYTES_PER_MS = 32;
 const audio = (ms: number): Uint8Array => new Uint8Array(ms * BYTES_PER_MS).fill(1);
-/** Milliseconds of audio, or the type of a message. */
+/** Shows milliseconds of audio, or the type of a message. */
 const shown = (messages: readonly SocketMessage[] = []): readonly unknown[] =>
   messages.map((message) =>
     typeof message === 'string' ? (JSON.parse(message) as { readonly type: string }).type : message.length / BYTES_PER_MS,
@@ -65,7 +65,7 @@ describe('audio', () => {
     expect(shown(session.audio(audio(200)))).toEqual([50, 50, 50, 50]);
     expect(shown(session.flush?.())).toEqual([90, 'ForceEndpoint']);
     expect(shown(session.audio(audio(20)))).toEqual([]);
-    // Too short to be sent, and too short for a word.
+    // The audio is too short to be sent, and too short for a word.
     expect(shown(session.flush?.())).toEqual(['ForceEndpoint']);
     expect(shown(session.audio(audio(100)))).toEqual([50]);
   });

@@ -5,11 +5,11 @@ import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
-/** The least that one message may have, 50 ms; the most is 1 s. */
+/** Fewest bytes of one message, 50 ms; the most is 1 s. */
 const MESSAGE_BYTES = (SAMPLE_RATE * 2 * 50) / 1_000;
-/** Of its multilingual model. */
+/** Languages of its multilingual model. */
 const LANGUAGES = new Set(['en', 'es', 'fr', 'de', 'it', 'pt']);
-/** What another attempt meets, too: invalid messages or settings, and accounts without credit. All other codes pass. */
+/** Codes that another attempt meets, too: invalid messages or settings, and accounts without credit. All other codes pass. */
 const REFUSING_CODES = new Set([1008, 3006, 4001, 4002, 4003]);
 
 export function assemblyAiStreaming({ endpoint, language }: SttSettings): SttStreaming {
@@ -37,9 +37,9 @@ function modelFor(language: string): string {
 const message = (type: string): string => JSON.stringify({ type });
 
 function turnSession(): SttStreamSession {
-  /** Between one and two messages' worth wait, so that what is left at a pause is long enough for a message. */
+  /** Audio that waits, up to two messages' worth: so the rest at a pause is long enough for a message. */
   let unsent: Uint8Array = new Uint8Array();
-  /** The last turn that has ended. */
+  /** Number of the last turn that has ended. */
   let ended = -1;
 
   return {
@@ -78,12 +78,12 @@ function wordsIn(received: unknown): readonly unknown[] {
   return Array.isArray(words) ? words : [];
 }
 
-/** With those that may still change; `transcript` lacks them. */
+/** Returns the words, with those that may still change; `transcript` lacks them. */
 const wordsOf = (received: unknown): readonly string[] => wordsIn(received).map((word) => asText(at(word, 'text')) ?? '');
 
 /**
- * A turn ends at a pause that the service finds, or at `ForceEndpoint`: which of the two isn't said. Its last word therefore shows what is settled,
- * and no flush is ever taken for answered.
+ * Reads the end of a turn. It comes at a pause that the service finds, or at `ForceEndpoint`: which of the two isn't said. Its last word
+ * therefore shows what is settled, and no flush is ever taken for answered.
  */
 function finalOf(received: unknown): SttStreamEvent {
   const text = asText(at(received, 'transcript')) ?? '';

@@ -1,4 +1,7 @@
-/** Audio that may have to be sent again: what no final transcript covers. Positions are bytes since the beginning of the stream. */
+/**
+ * Keeps audio that may have to be sent again, because no final transcript covers it. Positions are bytes since the beginning of the
+ * stream.
+ */
 export class AudioBacklog {
   readonly #maxBytes: number;
   #chunks: readonly Uint8Array[] = [];
@@ -9,12 +12,12 @@ export class AudioBacklog {
     this.#maxBytes = maxBytes;
   }
 
-  /** Of the first byte that is kept. */
+  /** Position of the first byte that is kept. */
   get from(): number {
     return this.#from;
   }
 
-  /** After the last byte. */
+  /** Position after the last byte. */
   get end(): number {
     return this.#end;
   }
@@ -23,14 +26,14 @@ export class AudioBacklog {
     return this.#chunks;
   }
 
-  /** Forgets the oldest audio when it is full. */
+  /** Adds audio, and forgets the oldest when it is full. */
   push(chunk: Uint8Array): void {
     this.#chunks = [...this.#chunks, chunk];
     this.#end += chunk.length;
     this.settle(this.#end - this.#maxBytes);
   }
 
-  /** Audio before this position is not needed any more. */
+  /** Forgets the audio before a position, which is not needed any more. */
   settle(position: number): void {
     while (this.#from < position) {
       const [chunk, ...rest] = this.#chunks;

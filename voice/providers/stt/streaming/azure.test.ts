@@ -22,7 +22,7 @@ const idIn = (message: SocketMessage | undefined): string => /X-RequestId: (\w+)
 const pathsOf = (messages: readonly SocketMessage[]): readonly string[] =>
   messages.map((message) => /Path: ([\w.]+)/.exec(textOf(message))?.[1] ?? '');
 
-/** What the service says about the turn with this id. */
+/** Answers as the service does about the turn with this id. */
 const answer = (session: SttStreamSession, id: string, path: string, body: object = {}) =>
   session.read(`X-RequestId:${id}\r\nContent-Type:application/json; charset=utf-8\r\nPath:${path}\r\n\r\n${JSON.stringify(body)}`);
 const phrase = (session: SttStreamSession, id: string, RecognitionStatus: string, Offset: number, Duration = 0, DisplayText?: string) =>

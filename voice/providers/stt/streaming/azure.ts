@@ -14,14 +14,14 @@ import type { SocketMessage, SttStreamEvent, SttStreaming, SttStreamSession } fr
 
 const SAMPLE_RATE = 16_000;
 const BYTES_PER_SECOND = SAMPLE_RATE * 2;
-/** The longest body of an audio message. */
+/** Longest body of an audio message, in bytes. */
 const MAX_AUDIO_BYTES = 8_192;
-/** Of `Offset` and `Duration`: 100 ns. */
+/** Units of `Offset` and `Duration` in a second: they are of 100 ns. */
 const TICKS_PER_SECOND = 10_000_000;
-/** A flush follows a pause: this much of its end may go unheard without losing a word. */
+/** Length of a pause's end, in seconds, that may go unheard without losing a word: a flush follows a pause. */
 const PAUSE_SECONDS = 0.25;
 
-/** Without lengths, as Azure's own clients send it. */
+/** A header without lengths, as Azure's own clients send it. */
 const HEADER = wavHeader({ sampleRate: SAMPLE_RATE, dataBytes: 0 }).fill(0, 4, 8);
 const CONFIG = {
   context: {
@@ -30,7 +30,7 @@ const CONFIG = {
   },
 };
 
-/** @throws ProviderError `refused` without an address or a key */
+/** Streams to Azure. @throws ProviderError `refused` without an address or a key */
 export function azureStreaming({ endpoint, language }: SttSettings): SttStreaming {
   const { baseURL } = endpoint;
   if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.stt.speech.microsoft.com', 'speechToText');
@@ -52,18 +52,18 @@ export function azureStreaming({ endpoint, language }: SttSettings): SttStreamin
 
 interface Turn {
   readonly id: string;
-  /** Of the audio that was sent. */
+  /** Bytes of audio that were sent. */
   bytes: number;
-  /** Where the last recognised phrase ends, in seconds. */
+  /** End of the last recognised phrase, in seconds. */
   phrasesEnd: number;
-  /** The empty message was sent. */
+  /** True once the empty message was sent. */
   flushed: boolean;
 }
 
 function azureSession(language: string): SttStreamSession {
   let turn: Turn | undefined;
 
-  /** The turn under way, or a new one with the messages that begin it. */
+  /** Returns the turn under way, or a new one with the messages that begin it. */
   const openTurn = (): { readonly turn: Turn; readonly messages: readonly SocketMessage[] } => {
     if (turn !== undefined) return { turn, messages: [] };
     turn = { id: newId(), bytes: 0, phrasesEnd: 0, flushed: false };
@@ -71,7 +71,10 @@ function azureSession(language: string): SttStreamSession {
     return { turn, messages: [context, audioMessage(turn.id, HEADER, { 'Content-Type': 'audio/x-wav' })] };
   };
 
-  /** At `ready` the stream sends again what no final covers: audio that was held back, or that came after the service had ended the turn. */
+  /**
+   * Ends a turn. At `ready` the stream sends again what no final covers: audio that was held back, or that came after the service had
+   * ended the turn.
+   */
   const turnEnded = ({ bytes, phrasesEnd, flushed }: Turn): readonly SttStreamEvent[] => {
     const seconds = bytes / BYTES_PER_SECOND;
     const ready = { type: 'ready' } as const;
@@ -84,7 +87,7 @@ function azureSession(language: string): SttStreamSession {
   return {
     begin: () => [textMessage({ Path: 'speech.config', 'Content-Type': 'application/json' }, CONFIG)],
     audio(pcm) {
-      // Held back: the stream keeps it, and sends it at `ready`.
+      // The audio is held back: the stream keeps it, and sends it at `ready`.
       if (turn?.flushed === true) return [];
       const open = openTurn();
       open.turn.bytes += pcm.length;
@@ -160,7 +163,7 @@ interface Received {
   readonly body?: unknown;
 }
 
-/** @param received header lines, an empty line and JSON */
+/** Parses a message. @param received header lines, an empty line and JSON */
 function parsed(received: unknown): Received {
   if (typeof received !== 'string') return {};
   const [head = '', ...body] = received.split('\r\n\r\n');

@@ -5,7 +5,7 @@ import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
-/** Of the API. Versions before 2026-03-01 report errors without a status. */
+/** Version of the API; those before 2026-03-01 report errors without a status. */
 const VERSION = '2026-08-14';
 const FAILURE = { kind: 'runtime', message: 'reports an error' } as const;
 

@@ -7,7 +7,7 @@ import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.
 
 const SAMPLE_RATE = 16_000;
 const AUDIO = { encoding: 'linear16', sample_rate: String(SAMPLE_RATE) } as const;
-/** A segment ends after so much silence, in milliseconds, if it isn't asked for earlier. */
+/** Silence after which a segment ends, in milliseconds, if it isn't asked for earlier. */
 const ENDPOINTING_MS = '300';
 
 export function deepgramStreaming({ endpoint, language }: SttSettings): SttStreaming | undefined {
@@ -27,7 +27,7 @@ export function deepgramStreaming({ endpoint, language }: SttSettings): SttStrea
 const message = (type: string): string[] => [JSON.stringify({ type })];
 const seconds = (value: unknown): number => asNumber(value) ?? 0;
 
-/** https://developers.deepgram.com/reference/speech-to-text/listen-streaming */
+/** Opens a session of Nova: https://developers.deepgram.com/reference/speech-to-text/listen-streaming */
 function novaSession(): SttStreamSession {
   return {
     audio: (pcm) => [pcm],
@@ -46,7 +46,10 @@ function novaSession(): SttStreamSession {
   };
 }
 
-/** https://developers.deepgram.com/reference/speech-to-text/listen-flux: it decides by itself when a turn is over. */
+/**
+ * Opens a session of Flux, which decides by itself when a turn is over:
+ * https://developers.deepgram.com/reference/speech-to-text/listen-flux
+ */
 function fluxSession(): SttStreamSession {
   return {
     audio: (pcm) => [pcm],

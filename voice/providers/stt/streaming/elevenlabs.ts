@@ -6,12 +6,12 @@ import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.
 
 const SAMPLE_RATE = 16_000;
 const BYTES_PER_MS = (SAMPLE_RATE * 2) / 1_000;
-/** The API refuses to commit less than 300 ms of audio, and closes the connection. */
+/** Fewest bytes of a commit: the API refuses less than 300 ms of audio, and closes the connection. */
 const MIN_COMMIT_BYTES = 320 * BYTES_PER_MS;
 
 const SETTINGS = 'refuses what it was sent: check its model and settings';
 const LIMIT = 'reports that its limit is reached';
-/** By `message_type`. The server closes the connection after each of them. */
+/** Errors by `message_type`. The server closes the connection after each of them. */
 const ERRORS: Readonly<Record<string, readonly [ProviderErrorKind, string]>> = {
   auth_error: ['refused', 'refuses the key: check it, and its permissions'],
   quota_exceeded: ['refused', "reports that the account's quota is used up: raise it"],
@@ -42,7 +42,7 @@ export function elevenLabsStreaming({ endpoint, language }: SttSettings): SttStr
 }
 
 function session(): SttStreamSession {
-  /** Audio since the last commit. */
+  /** Bytes of audio since the last commit. */
   let uncommittedBytes = 0;
   let partial = '';
   let committed = '';
@@ -67,7 +67,7 @@ function session(): SttStreamSession {
       uncommittedBytes = 0;
       return messages;
     },
-    // There is no message for it: the connection is closed once the last commit is answered.
+    // No message ends a stream: the connection is closed once the last commit is answered.
     end: () => [],
     read(received): readonly SttStreamEvent[] {
       const type = asText(at(received, 'message_type')) ?? '';
@@ -82,7 +82,7 @@ function session(): SttStreamSession {
         committed = text;
         return [{ type: 'final', text }, { type: 'flushed' }];
       }
-      // There was too little audio for a word.
+      // The code means that there was too little audio for a word.
       if (type === 'commit_throttled') return [{ type: 'flushed' }];
       return failureIn(type, received);
     },

@@ -1,8 +1,11 @@
-/** Words that no final has yet, of each utterance: it ends where its finals are asked for, and the user may go on before they come. */
+/**
+ * Tracks words that have no final yet, by utterance: an utterance ends where its finals are asked for, and the user may go on before they
+ * come.
+ */
 export class InterimWords {
-  /** The number of the one that is being said. */
+  /** Number of the utterance that is being said. */
   #utterance = 0;
-  /** Position of the end of the audio when the first words of each came. */
+  /** Position of the end of the audio when the first words of each utterance came. */
   readonly #cameAt = new Map<number, number>();
 
   get some(): boolean {
@@ -13,7 +16,7 @@ export class InterimWords {
     return [...this.#cameAt.values()].some((at) => at <= position);
   }
 
-  /** @param of.last the utterance whose finals were asked for last; otherwise the one that is being said */
+  /** Notes words that came. @param of.last the utterance whose finals were asked for last; otherwise the one that is being said */
   came(text: string, of: { readonly last: boolean; readonly position: number }): void {
     const utterance = this.#utterance - (of.last ? 1 : 0);
     if (text.trim() === '') this.#cameAt.delete(utterance);
@@ -24,7 +27,7 @@ export class InterimWords {
     this.#utterance += 1;
   }
 
-  /** Finals come in order. @param unanswered how often they were asked for before this answer */
+  /** Forgets the words of answered utterances: finals come in order. @param unanswered how often they were asked for before this answer */
   answered(unanswered: number): void {
     const answered = this.#utterance - unanswered;
     for (const utterance of this.#cameAt.keys()) if (utterance <= answered) this.#cameAt.delete(utterance);

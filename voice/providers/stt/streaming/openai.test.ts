@@ -27,7 +27,7 @@ const completed = (id: string, text: string) => transcription('completed', id, {
 const error = (fields: object) => ({ type: 'error', error: fields });
 const EMPTY_COMMIT = error({ type: 'invalid_request_error', code: 'input_audio_buffer_commit_empty', message: 'Error' });
 
-/** All that is read after the session is confirmed. */
+/** Reads messages after the session is confirmed. */
 function readAll(...messages: readonly unknown[]): readonly SttStreamEvent[] {
   const session = confirmed();
   return messages.flatMap((message) => session.read(message));

@@ -3,12 +3,12 @@ import { asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import { openAiSttApi, type SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
-/** The only one that it takes. */
+/** Sample rate in Hz, the only one that it takes. */
 const SAMPLE_RATE = 24_000;
 
 export function openAiStreaming({ endpoint, language }: SttSettings): SttStreaming | undefined {
   const { baseURL, official, model, headers } = openAiSttApi(endpoint);
-  // Hosted for recordings only.
+  // Diarising models are hosted for recordings only.
   if (model.includes('diarize')) return undefined;
   // OpenAI takes the model from the session alone, and refuses this one in the address; other servers may choose by it.
   const query = { intent: 'transcription', ...(!official && { model }) };
@@ -31,7 +31,7 @@ export function openAiStreaming({ endpoint, language }: SttSettings): SttStreami
 
 /** Audio that has been committed. Transcripts may come in another order. */
 interface Item {
-  /** Absent where there was no audio to commit. */
+  /** Id of the item; absent where there was no audio to commit. */
   readonly id?: unknown;
   transcript?: string;
 }
@@ -42,7 +42,7 @@ function transcriptionSession(settings: object): SttStreamSession {
   const partial = new Map<unknown, string>();
   const items: Item[] = [];
 
-  /** Transcripts whose turn it is. */
+  /** Returns the transcripts whose turn it is. */
   function settle(): readonly SttStreamEvent[] {
     const open = items.findIndex(({ transcript }) => transcript === undefined);
     const settled = items.splice(0, open === -1 ? items.length : open);
@@ -97,13 +97,16 @@ function transcriptionSession(settings: object): SttStreamSession {
   };
 }
 
-/** Servers with the protocol's former fields ignore the present ones, and would go on without a word. */
+/**
+ * Returns whether the server detects turns: servers with the protocol's former fields ignore the present ones, and would go on without a
+ * word.
+ */
 const detectsTurns = (received: unknown): boolean =>
   [at(received, 'session', 'audio', 'input', 'turn_detection'), at(received, 'session', 'turn_detection')].some(
     (detection) => typeof detection === 'object' && detection !== null,
   );
 
-/** Less than 100 ms of audio since the last commit. The code is OpenAI's; some servers have its message alone. */
+/** Returns whether a commit had less than 100 ms of audio. The code is OpenAI's; some servers have its message alone. */
 const isEmptyCommit = (error: unknown): boolean =>
   at(error, 'code') === 'input_audio_buffer_commit_empty' ||
   /committing input audio buffer.*(empty|too small)/i.test(asText(at(error, 'message')) ?? '');

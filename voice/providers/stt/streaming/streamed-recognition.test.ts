@@ -1,4 +1,4 @@
-/** What a recognition does over time; the providers' own protocols are in test/integration/speech-apis/streaming. */
+/** Tests a recognition over time; the providers' own protocols are in test/integration/speech-apis/streaming. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
@@ -11,10 +11,10 @@ import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.
 import type { SttProvider } from './streamed-recognition.ts';
 
 const SAMPLE_RATE = 16_000;
-/** Samples. */
+/** Samples in a millisecond. */
 const PER_MS = 16;
 
-/** One connection; what is received is an event already. */
+/** One connection, which receives events as they are. */
 class TestSocket implements ProviderSocket {
   readonly sent: (string | Uint8Array)[] = [];
   #received: string[] = [];
@@ -104,7 +104,7 @@ async function listen(...providers: readonly SttProvider[]): Promise<void> {
 
 const listenTo = (streaming: Partial<SttStreaming> = {}): Promise<void> => listen(providerOf('acme', opens, streaming));
 
-/** Two providers; their connections are made as the test says. */
+/** Listens with two providers; their connections are made as the test says. */
 const listenWithFallback = ([preferred, fallback]: readonly [ProviderConnect, ProviderConnect], sampleRate = SAMPLE_RATE): Promise<void> =>
   listen(providerOf('a', preferred), providerOf('b', fallback, { sampleRate }));
 
@@ -260,7 +260,7 @@ it.each([
   expect(sockets[0]?.closed).toBe(asked);
 });
 
-/** @returns whether the first connection was closed after one pause without a word of the provider, and after two */
+/** Pauses without a word of the provider. @returns whether the first connection was closed after one pause, and after two */
 async function closedByPauses(): Promise<readonly (boolean | undefined)[]> {
   const closed = [];
   for (let pauses = 0; pauses < 2; pauses += 1) {
@@ -277,7 +277,7 @@ it('takes a connection for dead after two pauses without a word of the provider'
   await listenTo();
   expect(await closedByPauses()).toEqual([false, true]);
   await clock.advance(100);
-  // With the silence that keeps connections alive.
+  // The audio includes the silence that keeps connections alive.
   expect(sockets[1]?.audio).toHaveLength(12_800);
 });
 
@@ -300,7 +300,7 @@ it('recognises until the words of each part that was said are final', async () =
   expect(recognition.recognizes).toBe(false);
   for (const text of ['one', 'two', 'three']) await says(text);
   expect([await hears('one'), await hears('two'), await hears('three')]).toEqual([true, true, false]);
-  // A hypothesis that was none.
+  // The next hypothesis is taken back.
   await says('four');
   await receive(socket!, { type: 'interim', text: '' });
   expect(recognition.recognizes).toBe(false);
@@ -357,7 +357,7 @@ describe('a pause before that of a final', () => {
     expect(recognition.recognizes).toBe(false);
     const timers = clock.timers;
     await receive(sockets[0]!, { type: 'flushed' });
-    // The deadline of the last pause.
+    // The deadline of the last pause is gone.
     expect(clock.timers).toBe(timers - 1);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Speech to text on one stream for the length of a call. What no final transcript covers yet is kept: when the connection is lost, even in the middle
- * of a word, the next one begins with it, whether it is to the same provider or to a fallback.
+ * Recognises speech on one stream for the length of a call. Audio that no final transcript covers yet is kept: when the connection is
+ * lost, even in the middle of a word, the next one begins with it, whether it is to the same provider or to a fallback.
  */
 import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
@@ -28,7 +28,7 @@ import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.
 export interface SttProvider extends Named {
   readonly streaming: SttStreaming;
   readonly connect: ProviderConnect;
-  /** Absent where the connection counts by itself. */
+  /** Meter of the audio; absent where the connection counts by itself. */
   readonly counted?: HeardMeter | undefined;
 }
 
@@ -42,29 +42,29 @@ export interface StreamedRecognitionOptions {
 
 const BYTES_PER_SAMPLE = 2;
 const BYTES_PER_SECOND = RECOGNITION_SAMPLE_RATE * BYTES_PER_SAMPLE;
-/** In whole samples: half of one would shift all audio after it by a byte. */
+/** Returns the bytes of whole samples: half of one would shift all audio after it by a byte. */
 const bytesIn = (ms: number): number => Math.round((ms * RECOGNITION_SAMPLE_RATE) / 1_000) * BYTES_PER_SAMPLE;
-/** How much audio is sent at once: less costs more than it saves. */
+/** Bytes of audio that are sent at once: fewer cost more than they save. */
 const CHUNK_BYTES = bytesIn(50);
-/** Audio that no final transcript covers, in seconds: longer than anybody speaks without a pause. */
+/** Longest audio that no final transcript covers, in seconds: longer than anybody speaks without a pause. */
 const BACKLOG_SECONDS = 60;
-/** How long after a pause its finals may come, in milliseconds. */
+/** Longest wait for the finals of a pause, in milliseconds. */
 const FLUSH_TIMEOUT_MS = 5_000;
 /** A final that answers a flush may end after it by less than this, in milliseconds. */
 const FLUSH_MARGIN_MS = 100;
-/** How long a provider may take to say that it accepts audio, in milliseconds. */
+/** Longest time that a provider may take to say that it accepts audio, in milliseconds. */
 const READY_TIMEOUT_MS = 8_000;
-/** Not every noise is answered; so many in a row without a word of the provider are a connection that is dead. */
+/** Pauses in a row without a word of the provider after which the connection is dead; not every noise is answered. */
 const SILENT_PAUSES = 2;
-/** Providers end connections without audio after ten seconds or more. */
+/** Pause between keep-alives, in milliseconds: providers end connections without audio after ten seconds or more. */
 const KEEP_ALIVE_MS = 4_000;
-/** Of the audio before speech was noticed, in milliseconds: it has the first syllable. */
+/** Audio that is sent from before speech was noticed, in milliseconds: it has the first syllable. */
 const BEFORE_SPEECH_MS = 500;
-/** Of a process, in milliseconds: the sound of a stall is here at once, long before the VAD has read it. */
+/** Longest stall of a process, in milliseconds: its sound is here at once, long before the VAD has read it. */
 const LONGEST_STALL_MS = 10_000;
-/** Before connecting again, in milliseconds: a provider that restarts may take seconds, and what is said meanwhile waits. */
+/** Pauses before connecting again, in milliseconds: a provider that restarts may take seconds, and speech waits meanwhile. */
 const RETRY_DELAYS_MS = [100, 500, 1_000, 2_000, 4_000] as const;
-/** A connection that has lasted this long did work: its end is no failure, for providers limit how long one lasts. In milliseconds. */
+/** Time after which a connection did work, in milliseconds: its end is no failure, for providers limit how long one lasts. */
 const LASTED_MS = 30_000;
 
 interface Connection {
@@ -81,12 +81,12 @@ export class StreamedRecognition implements Recognition {
   readonly #closing = new AbortController();
   #provider: SttProvider;
   readonly #observed: ObservedUtterances;
-  /** In this round, and with what: each is tried once before the next round. */
+  /** Providers that failed in this round, with their failures: each is tried once before the next round. */
   readonly #failed = new Map<SttProvider, unknown>();
-  /** Less than a chunk. */
+  /** Audio that is less than a chunk. */
   #pending = Buffer.alloc(0);
   readonly #backlog = new AudioBacklog({ maxBytes: BACKLOG_SECONDS * BYTES_PER_SECOND });
-  /** Silence, and what the VAD has not read yet: only the end is sent once somebody speaks. */
+  /** Silence, and sound that the VAD has not read yet: only the end is sent once somebody speaks. */
   readonly #unsent = new AudioBacklog({ maxBytes: bytesIn(LONGEST_STALL_MS) });
   #speaking = false;
   #connection: Connection | undefined;
@@ -95,17 +95,17 @@ export class StreamedRecognition implements Recognition {
   /** Position of the last pause, while words from before it may still come. */
   #pausedAt: number | undefined;
   #deadline: Timer | undefined;
-  /** When the last flush was sent, by the monotonic clock. */
+  /** Time of the last flush, by the monotonic clock. */
   #flushedAt = 0;
-  /** How long each took to answer its last flush, in milliseconds. */
+  /** Time that each provider took to answer its last flush, in milliseconds. */
   readonly #answerMs = new Map<SttProvider, number>();
   #keepAlive: Timer | undefined;
   readonly #words = new InterimWords();
-  /** Since the last final. */
+  /** Number of failures since the last final. */
   #failures = 0;
-  /** Pauses in a row after which nothing at all was heard of the provider. */
+  /** Number of pauses in a row after which nothing at all was heard of the provider. */
   #silentPauses = 0;
-  /** Whether the provider has said anything since the last pause: not every one answers a flush by name. */
+  /** True if the provider has said anything since the last pause: not every one answers a flush by name. */
   #heard = false;
 
   constructor(options: StreamedRecognitionOptions) {
@@ -122,7 +122,7 @@ export class StreamedRecognition implements Recognition {
     if (this.#pending.length >= CHUNK_BYTES) this.#sendPending();
   }
 
-  /** Audio counts from now on, for protocols that take speech only. */
+  /** Counts audio as speech from now on, for protocols that take speech only. */
   speaks(unreadMs = 0): void {
     if (this.#closed || this.#speaking) return;
     this.#speaking = true;
@@ -173,7 +173,7 @@ export class StreamedRecognition implements Recognition {
     }
   }
 
-  /** One after the other, without a pause. @throws what may be retried, of what they failed with */
+  /** Serves with one provider after the other, without a pause. @throws the failure that may be retried, of those that they failed with */
   async #serveRound(): Promise<never> {
     const { providers } = this.#options;
     for (;;) {
@@ -200,7 +200,7 @@ export class StreamedRecognition implements Recognition {
     return chunks;
   }
 
-  /** @param options.last no other one is left in this round: it is given all the time that there is */
+  /** Serves with one provider. @param options.last no other one is left in this round: it is given all the time that there is */
   async #serve({ last }: { readonly last: boolean }): Promise<never> {
     const { clock } = this.#options;
     const { streaming, connect } = this.#provider;
@@ -242,20 +242,20 @@ export class StreamedRecognition implements Recognition {
     }
   }
 
-  /** What failed before counts no more. */
+  /** Forgets earlier failures. */
   #worked(): void {
     this.#failures = 0;
     this.#failed.clear();
   }
 
-  /** Begins with what the last connection, or the session before `ready`, left unanswered. */
+  /** Begins with the audio that the last connection, or the session before `ready`, left unanswered. */
   #connected(connection: Omit<Connection, 'from'>): void {
     const passed = [...this.#failed].map(([provider, failure]) => ({ provider, failure }));
     this.#options.providers.answered(this.#provider, passed);
     if (this.#provider.streaming.speechOnly !== true) for (const chunk of this.#takeUnsent()) this.#backlog.push(chunk);
     this.#connection = { ...connection, from: this.#backlog.from };
     this.#provider.counted?.request();
-    // Asked where the last pause was: what the user has begun to say since is not cut.
+    // The finals are asked for where the last pause was: the words that the user has begun since are not cut.
     let pause = this.#flushes.at(-1) ?? this.#pausedAt ?? Infinity;
     this.#flushes = [];
     let { from: position, chunks } = this.#backlog;
@@ -308,7 +308,7 @@ export class StreamedRecognition implements Recognition {
 
   #flush(position = this.#backlog.end): void {
     const { streaming } = this.#provider;
-    // It holds back the last milliseconds.
+    // The resampler holds back the last milliseconds.
     this.#sendConverted(bytesOf(this.#connection?.resampler?.flush() ?? []));
     const messages = this.#connection?.session.flush?.();
     const canBeAsked = this.#connection === undefined || messages !== undefined;
@@ -321,7 +321,7 @@ export class StreamedRecognition implements Recognition {
     }
     this.#sendMessages(messages);
     this.#flushedAt = this.#options.clock.monotonic();
-    // Where all are slow, the next one would be no faster.
+    // Where all providers are slow, the next one would be no faster.
     const lateMs = Math.min(FLUSH_TIMEOUT_MS, Math.max(LATE_MS, 2 * (this.#answerMs.get(this.#provider) ?? 0)));
     const others = this.#failed.size + 1 < this.#options.providers.all.length;
     // Words that came later belong to the next pause.
@@ -342,7 +342,10 @@ export class StreamedRecognition implements Recognition {
     else if (streaming.byRequest !== true) after(FLUSH_TIMEOUT_MS, atLast);
   }
 
-  /** Once for each pause, or for several that are answered together. @param options.answered although no flush is taken for answered */
+  /**
+   * Settles each pause once, or several that are answered together. @param options.answered settles although no flush is taken for
+   * answered
+   */
   #settle({ answered = false } = {}): void {
     if (this.#flushes.length === 0) this.#deadline?.cancel();
     else if (!answered) return;
@@ -382,7 +385,7 @@ export class StreamedRecognition implements Recognition {
         this.#settle({ answered: this.#provider.streaming.answersByFinal === true && !this.#words.some });
         break;
       case 'flushed':
-        // Of several the first is answered, and the time is of the last.
+        // The first of several flushes is answered, but the time is that of the last.
         if (this.#flushes.length <= 1) this.#answerMs.set(this.#provider, this.#options.clock.monotonic() - this.#flushedAt);
         this.#words.answered(this.#flushes.length);
         this.#backlog.settle(this.#flushes.shift() ?? 0);
@@ -397,7 +400,7 @@ export class StreamedRecognition implements Recognition {
     }
   }
 
-  /** Nothing more comes of the audio before the end of a final, in seconds of this connection. */
+  /** Forgets the audio before the end of a final, in seconds of this connection: nothing more comes of it. */
   #covered(upToSeconds: number): void {
     const position = (this.#connection?.from ?? 0) + bytesIn(upToSeconds * 1_000);
     this.#backlog.settle(position);

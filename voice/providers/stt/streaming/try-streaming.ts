@@ -1,4 +1,4 @@
-/** Whether a server streams, where its protocol alone does not say: tried at the start of a call, and remembered. */
+/** Tries at the start of a call whether a server streams, where its protocol alone does not say, and remembers it. */
 import type { Clock } from '../../../../platform/clock.ts';
 import { failureOf, ProviderError, type ProviderConnect } from '../../../../calls/provider-access/index.ts';
 import { AccountMemory } from '../../account-memory.ts';
@@ -11,16 +11,18 @@ export interface TryStreamingOptions {
   readonly provider: string;
   readonly connect: ProviderConnect;
   readonly clock: Clock;
-  /** In milliseconds. */
+  /** Longest time for the attempt, in milliseconds. */
   readonly withinMs: number;
 }
 
-/** From connecting to the provider's word that it takes audio, in milliseconds: the call waits for it. */
+/** Longest time from connecting to the provider's word that it takes audio, in milliseconds: the call waits for it. */
 export const STREAMING_ATTEMPT_MS = 2_000;
 
 const known = new AccountMemory<boolean>();
 
-/** Kept for ten minutes for each address and account. Never fails: what is wrong shows when it is used. */
+/**
+ * Returns whether a server streams; kept for ten minutes for each address and account. Never fails: what is wrong shows when it is used.
+ */
 export async function supportsStreaming(options: TryStreamingOptions): Promise<boolean> {
   const { streaming, clock } = options;
   const found = known.get(streaming, clock);

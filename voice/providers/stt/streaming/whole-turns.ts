@@ -1,4 +1,4 @@
-/** A provider that takes whole turns, as one that streams. */
+/** Makes a provider that takes whole turns look like one that streams. */
 import { EventEmitter, on } from 'node:events';
 
 import { failureOf, type ProviderConnect, type ProviderFetch } from '../../../../calls/provider-access/index.ts';
@@ -10,12 +10,12 @@ import type { SttProtocol } from '../stt-protocols.ts';
 import type { SttStreaming } from './protocol.ts';
 
 const BYTES_PER_MS = (RECOGNITION_SAMPLE_RATE * 2) / 1_000;
-/** Shorter audio is not asked for: some providers refuse it. */
+/** Fewest bytes of a request: some providers refuse shorter audio. */
 const MIN_BYTES = 100 * BYTES_PER_MS;
 
 const FLUSH = 'flush';
 
-/** Each flush is one request. */
+/** Builds a protocol in which each flush is one request. */
 export const wholeTurns = (model: string): SttStreaming => ({
   model,
   url: '',
@@ -33,7 +33,7 @@ export const wholeTurns = (model: string): SttStreaming => ({
   }),
 });
 
-/** Speaks the protocol above, and HTTP. */
+/** Connects by the protocol above, and speaks HTTP. */
 export function connectToWholeTurns(options: {
   readonly provider: string;
   readonly protocol: SttProtocol;
@@ -58,7 +58,7 @@ export function connectToWholeTurns(options: {
   return async (_url, { signal }) => {
     const closing = new AbortController();
     const turns = new EventEmitter();
-    // From the beginning: a turn may be over before messages are read.
+    // It listens from the beginning: a turn may be over before messages are read.
     const asked = on(turns, FLUSH, { close: ['close'] }) as AsyncIterable<[Uint8Array]>;
     const turn: Uint8Array[] = [];
     return {
@@ -70,7 +70,7 @@ export function connectToWholeTurns(options: {
         try {
           for await (const [pcm] of asked) yield JSON.stringify({ text: await textOf(pcm, AbortSignal.any([signal, closing.signal])) });
         } catch (error) {
-          // Closed from here, it ends as a connection does.
+          // A connection that is closed from here ends without an error.
           if (!closing.signal.aborted) throw error;
         }
       },

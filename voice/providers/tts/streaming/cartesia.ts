@@ -4,7 +4,10 @@ import { asText, at, baseLanguage, cartesiaApi, socketUrl } from '../../protocol
 import { SAMPLE_RATE, type TtsSettings } from '../tts-protocols.ts';
 import type { TtsContext, TtsStreaming, TtsStreamEvent } from './protocol.ts';
 
-/** A context expires a second after its last sound; what is sent then must have arrived before. */
+/**
+ * Time after the last sound in which a context takes a sentence, in milliseconds: it expires after a second, and the text must have
+ * arrived before.
+ */
 const CONTEXT_IDLE_MS = 600;
 const OUTPUT = { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE };
 
@@ -22,7 +25,7 @@ export function cartesiaSpeech({ endpoint, language }: TtsSettings): TtsStreamin
   };
 }
 
-/** What the API answers to an input for a context that has expired, among others. */
+/** Status of the answer to an input for a context that has expired, among others. */
 const BAD_REQUEST = 400;
 
 function contextOf(id: string, settings: object): TtsContext {
@@ -50,7 +53,7 @@ function contextOf(id: string, settings: object): TtsContext {
           return [{ type: 'closed' }];
         case 'error': {
           const status = at(message, 'status_code');
-          // What was taken once is not refused later.
+          // A context that took a sentence once does not refuse the next.
           if (status === BAD_REQUEST && sentences > 1) return [{ type: 'failed', kind: 'runtime', message: 'ended a context early' }];
           if (typeof status !== 'number') return [{ type: 'failed', kind: 'runtime', message: 'reports an error' }];
           return [{ type: 'failed', ...failureOfStatus(status), status }];

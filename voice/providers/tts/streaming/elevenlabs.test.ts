@@ -1,4 +1,4 @@
-/** When a sentence is said, which ElevenLabs doesn't tell by itself. */
+/** Tests when a sentence is said, which ElevenLabs doesn't tell by itself. */
 import { beforeEach, expect, it } from 'vitest';
 
 import type { TtsContext, TtsStreamEvent } from './protocol.ts';
@@ -30,7 +30,7 @@ it('is said with its last character, whatever the spaces', () => {
     expect(piece('We  open at 9, ')).toEqual(['sound']);
     expect(piece('e.g.on Monday')).toEqual(['sound']);
     expect(piece('. ')).toEqual(['sound', 'said']);
-    // What goes on in the last sound.
+    // The last letter may go on in one more sound.
     expect(read({ audio: 'AAA=', alignment: null, error: null })).toEqual(['sound']);
   }
 });

@@ -7,17 +7,17 @@ import { asText, at, elevenLabsApi, socketUrl } from '../../protocol-support.ts'
 import { elevenLabsVoice, SAMPLE_RATE, type TtsSettings } from '../tts-protocols.ts';
 import type { TtsContext, TtsStreaming, TtsStreamEvent } from './protocol.ts';
 
-/** The longest that the API offers, in seconds: tools and language models may take their time in an answer. */
+/** Longest inactivity that the API offers, in seconds: tools and language models may take their time in an answer. */
 const INACTIVITY_SECONDS = 180;
 const CONTEXT_IDLE_MS = (INACTIVITY_SECONDS - 10) * 1_000;
-/** Of a connection; the API ends it at one more. */
+/** Most contexts of a connection; the API ends it at one more. */
 const MAX_CONTEXTS = 5;
-/** Of a sentence whose alignment leaves something out. */
+/** Share of a sentence that counts as all of it where its alignment leaves something out. */
 const NEARLY_ALL = 0.8;
 
 const LIMIT = failureOfStatus(429);
 const KEY: readonly [ProviderErrorKind, string] = ['refused', 'refuses the key: check it, and what it may do'];
-/** By `error`. The server closes the connection after most of them. */
+/** Errors by `error`. The server closes the connection after most of them. */
 const ERRORS: Readonly<Record<string, readonly [ProviderErrorKind, string]>> = {
   invalid_api_key: KEY,
   missing_permissions: KEY,
@@ -26,10 +26,10 @@ const ERRORS: Readonly<Record<string, readonly [ProviderErrorKind, string]>> = {
   too_many_concurrent_requests: [LIMIT.kind, LIMIT.message],
   max_active_conversations: [LIMIT.kind, LIMIT.message],
 };
-/** Of the close that follows, which says more than an error that is not known here. */
+/** Code of the close that follows, which says more than an error that is not known here. */
 const POLICY_VIOLATION = 1008;
 
-/** @returns undefined for models that are offered over HTTP only */
+/** Returns the WebSocket's protocol; undefined for models that are offered over HTTP only. */
 export function elevenLabsSpeech(settings: TtsSettings): TtsStreaming | undefined {
   const { baseURL, headers } = elevenLabsApi(settings.endpoint);
   const { voice, model, third, named, settings: voiceSettings } = elevenLabsVoice(settings);
@@ -40,7 +40,7 @@ export function elevenLabsSpeech(settings: TtsSettings): TtsStreaming | undefine
       model_id: model,
       ...named,
       output_format: `pcm_${SAMPLE_RATE}`,
-      // Sentences are whole: nothing waits for more text.
+      // Sentences are whole, so nothing waits for more text.
       auto_mode: 'true',
       sync_alignment: 'true',
       inactivity_timeout: String(INACTIVITY_SECONDS),
@@ -54,7 +54,10 @@ export function elevenLabsSpeech(settings: TtsSettings): TtsStreaming | undefine
   };
 }
 
-/** A flush is not confirmed: the characters that the sound has reached show that a sentence is said. The last one ends with its context. */
+/**
+ * Opens a context. A flush is not confirmed: the characters that the sound has reached show that a sentence is said. The last one ends
+ * with its context.
+ */
 function contextOf(id: string, voiceSettings: object): TtsContext {
   let begun = false;
   let ended = false;
@@ -74,7 +77,7 @@ function contextOf(id: string, voiceSettings: object): TtsContext {
       return [...first, message({ text: `${text} `, flush: true })];
     },
     end: close,
-    // It says what it was asked for, and closes.
+    // An ended context says what it was asked for, and closes.
     cancel: () => (ended ? [] : close()),
     read(received): readonly TtsStreamEvent[] {
       const error = asText(at(received, 'error'));
@@ -95,7 +98,10 @@ function contextOf(id: string, voiceSettings: object): TtsContext {
   };
 }
 
-/** Those that alignments keep as they are: with the mark at the end, for the sound of the last letter may go on in the next message. */
+/**
+ * Counts the characters that alignments keep as they are: with the mark at the end, for the sound of the last letter may go on in the next
+ * message.
+ */
 const charactersOf = (text: string): number => text.match(/[\p{L}\p{N}\p{STerm}]/gu)?.length ?? 0;
 
 function failuresIn(error: string, code: unknown): readonly TtsStreamEvent[] {

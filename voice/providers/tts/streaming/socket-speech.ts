@@ -1,4 +1,4 @@
-/** All answers of a call over one WebSocket, each in a context of its own. A lost connection is opened again when it is needed. */
+/** Speaks all answers of a call over one WebSocket, each in a context of its own. A lost connection is opened again when it is needed. */
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../../../../platform/clock.ts';
@@ -21,7 +21,7 @@ export interface SocketSpeechOptions {
   readonly streaming: TtsStreaming;
   readonly connect: ProviderConnect;
   readonly clock: Clock;
-  /** Says the sentences of an answer whose beginning no context knows, where it takes what that was. */
+  /** Says the sentences of an answer whose beginning no context knows, where it takes the text before them. */
   readonly continuation?: SpeechSource | undefined;
 }
 
@@ -31,7 +31,7 @@ interface Connection {
   readonly socket: ProviderSocket;
   readonly contexts: Map<string, SpeechContext>;
   readonly slots: Semaphore | undefined;
-  /** Aborts with its failure. */
+  /** Aborts with the failure of the connection. */
   readonly lost: AbortController;
 }
 
@@ -41,7 +41,7 @@ interface Place {
 }
 
 export class SocketSpeech implements SpeechSource {
-  /** A sentence begins when the sound of the one before is there, long before that has been heard. */
+  /** Sentences at a time: one begins when the sound of the one before is there, long before that has been heard. */
   readonly atOnce = 1;
   readonly #options: SocketSpeechOptions;
   readonly #closing = new AbortController();
@@ -118,7 +118,8 @@ export class SocketSpeech implements SpeechSource {
       }
       lost.abort(this.#failure('connection_lost', CLOSED));
     } catch (error) {
-      // Its last message may say why. What was taken before is not refused now: a limit of the connection is, which the next one may not meet.
+      // The connection's last message may say why. What was taken before is not refused now: a limit of the connection is, which the next
+      // one may not meet.
       const outlived = messages > 1 && error instanceof ProviderError && error.kind === 'refused';
       lost.abort(outlived ? this.#failure('connection_lost', CLOSED) : error);
     }
@@ -127,7 +128,7 @@ export class SocketSpeech implements SpeechSource {
     for (const context of contexts.values()) context.fail(lost.signal.reason);
   }
 
-  /** For one more context. */
+  /** Waits for the place of one more context. */
   async #place(signal: AbortSignal): Promise<Place> {
     const connection = await untilAborted(this.#connected(), signal);
     const either = AbortSignal.any([signal, connection.lost.signal]);

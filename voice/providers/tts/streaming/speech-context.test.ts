@@ -1,4 +1,7 @@
-/** When a sentence ends that no message ends, and where late sound goes; the providers' protocols are in test/integration/speech-apis/speaking. */
+/**
+ * Tests when a sentence ends that no message ends, and where late sound goes; the providers' protocols are in
+ * test/integration/speech-apis/speaking.
+ */
 import { expect, it } from 'vitest';
 
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';

@@ -1,4 +1,4 @@
-/** One answer on the WebSocket, sentence by sentence. */
+/** Speaks one answer on the WebSocket, sentence by sentence. */
 import type { ReadableStreamDefaultController } from 'node:stream/web';
 
 import type { Clock, Timer } from '../../../../platform/clock.ts';
@@ -16,12 +16,12 @@ export interface SpeechContextOptions {
   readonly provider: string;
   readonly protocol: TtsContext;
   readonly idleMs: number;
-  /** Says when it has closed a context. */
+  /** True if the provider says when it has closed a context. */
   readonly confirmsClose: boolean;
   readonly send: (messages: readonly string[]) => void;
-  /** The provider is silent: the connection is of no use. */
+  /** Called when the provider is silent: the connection is of no use. */
   readonly onSilence: (failure: ProviderError) => void;
-  /** Nothing more comes in it. */
+  /** Called when nothing more comes in the context. */
   readonly onClose: () => void;
   readonly clock: Clock;
 }
@@ -32,9 +32,9 @@ const PAUSE_MS = 700;
 export class SpeechContext {
   readonly #options: SpeechContextOptions;
   readonly #failures: Failures;
-  /** Of the sentence that is being said. */
+  /** Sound of the sentence that is being said. */
   #sound: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** What came after a sentence was taken for said: it is heard with the next. */
+  /** Sound that came after a sentence was taken for said: it is heard with the next. */
   #late: Uint8Array[] = [];
   #takesMore = true;
   #usedAt = 0;
@@ -45,7 +45,7 @@ export class SpeechContext {
     this.#failures = failuresOf({ part: 'tts', provider: options.provider });
   }
 
-  /** Whether another sentence can be said in it. */
+  /** True if another sentence can be said in it. */
   get open(): boolean {
     const { clock, idleMs } = this.#options;
     return this.#takesMore && clock.monotonic() - this.#usedAt < idleMs;
@@ -63,7 +63,7 @@ export class SpeechContext {
     });
   }
 
-  /** No more sentences follow. */
+  /** Ends the sentences. */
   end(): void {
     if (!this.#takesMore) return;
     this.#takesMore = false;
@@ -71,7 +71,7 @@ export class SpeechContext {
     if (this.#sound === undefined) this.#closed({ confirmed: false });
   }
 
-  /** No listener is left. @param reason the failure of the sentence that is being said */
+  /** Gives the context up: no listener is left. @param reason the failure of the sentence that is being said */
   abandon(reason: unknown): void {
     if (!this.#takesMore && this.#sound === undefined) return;
     this.#takesMore = false;
@@ -84,7 +84,7 @@ export class SpeechContext {
     for (const event of this.#options.protocol.read(message)) this.#take(event);
   }
 
-  /** The connection is lost, or the provider has given up the context. */
+  /** Fails the context: the connection is lost, or the provider has given up the context. */
   fail(failure: unknown): void {
     this.#takesMore = false;
     this.#finish(failure);
@@ -125,7 +125,7 @@ export class SpeechContext {
     return this.#failures.broken(`nothing more came for ${STALL_TIMEOUT_MS} ms`, { slow: true });
   }
 
-  /** The sentence is said, or fails. */
+  /** Ends the sentence, which is said or has failed. */
   #finish(failure?: unknown): void {
     this.#timer?.cancel();
     this.#usedAt = this.#options.clock.monotonic();
