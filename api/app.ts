@@ -29,7 +29,7 @@ import { subscriptionResource, subscriptionsOfAgent } from './webhooks/subscript
 import { registerUsage } from './usage/routes.ts';
 import { registerWebhooks } from './webhooks/routes.ts';
 
-/** The facade, not yet listening. Its watch caches start with `ready()` and stop with `close()`. */
+/** Builds the facade, which doesn't listen yet. Its watch caches start with `ready()` and stop with `close()`. */
 export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const app = createServer(dependencies);
   const context = createContext(dependencies);
@@ -66,7 +66,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   return app;
 }
 
-/** Finishes or cleans up what writes of any kind have left behind. */
+/** Creates a sweeper that finishes or cleans up unfinished writes of every kind. */
 export function createSweeper(context: KindContext, organizations: StagedSweeperOptions['organizations']): StagedSweeper {
   const { agents, agentTests, tools, phoneNumbers, knowledgeBases, webhookSubscriptions } = context.views;
   const kinds = [

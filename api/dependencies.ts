@@ -1,4 +1,4 @@
-/** What the facade needs from the outside. */
+/** Lists what the facade needs from the outside. */
 import type { Registry } from 'prom-client';
 
 import type { AddressChecks } from '../calls/address-checks.ts';
@@ -19,46 +19,46 @@ import type { LimitClass } from './limits/limit-class.ts';
 import type { KubernetesTimeouts } from './resources/kubernetes-timeouts.ts';
 import type { SigningKeys } from './signing/signing-keys.ts';
 
-/** How much is too much. */
+/** Bounds on the use of the facade. */
 export interface Limits {
   readonly classes: readonly LimitClass[];
   /** Time between two exchanges with the other replicas, in milliseconds; 0 for none. */
   readonly exchangeMs: number;
   /** Longest time for one request, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** What the provider `native` can be asked for. */
+  /** Phone numbers that the provider `native` has. */
   readonly nativeNumbers: NumberPool;
-  /** How long a number stays reserved for its organisation, in milliseconds. */
+  /** Time that a number stays reserved for its organisation, in milliseconds. */
   readonly numberReservationMs: number;
   readonly numberAssignments: NumberAssignments;
-  /** Addresses and networks of proxies that are believed when they say where a request comes from. */
+  /** Addresses and networks of proxies whose word is taken for where a request comes from. */
   readonly trustedProxies: readonly string[];
 }
 
-/** What knowledge bases need in addition to their rows in the store. */
+/** Dependencies of knowledge bases beside their rows in the store. */
 export interface KnowledgeDependencies {
   readonly files: Pick<FileStorage, 'put' | 'read' | 'delete'>;
   readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
   readonly search: Search;
-  /** That a KnowledgeBase can name. */
+  /** Profiles that a KnowledgeBase can name. */
   readonly profiles: Config['PARLEY_EMBEDDING_PROFILES'];
   readonly rerankProfiles: Config['PARLEY_RERANK_PROFILES'];
 }
 
-/** What calls need in addition to their rows in the store. */
+/** Dependencies of calls beside their rows in the store. */
 export interface CallDependencies {
   /** Undefined without a media server: no call can be made then. */
   readonly mediaServer: MediaServer | undefined;
-  /** How many web calls of an organisation may wait for their users, in percent of its live calls; of one key half as many. */
+  /** Web calls of an organisation that may wait for their users, in percent of its live calls; half as many of one key. */
   readonly unjoinedPercent: number;
   readonly recordings: Pick<FileStorage, 'read' | 'delete'>;
-  /** Address of this API for clients; where it listens where undefined, which is of use on its own machine. */
+  /** Address of this API for clients; the address at which it listens where undefined, which is of use on its own machine only. */
   readonly publicUrl: string | undefined;
-  /** Whether there is a page at `/call` to talk to agents from a browser. */
+  /** Whether `/call` serves a page to talk to agents from a browser. */
   readonly page: boolean;
 }
 
-/** What every kind of resource needs. */
+/** Dependencies of every kind of resource. */
 export interface ResourceDependencies {
   readonly store: Pick<
     Store,
@@ -83,23 +83,23 @@ export interface ResourceDependencies {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly readiness: Readiness;
-  /** What `/metrics` asks for; absent, it answers everyone. */
+  /** Token that `/metrics` requires; without it everyone gets an answer. */
   readonly metricsToken?: string | undefined;
   readonly clock: Clock;
-  /** 0 ≤ x < 1, for waiting times. Names and keys come from the system's own source of randomness. */
+  /** Returns 0 ≤ x < 1, for waiting times. Names and keys come from the system's own source of randomness. */
   readonly random: () => number;
-  /** The same on every replica: page tokens and addresses of recordings are signed with them. */
+  /** Keys, the same on every replica, that sign page tokens and addresses of recordings. */
   readonly signing: SigningKeys;
   readonly limits: Limits;
-  /** As shipped where absent. */
+  /** Timeouts for the API server; those that Parley ships with where absent. */
   readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
-  /** Says of an address at once whether it may be called. */
+  /** Decides at once whether an address may be called. */
   readonly addresses: AddressChecks;
-  /** The only namespace to look at, which is the only organisation then; all of them where undefined. */
+  /** The only namespace that is used, which is the only organisation then; all of them where undefined. */
   readonly namespace?: string | undefined;
 }
 
-/** @returns why the object is or isn't in use; undefined for one that isn't there */
+/** @returns why the object is or isn't in use; undefined for an object that doesn't exist */
 export type ExplainObject = (object: {
   readonly kind: KindDefinition;
   readonly org: string;
@@ -109,7 +109,7 @@ export type ExplainObject = (object: {
 export interface ApiDependencies extends ResourceDependencies {
   readonly knowledge: KnowledgeDependencies;
   readonly calls: CallDependencies;
-  /** Made of the operator's checks, which the facade doesn't know. */
+  /** Explains an object with the operator's checks, which the facade doesn't know. */
   readonly explain: ExplainObject;
   /** Whether assistants are served at `/mcp`. */
   readonly mcp: boolean;

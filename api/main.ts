@@ -1,4 +1,4 @@
-/** The role `api`: the REST facade as a process. */
+/** Runs the REST facade as the role `api`. */
 import type { AddressInfo } from 'node:net';
 
 import { createAddressChecks } from '../calls/address-checks.ts';
@@ -15,10 +15,10 @@ import { connectionDrain } from './http/drain-connections.ts';
 import { limitsOf } from './limits/limits-of.ts';
 import { SigningKeys } from './signing/signing-keys.ts';
 
-/** A request fails rather than wait longer than this for Postgres, in milliseconds. */
+/** Longest waits for Postgres, in milliseconds: beyond them a request fails. */
 export const DATABASE_TIMEOUTS = { statementTimeoutMs: 3_000, connectTimeoutMs: 2_000, retryForMs: 1_000 } as const;
 
-/** What the facade is given by who starts it, because no role imports another. */
+/** Parts that the starter of the facade supplies, because no role imports another. */
 export interface ApiParts {
   readonly explainerOf: (transport: Transport, leaseNamespace: string, clock: Clock) => ExplainObject;
 }

@@ -1,4 +1,4 @@
-/** Making, changing and deleting AgentTests. */
+/** Makes, changes and deletes AgentTests. */
 import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import { agentTestKind, type AgentTest, type AgentTestSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -81,7 +81,7 @@ export class AgentTestService {
     return agentTestToRest(test, { secrets, state: this.#context.states.agentTest(test) });
   }
 
-  /** @throws ValidationError with what was `found`, and with everything that only shows in the whole */
+  /** @throws ValidationError with the issues in `found`, and with every problem that only the whole spec shows */
   async #requireSound(
     org: string,
     { ai_agent_ids: ids }: AgentTestCreate | AgentTestUpdate,

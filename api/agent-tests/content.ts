@@ -1,4 +1,4 @@
-/** What an AgentTest says, in REST: mocks, turns, expectations and models. Pure. */
+/** Translates the content of an AgentTest between REST and the resource: mocks, turns, expectations and models. Pure. */
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
@@ -24,7 +24,7 @@ interface Model {
   readonly baseURL?: string | undefined;
 }
 
-/** @param at how the request calls the model */
+/** @param at prefix of the model's fields in the request */
 const modelOrigin = (at: string, { provider: name, baseURL }: Model) => ({
   [`${at}.model_provider`]: name,
   [`${at}.base_url`]: baseURL === undefined ? "the provider's own" : originOf(baseURL),

@@ -1,4 +1,3 @@
-/** The routes of AgentTests. */
 import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';

@@ -18,7 +18,7 @@ import {
 
 const secret = { name: 'agenttest-t', key: 'judge-api-key' };
 
-/** As `kubectl apply` may have stored it. */
+/** `kubectl apply` may have stored this spec. */
 const spec = agentTestKind.spec.parse({
   agentRefs: [{ name: 'receptionist' }, { name: 'night' }],
   required: true,
@@ -49,7 +49,7 @@ const spec = agentTestKind.spec.parse({
   timeout: '1m',
 });
 
-/** What the first one can't have, or hasn't. */
+/** This spec has the fields that the first one can't have, or leaves out. */
 const played = agentTestKind.spec.parse({
   agentRefs: [{ name: 'receptionist' }],
   tools: [{ name: 'look_up', error: 'busy' }],

@@ -1,4 +1,4 @@
-/** AgentTests in REST: every field. Pure. */
+/** Lists every field of AgentTests in REST. Pure. */
 import { z } from 'zod';
 
 import { agentTestKind, testVerdicts, type AgentTest, type AgentTestSpec, type AgentTestStatus } from '../../crds/index.ts';
@@ -101,7 +101,7 @@ export function agentTestToRest(
   return readFields(fields, test, view);
 }
 
-/** @see writeFields */
+/** Writes the fields of a request into the spec. @see writeFields */
 export function agentTestFromRest(
   body: AgentTestCreate | AgentTestUpdate,
   previous: AgentTestSpec | undefined,
@@ -112,5 +112,4 @@ export function agentTestFromRest(
 
 export const agentTestBringsSecrets = (body: AgentTestUpdate): boolean => bringsSecrets(fields, body);
 
-/** Every Secret key that a test refers to. */
 export const agentTestSecretRefs = (spec: Draft<AgentTestSpec>): readonly KeyRef[] => secretRefsOf(fields, spec);

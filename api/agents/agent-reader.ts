@@ -7,13 +7,13 @@ import { attachedToolToRest, toolSecretRefs } from '../tools/fields.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './fields.ts';
 
-/** What a dry run or a write knows and the server doesn't yet. */
+/** Values that a dry run or a write knows and the server doesn't yet. */
 interface Unwritten {
   readonly longPrompt?: string | null;
   readonly tools?: readonly unknown[];
 }
 
-/** Turns agents into answers, with everything that stands elsewhere: long prompts, tools and, for who may see them, secrets. */
+/** Turns agents into answers, with the values that are kept elsewhere: long prompts, tools and, for callers that may see them, secrets. */
 export class AgentReader {
   readonly #context: KindContext;
   readonly #tools: AgentTools;

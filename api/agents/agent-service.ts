@@ -1,4 +1,4 @@
-/** Creating, changing and deleting agents: what a request means, carried out so that a crash leaves nothing half. */
+/** Creates, changes and deletes agents. A crash in the middle of a request leaves nothing half done. */
 import { agentKind, MAX_INLINE_PROMPT, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
 import { agentProblems } from '../../crds/limits.ts';
@@ -28,7 +28,7 @@ export const agentResource: ResourceKind<Agent> = {
   companionRefs: (spec) => ({ Secret: agentSecretRefs(spec), ConfigMap: promptRefs(spec) }),
 };
 
-/** Agents that look things up in a knowledge base. */
+/** Finds the agents that search a knowledge base. */
 export function agentsOfKnowledgeBase(context: KindContext): FindUsers {
   const { agents } = context.views;
   return usersAmong(new ResourceWriter(context, agentResource, agents), {
@@ -46,13 +46,13 @@ export interface AgentAnswer {
 
 interface AgentChange extends ResourceChange {
   readonly longPrompt: string | undefined;
-  /** Absent where the request changes none. */
+  /** Absent where the request changes no tools. */
   readonly tools: ToolSteps | undefined;
 }
 
 interface WrittenAgent extends Written<Agent> {
   readonly change: AgentChange;
-  /** Absent of a new one. */
+  /** Absent where the agent is new. */
   readonly previous?: Stored<Agent>;
 }
 
@@ -63,7 +63,7 @@ export class AgentService {
   readonly #writer: ResourceWriter<Agent>;
   readonly reader: AgentReader;
 
-  /** @param users what can use an agent */
+  /** @param users finders of the objects that can use an agent */
   constructor(context: KindContext, users: readonly FindUsers[]) {
     this.#context = context;
     this.#tools = new AgentTools(context);
@@ -76,7 +76,7 @@ export class AgentService {
     const name = readableName('agent', body.agent_name);
     const change = await this.#change(caller, name, body, undefined, mode);
     const { tools } = change;
-    // Tools first: an agent that is there has its tools.
+    // The tools come first: an agent that exists has its tools.
     const before = tools && [tools.attach];
     const after = (agent: Step<Stored<Agent>>) => (tools === undefined ? [] : [tools.adopt(agent)]);
     const written = await this.#writer.create(caller, name, { ...change, before, after }, mode);
@@ -86,7 +86,7 @@ export class AgentService {
   /** @returns undefined when there is no such agent */
   async update(caller: Caller, name: string, body: AgentUpdate, mode: WriteMode): Promise<AgentAnswer | undefined> {
     const change = (stored: Stored<Agent>) => this.#change(caller, name, body, stored, mode);
-    // Writes of several objects are not begun on a guess.
+    // A write of several objects doesn't begin on cached state, which may be stale.
     const tryCached = !mode.dryRun && !mode.force && !touchesOthers(body);
     const written = await this.#writer.update(caller.org, name, change, mode, { tryCached });
     return written && this.#answer(caller, written, mode);
@@ -108,7 +108,7 @@ export class AgentService {
     return done;
   }
 
-  /** @throws ValidationError with everything that only shows against what is stored */
+  /** @throws ValidationError with everything that only shows against the stored state */
   async #change(
     caller: Caller,
     name: string,
@@ -151,14 +151,14 @@ export class AgentService {
     return {
       spec: desired,
       companions: { Secret: secrets, ConfigMap: { name: promptName, pending: prompts } },
-      // What comes before what goes: a process that dies in between leaves the agent with a tool too many, never with one too few.
+      // Attaching comes before detaching: a process that dies in between leaves the agent with a tool too many, never with one too few.
       ...(tools && { after: [tools.attach, tools.detach] }),
       longPrompt: prompts.values().next().value,
       tools,
     };
   }
 
-  /** Of what the request has changed. */
+  /** Warns of problems that the request has brought. */
   async #warn(
     org: string,
     { metadata: { name }, spec }: Stored<Agent>,
@@ -186,7 +186,7 @@ export class AgentService {
   }
 }
 
-/** Whether the request may concern more than the Agent itself. */
+/** Returns whether the request may concern more than the Agent itself. */
 function touchesOthers({ llm, dynamic_data_config: lookups }: AgentUpdate): boolean {
   return llm?.tools !== undefined || llm?.api_key !== undefined || llm?.system_prompt !== undefined || lookups !== undefined;
 }

@@ -1,4 +1,3 @@
-/** The agents' routes. */
 import { listOf, deleted } from '../codec/answers.ts';
 import { deletionQuery, writeQuery } from '../http/conditions.ts';
 import { routesOf } from '../http/route.ts';

@@ -1,4 +1,4 @@
-/** Bodies for the OpenAPI document. The tests send them. */
+/** Bodies for the OpenAPI document; the tests send them, too. */
 
 export const smallAgent = {
   agent_name: 'Receptionist',

@@ -11,7 +11,7 @@ import { agentCreate, agentFieldNames, agentFromRest, agentToRest, agentUpdate, 
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
-/** As REST shows names: without spaces around them. */
+/** REST shows names without the spaces around them. */
 const label = (max: number) => text(max).map((name) => name.trim());
 const url = fc.webUrl();
 const context_tokens = fc.integer({ min: 1024, max: 200_000 });
@@ -66,7 +66,7 @@ const analysis = optional(
 );
 const providers = fc.constantFrom('deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia');
 
-/** Anything that `kubectl apply` may have stored. */
+/** Any spec that `kubectl apply` may have stored. */
 const spec = optional(
   {
     displayName: named(20),
@@ -101,7 +101,7 @@ const spec = optional(
       },
       ['provider'],
     ),
-    // REST has no word for it.
+    // REST has no field for `speech`.
     speech: optional(
       {
         replacements: distinct(fc.record({ written: named(9), spoken: named(9) }), ({ written }) => written),
@@ -493,7 +493,7 @@ it('keeps what a release says through REST and back, with the duration as it was
   expect(encode({ release }, stored).draft).toEqual(stored);
   const pinned = agentKind.spec.parse({ ...needed, release: { pin: 'abcdef12' } });
   expect(agentToRest(storedAgent(pinned), reading).release).toEqual({ pin: 'abcdef12' });
-  // What isn't named is unset: it is replaced as a whole.
+  // A release is replaced as a whole: fields that the request doesn't name are unset.
   expect(encode({ release: { canary: { percent: 1 } } }, stored).draft.release).toEqual({ canary: { percent: 1 } });
 });
 

@@ -1,4 +1,4 @@
-/** Agents in REST: every field. Pure. What REST has no word for is kept as it is. */
+/** Lists every field of agents in REST. Fields that REST has no name for stay as they are. Pure. */
 import { createHash } from 'node:crypto';
 
 import { z } from 'zod';
@@ -34,21 +34,21 @@ import { lookups } from './lookups.ts';
 import { release } from './release.ts';
 import { stt, tts } from './speech.ts';
 
-/** Bytes. */
+/** Longest prompt, in bytes. */
 const MAX_PROMPT_BYTES = 128 * 1024;
 
 export interface AgentDecoding extends Decoding {
   readonly state: AgentState;
-  /** The text behind `systemPromptFrom`; null where it can't be found. */
+  /** The text that `systemPromptFrom` refers to; null where it can't be found. */
   readonly longPrompt: string | null;
-  /** What `llm.tools` lists. */
+  /** The items of `llm.tools`. */
   readonly tools: readonly unknown[];
 }
 
 export interface AgentEncoding extends Encoding {
-  /** Where a long prompt goes. */
+  /** Returns the key under which a long prompt is stored. */
   promptRef(text: string): KeyRef;
-  /** The text behind the stored `systemPromptFrom`. */
+  /** The text that the stored `systemPromptFrom` refers to. */
   readonly storedLongPrompt: string | null;
 }
 
@@ -67,7 +67,7 @@ const agentState = volatile(
 const prompt = withRule(z.string().max(MAX_PROMPT_BYTES), (value, loc) => {
   if (Buffer.byteLength(value) > MAX_PROMPT_BYTES)
     return [issues.value(loc, `a prompt may have ${MAX_PROMPT_BYTES} bytes, and this one has ${Buffer.byteLength(value)}`)];
-  // In a ConfigMap nothing else would find it; a short one is judged with the rest of the spec.
+  // No other check sees a text in a ConfigMap; a short prompt is checked with the rest of the spec.
   return isLong(value) && value.includes('\0') ? [issues.value(loc, 'holds the character U+0000; take it out')] : [];
 });
 
@@ -115,7 +115,7 @@ const llm = group(
         },
         {
           name: 'LanguageModelFallback',
-          // A masked key goes on with the same model, else with the same address, else with the one at its place.
+          // A masked key stays with the fallback of the same model, else of the same address, else at the same place.
           match: (sent, stored) =>
             matchStored(sent, stored, [
               (item, { provider, model, baseURL }) =>
@@ -249,15 +249,15 @@ export const agentAnswer = z.object(answerShape(fields)).meta({ id: 'Agent' });
 
 export type AgentView = z.output<typeof agentAnswer>;
 
-/** Paths of the Agent's spec in REST's words. */
+/** Maps paths of the Agent's spec to REST's names. */
 export const agentFieldNames = fieldNamesOf(fields);
 
-/** The agent object of the contract. */
+/** Builds the agent object of the contract. */
 export function agentToRest(agent: Agent, decoding: AgentDecoding): AgentView {
   return readFields(fields, agent, decoding) as AgentView;
 }
 
-/** @see writeFields */
+/** Writes the fields of a request into the spec. @see writeFields */
 export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined, encoding: AgentEncoding): Draft<AgentSpec> {
   return writeFields(fields, body, previous, encoding, requireBaseUrl);
 }
@@ -268,7 +268,7 @@ function requireBaseUrl(spec: Draft<AgentSpec>): readonly ValidationIssue[] {
 
 const isLong = (sent: string): boolean => Array.from(sent).length > MAX_INLINE_PROMPT;
 
-/** A prompt that is too long for the resource goes into a ConfigMap. */
+/** Moves a prompt that is too long for the resource into a ConfigMap. */
 function promptFromRest(
   sent: string | null | undefined,
   spec: Draft<AgentSpec> | undefined,
@@ -284,18 +284,17 @@ function promptFromRest(
   return { ...spec, llm: { ...others, ...present(own) } };
 }
 
-/** One for each agent, derived from where the agent is: the same after a restore into another cluster. */
+/** Derives one id for each agent from where the agent is: it stays the same after a restore into another cluster. */
 function llmIdOf({ metadata }: Agent): string {
   const place = `${metadata.namespace ?? ''}/${metadata.name}`;
   return `llm-${createHash('sha256').update(place).digest('hex').slice(0, 16)}`;
 }
 
-/** Whether a request may hold a secret that is stored already. */
+/** Returns whether a request may hold a secret that is stored already. */
 export function agentBringsSecrets(body: AgentUpdate): boolean {
   return bringsSecrets(fields, body);
 }
 
-/** Every Secret key that an agent refers to. */
 export function agentSecretRefs(spec: Draft<AgentSpec>): readonly KeyRef[] {
   return secretRefsOf(fields, spec);
 }

@@ -1,4 +1,4 @@
-/** `dynamic_data_config` in REST: every field of a lookup. REST items have no name; resources need one to distinguish them. */
+/** Lists every field of a lookup in REST's `dynamic_data_config`. REST items have no name; resources need one to distinguish them. */
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
@@ -21,7 +21,7 @@ type AgentLookup = NonNullable<AgentSpec['dynamicData']>[number];
 
 const QUERY_VALUE = `a text of at most ${LONGEST_QUERY_VALUE} characters, a number or a boolean`;
 
-/** Not a union, which would report a failure of each of its alternatives. */
+/** A union would report a failure of each of its alternatives, so this isn't one. */
 const queryValue = withRule(
   z.unknown().meta({ anyOf: [{ type: 'string', maxLength: LONGEST_QUERY_VALUE }, { type: 'number' }, { type: 'boolean' }] }),
   (value, loc) => (plainValue('', value, '').length === 0 ? [] : [issues.value(loc, `must be ${QUERY_VALUE}`)]),
@@ -60,7 +60,7 @@ export const lookups = fieldsOf(agentKind.spec).field('dynamicData', {
 
 type LookupBody = z.output<z.ZodObject<Shape<typeof lookupFields, 'create'>>>;
 
-/** For each item the stored one that it continues, or the name of a new one. */
+/** Finds for each item the stored lookup that it continues, or the name of a new one. */
 function continued(sent: readonly LookupBody[], stored: readonly AgentLookup[]): readonly Draft<AgentLookup>[] {
   const taken = new Set(stored.map(({ name }) => name));
   return matchStored(sent, stored, CONTINUES).map((match) => {
@@ -70,7 +70,7 @@ function continued(sent: readonly LookupBody[], stored: readonly AgentLookup[]):
   });
 }
 
-/** An equal one, else one of the same address, of the same origin, or the next that is left. */
+/** An item continues an equal lookup, else one of the same address, else one of the same origin, else the next that is left. */
 const CONTINUES: readonly ((item: LookupBody, stored: AgentLookup) => boolean)[] = [
   (item, stored) => sameJson(comparable(item), readFields(lookupFields, { spec: stored }, { secrets: masked })),
   (item, stored) => item.url === stored.url && (item.method ?? 'GET') === (stored.method ?? 'GET'),
@@ -78,7 +78,7 @@ const CONTINUES: readonly ((item: LookupBody, stored: AgentLookup) => boolean)[]
   () => true,
 ];
 
-/** What a request item says, with defaults filled in and the values of secrets left out. */
+/** Returns a request item with its defaults filled in and the values of secrets left out. */
 function comparable(item: LookupBody): object {
   const given = Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null && value !== undefined));
   const shown = Object.entries(item.headers ?? {}).map(([name, value]) => [name, looksSecret(name) ? MASK : value]);

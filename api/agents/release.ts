@@ -1,4 +1,4 @@
-/** `release` in REST: how new revisions of an agent come into service. */
+/** Translates `release`, which says how new revisions of an agent come into service, between REST and the resource. */
 import { agentKind } from '../../crds/index.ts';
 import { seconds, whole } from '../codec/conversions.ts';
 import { fieldsOf } from '../codec/fields-of.ts';

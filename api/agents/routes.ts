@@ -9,7 +9,7 @@ import { listPage } from '../state/list-page.ts';
 import { AgentService } from './agent-service.ts';
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from './descriptions.ts';
 
-/** Long prompts that are read ahead at a time. */
+/** Most long prompts that are read ahead at a time. */
 const PROMPTS_READ_AHEAD = 8;
 
 export function registerAgents(app: FastifyInstance, context: KindContext, users: readonly FindUsers[]): void {
@@ -54,7 +54,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
   });
 }
 
-/** Long prompts stand in ConfigMaps: they are read ahead, a few at a time, for the time when the API server is away. */
+/** Reads long prompts ahead, a few at a time: they are in ConfigMaps, and answers need them while the API server is away. */
 function readPromptsAhead({ views, companions }: KindContext): void {
   const lanes = Array.from({ length: PROMPTS_READ_AHEAD }, () => Promise.resolve());
   let next = 0;

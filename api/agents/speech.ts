@@ -1,4 +1,4 @@
-/** Speech to text and text to speech of agents in REST. */
+/** Translates an agent's speech to text and text to speech between REST and the resource. */
 import { z } from 'zod';
 
 import { agentKind, type AgentSpec } from '../../crds/index.ts';
@@ -25,7 +25,7 @@ interface SentSpeech {
   readonly model_name?: string | null | undefined;
 }
 
-/** What REST has no field for stays with the provider that it is for. */
+/** Stored fields that REST has no name for stay with their provider. */
 const sameProvider = <T extends { readonly provider: string; readonly model?: string | undefined }>(
   sent: readonly SentSpeech[],
   stored: readonly T[],

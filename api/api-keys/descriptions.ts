@@ -1,4 +1,3 @@
-/** The API keys' routes: what is asked and what is answered. */
 import { z } from 'zod';
 
 import { isUserId, permissions } from '../../store/index.ts';
@@ -12,7 +11,7 @@ import { withRule } from '../validation/validate.ts';
 const defineRoute = routesOf('API keys');
 const params = { key_id: 'The `key_id`.' };
 
-/** A name that people see. */
+/** A name that people see; spaces alone are none. */
 const label = z.string().min(1).max(100).regex(/\S/);
 
 const apiKeyCreate = z

@@ -1,22 +1,22 @@
-/** What a key may give to a key that it makes, and which keys it may revoke: nothing beyond itself. */
+/** Decides what a key may give to a key that it makes, and which keys it may revoke: nothing beyond its own permissions and end. */
 import { DAY_MS } from '../../platform/time.ts';
 import { covers, type ApiKeyRecord, type Permission } from '../../store/index.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 
-/** Where nothing is said. */
+/** Days until a key ends whose request doesn't say. */
 export const DEFAULT_EXPIRATION_DAYS = 30;
 
-/** @throws ApiError `forbidden` where the caller lacks one of them */
+/** @throws ApiError `forbidden` where the caller lacks one of the permissions */
 export function requireGrantable(caller: Pick<Caller, 'permissions'>, wanted: readonly Permission[]): void {
   const beyond = beyondOf(caller, wanted);
   if (beyond.length > 0) throw new ApiError('forbidden', `a key can grant only what it holds, and this one lacks ${beyond.join(', ')}`);
 }
 
 /**
- * In how many days a new key ends that its maker may still outlive: a day that has begun counts whole, and the key ends with its maker then.
- * @param days as asked for; undefined for {@link DEFAULT_EXPIRATION_DAYS}, or as many as there are
+ * Returns in how many days a new key ends. A day that has begun counts whole: the key ends with its maker at the latest.
+ * @param days the requested number; undefined for {@link DEFAULT_EXPIRATION_DAYS}, or as many as there are
  * @throws ValidationError where the key would outlive its maker
  */
 export function expirationDaysOf({ expiresAt }: Pick<Caller, 'expiresAt'>, days: number | undefined, now: number): number {
@@ -39,6 +39,6 @@ export function requireRevocable(caller: Pick<Caller, 'permissions'>, { permissi
 }
 
 function beyondOf({ permissions }: Pick<Caller, 'permissions'>, wanted: readonly string[]): readonly string[] {
-  // Words of a newer version are covered by `*` alone.
+  // Only `*` covers permissions that a newer version has introduced.
   return wanted.filter((permission) => !covers(permissions, permission as Permission));
 }

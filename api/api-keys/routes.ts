@@ -29,7 +29,7 @@ export function registerApiKeys(
       createdByKey: caller.keyId,
     };
     const { record, apiKey } = await timed('db', () => apiKeys.create(key)).catch((error: unknown) => {
-      // Within the seconds for which a replica knows a key.
+      // A replica goes on taking a revoked key for the seconds for which it remembers keys.
       if (error instanceof StoreError && error.kind === 'conflict')
         throw new ApiError('unauthorized', 'this API key is revoked: use another one', { cause: error });
       throw error;
@@ -54,7 +54,7 @@ export function registerApiKeys(
 
   addRoute(app, revokeApiKey, async ({ params, query, caller, timed }) => {
     const { org } = caller;
-    // What a key may do never changes: it is the same one that is revoked.
+    // A key's permissions never change, so the key that was checked is the one that is revoked.
     requireRevocable(caller, await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId }))));
     if (!query.descendants)
       return apiKeyToRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId }))));
@@ -64,7 +64,7 @@ export function registerApiKeys(
   });
 }
 
-/** What can't be an id is never asked for, and is as unknown as any other. */
+/** A text that can't be an id is never looked up, and is answered like an unknown id. */
 async function existing<T>(keyId: string, find: (keyId: string) => Promise<T | undefined>): Promise<T> {
   const record = /^[A-Za-z0-9_-]{1,64}$/.test(keyId) ? await find(keyId) : undefined;
   if (record === undefined) throw notFound('API key');

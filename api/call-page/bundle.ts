@@ -1,4 +1,4 @@
-/** The scripts of the pages, LiveKit's client among them. Made by the build; from sources when they are first asked for. */
+/** Bundles the scripts of the pages, with LiveKit's client: in the build, or from sources at their first use. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -14,12 +14,12 @@ export type PageScript = keyof typeof scripts;
 
 export const PAGE_SCRIPTS = Object.keys(scripts) as readonly PageScript[];
 
-/** The browsers that WebRTC works well in anyway. */
+/** WebRTC works well in these browsers and newer ones only. */
 const target = ['chrome110', 'firefox115', 'safari16.4'];
 
 /** Bundles the sources (less than a second). The build writes the answer to `dist/` under the script's name. */
 export async function bundlePageScript(script: PageScript): Promise<string> {
-  // Only there where the sources are.
+  // esbuild is there only where the sources are.
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(scripts[script])],
@@ -35,7 +35,7 @@ export async function bundlePageScript(script: PageScript): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The script that the build made where there is one, else a new one. */
+/** Returns the script that the build made where there is one, else a new one. */
 export function pageScript(script: PageScript): Promise<string> {
   const built = locateAsset(import.meta.url, script);
   return built === undefined ? bundlePageScript(script) : readFile(built, 'utf8');

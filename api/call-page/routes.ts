@@ -1,6 +1,6 @@
 /**
- * `/call` and `/calls`: talk to an agent from a browser, and look at calls. Off by default; clients like any other, but for the names of agents that
- * the first shows without the right to read them.
+ * Serves `/call` and `/calls`: talk to an agent from a browser, and look at calls. Off by default. The pages are clients like any other,
+ * but for the names of agents, which the first shows without the right to read them.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -65,7 +65,7 @@ const listCallableAgents = defineRoute({
   },
 });
 
-/** The page speaks with its own server and with the media server, and takes nothing from anywhere else. */
+/** Returns the headers of a page: it speaks with its own server and with the media server, and takes nothing from anywhere else. */
 export function callPageHeaders(mediaServer: CallDependencies['mediaServer']): Readonly<Record<string, string>> {
   const media = mediaServer === undefined ? '' : ` ${originsOf(mediaServer.publicUrl).join(' ')}`;
   const policy = [
@@ -87,7 +87,7 @@ export function callPageHeaders(mediaServer: CallDependencies['mediaServer']): R
   };
 }
 
-/** Signalling goes over a web socket; why one was refused the client asks over HTTP. */
+/** Signalling goes over a web socket; the client asks over HTTP why one was refused. */
 function originsOf(publicUrl: string): readonly string[] {
   const { host, protocol } = new URL(publicUrl);
   return protocol === 'wss:' ? [`wss://${host}`, `https://${host}`] : [`ws://${host}`, `http://${host}`];

@@ -1,4 +1,4 @@
-/** Whether a new call is made, or refused because no voice server would welcome its user in time. */
+/** Decides whether a new call is made, or refused because no voice server would welcome its user in time. */
 import type { NewCall, PlaceTaken, Store } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 import { callLimitReached, unjoinedLimitReached } from './call-limit.ts';
@@ -6,7 +6,7 @@ import { callLimitReached, unjoinedLimitReached } from './call-limit.ts';
 /** Retry-After, in seconds: calls that begin have begun soon; when a call will end is unknown. */
 const RETRY_SECONDS = { starting: 2, full: 5 } as const;
 
-/** Undefined where the call is made. A pure decision. */
+/** Returns the refusal of a call; undefined where the call is made. Pure. */
 export function refusalOf({
   reported,
   taken,
@@ -28,7 +28,7 @@ export function refusalOf({
 export interface AdmissionOptions {
   readonly servers: Pick<Store['voiceServers'], 'takePlace'>;
   readonly calls: Pick<Store['calls']['calls'], 'isAtLimit' | 'unjoinedLimit'>;
-  /** Of the media server; undefined where there is none. */
+  /** Name of Parley's agent at the media server; undefined where there is no media server. */
   readonly agentName: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export class Admission {
   async admit(call: Pick<NewCall, 'org' | 'createdByKey' | 'unjoinedPercent'>): Promise<void> {
     const { servers, calls, agentName } = this.#options;
     if (agentName === undefined) return;
-    // First: requests of an organisation at its limit would take the places of the others, and make no call.
+    // This check comes first: requests of an organisation at its limit would take the places of the others, and make no call.
     if (await calls.isAtLimit(call.org)) throw callLimitReached();
     const limit = await calls.unjoinedLimit(call);
     if (limit !== undefined) throw unjoinedLimitReached(limit);

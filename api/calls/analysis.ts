@@ -1,4 +1,4 @@
-/** What was found out of a call after its end. */
+/** Reads the results of a call's analysis, which runs after the end of the call. */
 import { z } from 'zod';
 
 import { questionsOf } from '../../calls/analysis/analyse-call.ts';
@@ -64,7 +64,7 @@ export class AnalysisReader {
     this.#revisions = agentRevisions;
   }
 
-  /** Undefined for a call that isn't over, or whose agent asks for nothing. */
+  /** Returns undefined for a call that isn't over, or whose agent asks for no analysis. */
   async ofCall(call: CallRecord): Promise<CallAnalysisAnswer | undefined> {
     if (!isTerminal(call.status)) return undefined;
     const analysis = await this.#calls.analyses.get(call);
@@ -72,8 +72,8 @@ export class AnalysisReader {
   }
 
   /**
-   * @param agent the one that was asked for, or the one that talked in its stead
-   * @throws ApiError `not_found`, also for a call of another agent, and for an agent that asks for nothing
+   * @param agent the agent that was asked for, or the one that talked in its stead
+   * @throws ApiError `not_found`, also for a call of another agent, and for an agent that asks for no analysis
    */
   async results({ org, id, agent }: { readonly org: string; readonly id: string; readonly agent: string }): Promise<AnalysisResults> {
     const call = await this.#calls.calls.get({ org, id });

@@ -1,4 +1,3 @@
-/** What is answered of calls and their recordings. */
 import { z } from 'zod';
 
 import { callUsage, cost } from '../../events/call-usage.ts';

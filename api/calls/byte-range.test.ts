@@ -13,7 +13,7 @@ describe('a range of bytes', () => {
     ['bytes=-1000', { start: 0, end: 99 }],
     ['bytes=100-', 'unsatisfiable'],
     ['bytes=-0', 'unsatisfiable'],
-    // Not understood, or several parts: the whole.
+    // A range that isn't understood, or has several parts, gets the whole.
     ['bytes=20-10', undefined],
     ['bytes=-', undefined],
     ['bytes=0-1,5-6', undefined],

@@ -1,14 +1,14 @@
-/** The header `Range` for one part of something whose size is known. Source: RFC 9110, section 14. */
+/** Reads the header `Range` for one part of something whose size is known. Source: RFC 9110, section 14. */
 
-/** Both ends belong to it. */
+/** A range of bytes; both ends belong to it. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * @returns undefined where all of it is to be sent: without the header, with one that isn't understood, or one for several parts
- * (a server may answer those with the whole); `unsatisfiable` where nothing of what is asked for exists
+ * @returns undefined where all of it is to be sent: without the header, with one that isn't understood, or one for several parts (a server
+ * may answer those with the whole); `unsatisfiable` where no requested byte exists
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '') ?? [];

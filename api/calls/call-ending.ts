@@ -26,7 +26,7 @@ export class CallEnding {
   }
 
   /**
-   * The agent ends the call, so that its transcript and recording are whole; where there is none, the record says so.
+   * Ends a call through its agent, so that its transcript and recording are whole; where there is no agent, the record says so.
    * @throws ApiError `unavailable` when the media server doesn't answer, `not_found` where the call was deleted meanwhile; StoreError
    */
   async end(call: CallRecord): Promise<CallRecord> {

@@ -1,10 +1,10 @@
 import type { UnjoinedLimit } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 
-/** Seconds. When a call will end is unknown: this keeps a client that waits for it from asking without a pause. */
+/** Retry-After, in seconds. The end of a call is unknown: this keeps a client that waits for it from asking without a pause. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The organisation has as many live calls as it may have. */
+/** Makes the refusal of an organisation that has as many live calls as it may have. */
 export function callLimitReached(): ApiError {
   return new ApiError(
     'concurrent_call_limit_reached',
@@ -13,7 +13,7 @@ export function callLimitReached(): ApiError {
   );
 }
 
-/** As many web calls as may wait for users who haven't joined: each holds a place of a voice process. */
+/** Makes the refusal of a web call while too many others wait for users who haven't joined: each holds a place of a voice process. */
 export function unjoinedLimitReached({ of, most }: UnjoinedLimit): ApiError {
   const whose = of === 'key' ? 'this API key' : 'your organisation';
   return new ApiError(

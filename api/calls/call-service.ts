@@ -1,4 +1,4 @@
-/** Calls over REST: registered, looked at and listed. All of it lives in Postgres. */
+/** Registers, reads and lists calls over REST. All of their data is in Postgres. */
 import { accessTokenOf, TOKEN_TTL_MS } from '../../calls/access-token.ts';
 import type { MediaServer } from '../../calls/media-server.ts';
 import type { CallRecord, CallStore } from '../../store/index.ts';
@@ -65,7 +65,7 @@ export class CallService {
     });
   }
 
-  /** What the user of a web call joins with; nothing once the call has begun, or the token would be of no more use. */
+  /** Returns the means to join a web call; none once the call has begun, or when the token would be of no more use. */
   async accessTo({ id, status, tokenExpiresAt }: CallRecord): Promise<CallAccess> {
     const now = this.#options.clock.now();
     const server = this.#options.mediaServer;

@@ -1,18 +1,18 @@
-/** Calls as REST shows them. */
+/** Turns calls into REST's answers. */
 import { costShown, usageShown } from '../../events/call-usage.ts';
 import { durationOf } from '../../calls/lifecycle.ts';
 import type { CallLogRows, CallRecord, UsageLine } from '../../store/index.ts';
 import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';
 
-/** What no row contains. */
+/** Fields of an answer that no row contains. */
 export interface CallExtras {
   readonly accessToken?: string | undefined;
   readonly mediaUrl?: string | undefined;
   readonly recordingUrl?: string | undefined;
 }
 
-/** Of a call that has only been made. */
+/** The log of a call that has only been made. */
 export const nothingLogged: WholeCall = { messages: [], turns: [], toolCalls: [], usage: [] };
 
 interface WholeCall extends CallLogRows {

@@ -1,4 +1,3 @@
-/** The routes of calls and recordings. */
 import { routesOf } from '../http/route.ts';
 import { analysisResults } from './analysis.ts';
 import { callAnswer, callList, signedUrlAnswer } from './answers.ts';

@@ -1,4 +1,4 @@
-/** Calls that go out by phone, as REST begins them: registered, and handed to an agent that rings. */
+/** Begins outbound phone calls over REST: registers a call, and hands it to an agent that rings. */
 import type { CallRecord, PhoneRoutes } from '../../store/index.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
@@ -17,11 +17,11 @@ export class OutboundPhoneCalls {
   }
 
   /**
-   * Asks Postgres and the media server: calls are made while the Kubernetes API is unavailable.
+   * Begins a call with Postgres and the media server alone, so that calls are made while the Kubernetes API is unavailable.
    *
    * @throws ApiError `not_found` for a number or an agent that isn't there, `conflict` for a number that can't call,
-   * `concurrent_call_limit_reached`, `budget_exceeded`, `unavailable` where the media server is missing or doesn't answer,
-   * or no voice server has room for one more call
+   * `concurrent_call_limit_reached`, `budget_exceeded`, `unavailable` where the media server is missing or doesn't answer, or no voice
+   * server has room for one more call
    */
   async dial(caller: Caller, body: OutboundCallCreate): Promise<CallRecord> {
     const { routes, rooms } = this.#options;

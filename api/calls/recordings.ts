@@ -1,4 +1,4 @@
-/** Recordings: sent, wholly or in parts, and the addresses that open them. */
+/** Sends recordings, wholly or in parts, and signs the addresses that open them. */
 import { Readable } from 'node:stream';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,7 +12,7 @@ import type { SigningKeys } from '../signing/signing-keys.ts';
 import { readRange } from './byte-range.ts';
 import { SignedLinks } from './signed-links.ts';
 
-/** How long the address in an answer about a call is good, in minutes. */
+/** Life of the recording's address in an answer about a call, in minutes. */
 export const ADDRESS_MINUTES = 10;
 
 export class RecordingLinks {
@@ -26,7 +26,7 @@ export class RecordingLinks {
     readonly calls: Pick<CallStore['calls'], 'get'>;
     readonly files: Pick<FileStorage, 'read'>;
     readonly signing: SigningKeys;
-    /** Address of this API for clients: never what a request says of it. */
+    /** Returns the address of this API for clients; a request's own claim about it is never used. */
     readonly publicUrl: () => string;
     readonly clock: Clock;
   }) {
@@ -38,8 +38,8 @@ export class RecordingLinks {
   }
 
   /**
-   * A call that has a recording.
-   * @param visible whether the caller may know of it
+   * Finds a call that has a recording.
+   * @param visible whether the caller may know of the call
    * @throws ApiError `recording_not_found`, also for a call that isn't there, and `recording_not_ready` for one that isn't over
    */
   async find(ref: CallRef, visible: (call: CallRecord) => boolean = () => true): Promise<CallRecord> {
@@ -58,7 +58,7 @@ export class RecordingLinks {
     return this.find({ org: link.org, id: link.callId });
   }
 
-  /** An address that opens the recording of a call for so long. */
+  /** Makes an address that opens the recording of a call for so many minutes. */
   sign({ org, id }: CallRef, minutes: number): { readonly url: string; readonly expiresAt: Date } {
     const expiresAt = this.#clock.now() + minutes * 60_000;
     const token = this.#links.write({ org, callId: id, expiresAt });
@@ -92,7 +92,7 @@ export class RecordingLinks {
     try {
       return await this.#files.read(key, { signal: requestState(request).signal, ...(range !== undefined && { range }) });
     } catch (error) {
-      // Deleted in the storage, by a rule about old files perhaps.
+      // The file was deleted in the storage, perhaps by a rule about old files.
       if (error instanceof StorageError && error.kind === 'not_found') throw recordingNotFound(error);
       throw error;
     }
@@ -103,7 +103,7 @@ export function fileNameOf(callId: string): string {
   return `${callId}.ogg`;
 }
 
-/** The same for a call without a recording, an unknown one and one of another organisation. */
+/** Makes the same failure for a call without a recording, an unknown one and one of another organisation. */
 function recordingNotFound(cause?: unknown): ApiError {
   return new ApiError('recording_not_found', 'Recording not found', cause === undefined ? {} : { cause });
 }

@@ -20,7 +20,7 @@ export interface CallRegistration {
   readonly admission: Pick<Admission, 'admit'>;
   readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
   readonly usage: Pick<CallStore['usage'], 'spentSince'>;
-  /** PARLEY_UNJOINED_CALLS_PERCENT. */
+  /** Value of PARLEY_UNJOINED_CALLS_PERCENT. */
   readonly unjoinedPercent: number;
   readonly clock: Pick<Clock, 'now'>;
   /** Undefined where there is no media server. */
@@ -28,11 +28,11 @@ export interface CallRegistration {
 }
 
 interface AskedCall {
-  /** Of the agent that was asked for, and of the one that is to talk in its stead. */
+  /** The agent that was asked for; `override` names the one that is to talk in its stead. */
   readonly agentName: string;
   readonly override: string | undefined;
   readonly body: Pick<OutboundCallCreate, 'metadata' | 'native_llm_dynamic_data'>;
-  /** What calls of this type have of their own. */
+  /** Fields that only calls of this type have. */
   readonly own: Pick<NewCall, 'callType' | 'direction' | 'tokenTtlMs' | 'fromNumber' | 'toNumber'>;
 }
 
@@ -93,7 +93,7 @@ export async function registerCall(
   return registration.call;
 }
 
-/** Spares what is done before; the registration decides. @throws ApiError `budget_exceeded` */
+/** Refuses early and so spares the work before the registration, which decides. @throws ApiError `budget_exceeded` */
 async function refuseOverBudget(
   usage: Pick<CallStore['usage'], 'spentSince'>,
   { org, agentName, budget }: { readonly org: string; readonly agentName: string; readonly budget: DailyBudget | undefined },
@@ -103,7 +103,7 @@ async function refuseOverBudget(
   if ((await usage.spentSince({ org, agentName, currency, since: new Date(since) })) >= micros) throw budgetExceeded(budget);
 }
 
-/** The calls of the agent have cost what they may cost in a day. */
+/** Makes the refusal of a call whose agent's calls have cost as much as they may in a day. */
 function budgetExceeded({ amount, currency, until }: DailyBudget): ApiError {
   const reset = new Date(until).toISOString();
   return new ApiError(

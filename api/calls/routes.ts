@@ -55,7 +55,7 @@ export function registerCalls(
 
   const analyses = new AnalysisReader({ calls: store.calls, agentRevisions: store.agentRevisions });
 
-  /** @param own - this very request made the call, and its caller may join it; callers with `calls:write` may join calls of others, too */
+  /** @param own whether this request made the call, and its caller may join it; with `calls:write` a caller may join any */
   const extrasOf = async (call: CallRecord, caller: Caller, { own = false } = {}): Promise<CallExtras> => ({
     ...((own || covers(caller.permissions, 'calls:write')) && (await service.accessTo(call))),
     recordingUrl:
@@ -142,12 +142,12 @@ function registerRecordings(app: FastifyInstance, recordings: RecordingLinks): v
   });
 }
 
-/** Who may make calls sees those that the same key has made, and with its permission all of them. */
+/** Callers with `calls:create` see the calls that the same key has made; callers with `permission` see all of them. */
 function maySee(caller: Caller, call: CallRecord, permission: Exclude<Requirement, 'public'>): boolean {
   return meets(caller.permissions, permission) || (covers(caller.permissions, 'calls:create') && call.createdByKey === caller.keyId);
 }
 
-/** Where the API listens, for those on this machine: the address of an installation that says no other. */
+/** Returns where the API listens on this machine: it serves as the address of an installation that configures no other. */
 function listeningUrl({ server }: Pick<FastifyInstance, 'server'>): string {
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;

@@ -1,4 +1,3 @@
-/** Bodies and queries of the calls' routes. */
 import { z } from 'zod';
 
 import { unstorable } from '../../crds/unstorable.ts';
@@ -14,7 +13,7 @@ const MOST_METADATA_KEYS = 50;
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_DYNAMIC_DATA_BYTES = 32 * 1024;
 
-/** A free object that is kept as it is, up to a size. */
+/** Makes a schema for an object of any fields, kept as it is, up to a size. */
 function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string, unknown>> = {}) {
   return withRule(z.record(z.string(), z.unknown()).meta(meta), (value, loc) => {
     const [problem] = unstorable(value, loc.slice(1).join('.'));
@@ -63,7 +62,7 @@ export const time = (text: string) =>
     instantOf(value) === undefined ? [issues.value(loc, 'use a date and time of ISO 8601, such as 2026-11-21T09:00:00Z')] : [],
   ).describe(text);
 
-/** What is no name of an agent is in no call. */
+/** Returns the ids that can be names of agents; no call has any other. */
 export function agentNamesIn(ids: readonly string[] | undefined): readonly string[] | undefined {
   return ids?.flatMap((list) => list.split(',')).filter(isObjectName);
 }

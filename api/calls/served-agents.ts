@@ -1,4 +1,4 @@
-/** Which configuration a call of an agent starts with. */
+/** Finds the configuration that a call of an agent starts with. */
 import { wellKnown } from '../../crds/index.ts';
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -10,7 +10,7 @@ import { summaryOf } from '../state/resource-state.ts';
 
 type Serving = NonNullable<Awaited<ReturnType<AgentRevisions['servingByName']>>>;
 
-/** How long a call waits for the operator to take in an agent that was written a moment ago, and how often it looks, in milliseconds. */
+/** Longest wait for the operator to take in an agent that was just written, and time between looks, in milliseconds. */
 const SETTLING = { withinMs: 2_000, everyMs: 50 } as const;
 
 export class ServedAgents {
@@ -34,14 +34,14 @@ export class ServedAgents {
     this.#revisions = revisions;
   }
 
-  /** Of its label, as far as this process knows; the relay knows it of calls that have none. */
+  /** Returns the workspace from the agent's label, as far as this process knows it; the relay finds it for calls that have none. */
   workspaceOf(org: string, name: string): string | undefined {
     return this.#views.agents.newest(org, name)?.metadata.labels?.[wellKnown.workspaceLabel];
   }
 
   /**
    * Asks Postgres alone, unless something is unusual: calls start while the Kubernetes API is unavailable.
-   * @param callId of the call that is to start: it decides whether a canary has it
+   * @param callId id of the call that is to start: it decides whether a canary has it
    * @throws ApiError `not_found` for an agent that isn't there, `conflict` for one that has never been sound enough to serve
    */
   async find(org: string, name: string, callId: string): Promise<Serving> {
@@ -51,7 +51,7 @@ export class ServedAgents {
     if (serving !== undefined) return serving;
     const resource = await this.#views.agents.get(org, name);
     if (resource === undefined) throw notFound('AI agent');
-    // Created a moment ago, perhaps by another replica: this one may have seen it only now.
+    // The agent may have been created a moment ago by another replica, and become visible here only now.
     const late = await pollUntil(
       () => this.#revisions.servingByName({ org, agentName: name, callId }),
       (found) => found !== undefined,
@@ -67,14 +67,14 @@ export class ServedAgents {
     );
   }
 
-  /** An edit that this replica knows of counts for the next call: the operator is given a moment. What it doesn't take in changes nothing. */
+  /** Waits a moment for the operator to take in an edit, so that the next call has it; an edit not taken in changes nothing. */
   async #settled(org: string, name: string): Promise<void> {
     const isSettled = async (): Promise<boolean> => {
       const agent = this.#views.agents.newest(org, name);
       if (this.#availability.lost || agent === undefined || agent.spec.suspend === true) return true;
-      // Without a revision there is nothing to fall back to, and the wait comes later.
+      // An agent without a revision has none to fall back to, and the wait comes later.
       if ((agent.status?.observedGeneration ?? -1) < 0) return true;
-      // A change of one of its tools is one, too.
+      // A changed tool counts as a change of its agent.
       return (await this.#states.agent(agent)).reason !== 'Reconciling';
     };
     await pollUntil(isSettled, Boolean, { ...SETTLING, clock: this.#clock });

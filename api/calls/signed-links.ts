@@ -1,9 +1,9 @@
-/** Signed addresses that open a recording without a key for a limited time. */
+/** Signs addresses that open a recording without a key for a limited time. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import type { Keys, SigningKeys } from '../signing/signing-keys.ts';
 
-/** Longest token that is looked at. */
+/** Longest token that is checked, in characters. */
 const MAX_LENGTH = 1024;
 
 export interface RecordingLink {
@@ -15,7 +15,7 @@ export interface RecordingLink {
 
 /** Longest life of a link, in minutes. */
 export const LONGEST_LINK_MINUTES = 1_440;
-/** What the clocks of replicas may differ by, in milliseconds. */
+/** Largest difference between the clocks of replicas, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
 
 export class SignedLinks {
@@ -31,8 +31,8 @@ export class SignedLinks {
   }
 
   /**
-   * Needs no API key before it, and so looks for the signing key itself.
-   * @returns undefined for what was not written with this key, is past its time, or claims more time than a link can have
+   * Reads a token. No API key has been checked before, so this loads the signing key itself.
+   * @returns undefined for a token that this key didn't sign, that has expired, or that claims more time than a link can have
    * @throws StoreError when the database doesn't answer
    */
   async read(token: string, now: number): Promise<RecordingLink | undefined> {

@@ -18,7 +18,7 @@ interface Stored {
   readonly key: string;
 }
 
-/** An API whose documents are found as soon as they are uploaded; like the real one it stores an entry once. */
+/** Makes an API whose documents are found as soon as they are uploaded; like the real one it stores an entry once. */
 function api({ old = false, loses = 0 }: { readonly old?: boolean; readonly loses?: number } = {}) {
   const stored: Stored[] = [];
   const requests: string[] = [];
@@ -62,7 +62,7 @@ function api({ old = false, loses = 0 }: { readonly old?: boolean; readonly lose
     const text = results.map((result) => `${JSON.stringify(result)}\n`).join('');
     if (toLose === 0) return new Response(text);
     toLose -= 1;
-    // Half of the answer comes.
+    // The answer breaks off after its first half.
     const half = new TextEncoder().encode(text.slice(0, text.length / 2));
     let pulls = 0;
     return new Response(

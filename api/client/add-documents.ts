@@ -9,9 +9,9 @@ import { UploadSender, type SendOutcome } from './send-uploads.ts';
 
 export interface AddedDocument {
   readonly file: string;
-  /** null: nothing was uploaded. */
+  /** null where nothing was uploaded. */
   readonly document_id: string | null;
-  /** `skipped`: its content was there before; `processing`: uploaded, and not followed to its end; `unsent`: left out after an interruption. */
+  /** `skipped`: its content was stored before; `processing`: not followed to its end; `unsent`: left out after an interruption. */
   readonly status: 'completed' | 'skipped' | 'failed' | 'processing' | 'unsent';
   readonly message: string;
 }
@@ -20,13 +20,13 @@ export interface AddOptions {
   readonly knowledgeBase: string;
   readonly uploads: readonly DocumentUpload[];
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Leaves out what is there with the same content; what has failed with the same content is replaced. */
+  /** Leaves out files whose content is stored already; failed documents of the same content are replaced. */
   readonly skipExisting: boolean;
-  /** Requests with uploads at a time. */
+  /** Most requests with uploads at a time. */
   readonly concurrency?: number;
-  /** Follows documents until searches find them; so unless it is false. */
+  /** Follows documents until searches find them, unless it is false. */
   readonly wait?: boolean;
-  /** An upload has begun to be ingested. */
+  /** Called when the ingestion of an upload has begun. */
   readonly onAccepted?: (file: string) => void;
   /** Called once for each file, in the order in which they end. */
   readonly onEnd: (document: AddedDocument) => void;
@@ -35,13 +35,13 @@ export interface AddOptions {
 }
 
 const CONCURRENCY = 4;
-/** Between two looks at the list, in milliseconds, for each page of it that has to be read: two requests a second in all. */
+/** Time between two readings of the list, in milliseconds, for each page of it that has to be read: two requests a second in all. */
 const LOOK_EVERY_MS = 500;
-/** Requests in a row that got no answer, after which the rest is left. */
+/** Requests in a row without an answer, after which the rest is left out. */
 const UNANSWERED_IN_A_ROW = 4;
 
 /**
- * @returns one for each upload, in their order
+ * @returns one document for each upload, in their order
  * @throws UserError when the list of documents cannot be read at the start: nothing was uploaded then
  */
 export async function addDocuments(client: RestClient, options: AddOptions): Promise<readonly AddedDocument[]> {
@@ -56,15 +56,15 @@ class Addition {
   readonly #options: AddOptions;
   readonly #known = new KnownContent();
   readonly #ended = new Map<DocumentUpload, AddedDocument>();
-  /** Accepted and not at an end, by document id: two files of the same content may wait for one document. */
+  /** Accepted uploads that haven't ended, by document id: two files of the same content may wait for one document. */
   readonly #followed = new Map<string, { readonly upload: DocumentUpload; readonly known: boolean }[]>();
-  /** Page of the list before which nothing is followed. */
+  /** Page of the list before which there is no followed document. */
   #from: string | undefined;
   #uploading = true;
   #unanswered = 0;
   #pagesRead = 1;
   readonly #sender: UploadSender;
-  /** By content: what the first file of this run became, and others of the same content that wait for that. */
+  /** By content: the outcome of this run's first file of it, and the other files of the same content, which wait for that outcome. */
   readonly #firsts = new Map<string, { outcome?: SendOutcome; readonly twins: DocumentUpload[] }>();
 
   constructor(client: RestClient, options: AddOptions) {
@@ -93,7 +93,7 @@ class Addition {
         await this.#send(next.value);
       }
     };
-    // Also after a failure: nothing would end the watching otherwise.
+    // This runs also after a failure: nothing would end the watching otherwise.
     await Promise.all(Array.from({ length: concurrency }, worker)).finally(() => (this.#uploading = false));
   }
 
@@ -128,7 +128,7 @@ class Addition {
     return this.#unanswered >= UNANSWERED_IN_A_ROW;
   }
 
-  /** What has to be uploaded, in order; all else is settled on the way. */
+  /** Yields the files that have to be uploaded, in order, and settles all others on the way. */
   async *#prepared(): AsyncGenerator<PreparedUpload> {
     for (const upload of this.#options.uploads) {
       if (this.#isInterrupted || this.#isUnanswered) return;
@@ -178,7 +178,7 @@ class Addition {
     this.#unanswered = isUnanswered ? this.#unanswered + 1 : 0;
   }
 
-  /** Files of the same content share one document. */
+  /** Settles the files that have the content of another file: they share its document. */
   #settleTwins(sha256: string): void {
     const { outcome, twins = [] } = this.#firsts.get(sha256) ?? {};
     if (outcome === undefined) return;
@@ -218,7 +218,7 @@ class Addition {
     for (const id of unseen) await this.#ask(id);
   }
 
-  /** Of a document that the list doesn't show from where it was read: deleted, or committed before others that were created later. */
+  /** Asks for a document that the list doesn't show: it was deleted, or committed before others that were created later. */
   async #ask(id: string): Promise<void> {
     try {
       this.#see((await this.#client.request('GET', `${documentsPath(this.#options.knowledgeBase)}/${id}`)) as ListedDocument);
@@ -228,7 +228,7 @@ class Addition {
     }
   }
 
-  /** What is not followed any more. */
+  /** Settles the documents that are no longer followed. */
   #leave(): void {
     for (const [id] of this.#followed) this.#settle(id, 'processing', 'being ingested; not followed to its end');
   }

@@ -1,4 +1,4 @@
-/** The documents of a knowledge base as the REST API lists them, a hundred at a time. */
+/** Lists the documents of a knowledge base through the REST API, a hundred at a time. */
 import type { RestClient } from './rest-client.ts';
 
 export interface ListedDocument {
@@ -7,7 +7,7 @@ export interface ListedDocument {
   readonly status: 'processing' | 'completed' | 'failed';
   readonly message: string;
   readonly source: string | null;
-  /** Of an uploaded file. */
+  /** Hash of an uploaded file; null for other documents. */
   readonly sha256: string | null;
 }
 
@@ -19,12 +19,11 @@ export interface DocumentPage {
 
 const PAGE_SIZE = 100;
 
-/** Path of the documents of a knowledge base. */
 export function documentsPath(knowledgeBase: string): string {
   return `/api/v1/knowledge-bases/${encodeURIComponent(knowledgeBase)}/documents`;
 }
 
-/** Oldest first, from the page of `token` on. */
+/** Yields pages of documents, oldest first, from the page of `token` on. */
 export async function* documentPages(client: RestClient, knowledgeBase: string, from?: string): AsyncGenerator<DocumentPage> {
   let token = from;
   do {
@@ -38,7 +37,7 @@ export async function* documentPages(client: RestClient, knowledgeBase: string, 
   } while (token !== undefined);
 }
 
-/** What the uploads of a knowledge base are found by. */
+/** Finds the uploads of a knowledge base by their content. */
 export class KnownContent {
   readonly #bySha256 = new Map<string, ListedDocument>();
   readonly #failed = new Map<string, string[]>();
@@ -51,12 +50,12 @@ export class KnownContent {
     } else if (source === null) this.#failed.set(sha256, [...(this.#failed.get(sha256) ?? []), id]);
   }
 
-  /** A document with this content that is found already, or will be. */
+  /** Returns a document with this content that searches find already, or will find. */
   find(sha256: string): ListedDocument | undefined {
     return this.#bySha256.get(sha256);
   }
 
-  /** Ids of uploads of this content that failed; each is given out once. */
+  /** Returns the ids of failed uploads of this content; each is returned once. */
   takeFailed(sha256: string): readonly string[] {
     const ids = this.#failed.get(sha256) ?? [];
     this.#failed.delete(sha256);

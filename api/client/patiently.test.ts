@@ -12,7 +12,7 @@ it('bears an api that is being replaced for a minute, each time', async () => {
   const clock = new FakeClock();
   const read = patiently(clock);
   for (const failure of [unanswered, answered(503), answered(429)]) {
-    // However long nobody has read.
+    // The time before the first failure doesn't count, however long nobody has read.
     await clock.advance(600_000);
     expect(await read(() => Promise.reject(failure))).toBeUndefined();
     await clock.advance(59_000);

@@ -1,12 +1,12 @@
-/** Reading what changes with time, past an api that is being replaced. */
+/** Reads changing state repeatedly, and endures an api that is being replaced. */
 import type { Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { RestError } from './rest-client.ts';
 
-/** How long nothing can be read before that is a failure, in milliseconds. */
+/** Time without a successful reading after which it is a failure, in milliseconds. */
 const UNREADABLE_FOR_MS = 60_000;
 
-/** @returns reads; undefined where it failed and may succeed the next time. @throws UserError for a refusal, and once it has failed for a minute */
+/** Makes a function that reads, or returns undefined after a failure that may pass. @throws UserError for a refusal, or after a minute */
 export function patiently(clock: Clock): <T>(read: () => Promise<T>) => Promise<T | undefined> {
   let failingSince: number | undefined;
   return async (read) => {
@@ -23,7 +23,7 @@ export function patiently(clock: Clock): <T>(read: () => Promise<T>) => Promise<
   };
 }
 
-/** The answer won't be another one later. */
+/** Returns whether the same request would be refused again. */
 function isRefusal(error: UserError): boolean {
   return error instanceof RestError && error.status < 500 && error.status !== 429;
 }

@@ -1,4 +1,4 @@
-/** Files on their way into a knowledge base: read, checked and put together into requests. */
+/** Reads and checks files for a knowledge base, and puts them together into requests. */
 import { createHash, randomUUID } from 'node:crypto';
 
 import { causeOf, UserError } from '../../platform/user-error.ts';
@@ -6,9 +6,9 @@ import { judgeFileName } from '../knowledge-bases/file-name.ts';
 import { fileExtensions, MAX_FILE_BYTES } from '../knowledge-bases/schema.ts';
 
 export interface DocumentUpload {
-  /** As the person knows it. */
+  /** The person's own name for the file. */
   readonly file: string;
-  /** As the document is called. */
+  /** The document's name. */
   readonly filename: string;
   /** @throws UserError when it cannot be read */
   readonly open: () => Promise<Blob>;
@@ -18,24 +18,24 @@ export interface PreparedUpload {
   readonly upload: DocumentUpload;
   readonly content: Blob;
   readonly sha256: string;
-  /** The upload is accepted once under this, however often it is sent. */
+  /** Idempotency key: the upload is accepted once, however often it is sent. */
   readonly key: string;
 }
 
 /** Files up to this size share requests, in bytes. */
 const SMALL_BYTES = 256 * 1024;
-/** Files in a request: as many as count as one against the rate limits. */
+/** Most files in a request: as many count as one request against the rate limits. */
 const FILES_IN_REQUEST = 100;
-/** Bytes in a request, before their encoding. */
+/** Most bytes in a request, before their encoding. */
 const BYTES_IN_REQUEST = 4 * 1024 * 1024;
 
-/** @throws UserError with what is wrong with the file */
+/** @throws UserError that says what is wrong with the file */
 export async function prepare(upload: DocumentUpload): Promise<PreparedUpload> {
   const content = await openChecked(upload);
   return { upload, content, sha256: await sha256Of(content), key: randomUUID() };
 }
 
-/** Small files together, as many as a request takes; large ones alone. */
+/** Puts small files together, as many as a request takes, and leaves large ones alone. */
 export async function* inRequests(prepared: AsyncIterable<PreparedUpload>): AsyncGenerator<readonly PreparedUpload[]> {
   let together: PreparedUpload[] = [];
   let bytes = 0;
@@ -66,7 +66,7 @@ export async function base64Of({ content }: PreparedUpload): Promise<string> {
   }
 }
 
-/** Refused here, too: a server that ends a large upload early is not always heard. */
+/** Checks the size here, too: clients don't always hear a server that ends a large upload early. */
 async function openChecked({ filename, open }: DocumentUpload): Promise<Blob> {
   const content = await open();
   const judged = judgeFileName(filename);

@@ -1,4 +1,4 @@
-/** The REST API for commands: address and key come from the environment. */
+/** Calls the REST API for commands; address and key come from the environment. */
 import { awakeClock, sleep, type Clock, type Timer } from '../../platform/clock.ts';
 import { parseJson } from '../../platform/json.ts';
 import { linesOf } from '../../platform/lines-of.ts';
@@ -11,32 +11,32 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A request that a rate limit refuses is sent again after its `Retry-After`, and all others wait as long. */
+/** Sends a request that a rate limit refused once more after its `Retry-After`; all others wait as long. */
 export interface RestClient {
-  /** @throws UserError with the server's message, or that it does not answer, and with a cure where one is known */
+  /** @throws UserError with the server's message, or saying that it does not answer, and with a cure where one is known */
   request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | FormData, options?: RequestOptions): Promise<unknown>;
-  /** The same for an answer that is not JSON. */
+  /** Makes a request whose answer is not JSON; fails as `request` does. */
   download(method: 'GET' | 'POST', path: string, body?: object, options?: RequestOptions): Promise<Uint8Array>;
   /** Sends lines of JSON, and hands over each line of the answer as it comes. Rejects where the answer breaks off. */
   lines(path: string, lines: readonly string[], onLine: (value: unknown) => void, options?: RequestOptions): Promise<void>;
 }
 
-/** How long a whole answer may take, in milliseconds: an api that is being restarted needs less. */
+/** Longest time for a whole answer, in milliseconds: an api that is being restarted needs less. */
 const ANSWER_WITHIN_MS = 30_000;
-/** The same for what carries a file, whichever way it goes. */
+/** Longest time for a request or an answer that carries a file, in milliseconds. */
 const FILE_WITHIN_MS = 600_000;
 
-/** How long one request waits for its turn under a rate limit, all waits together, in milliseconds. */
+/** Longest time that one request waits under a rate limit, all waits together, in milliseconds. */
 const RATE_LIMITED_WITHIN_MS = 300_000;
 
-/** The server has answered, with a no. */
+/** Reports that the server answered with a refusal. */
 export class RestError extends UserError {
   readonly status: number;
-  /** As the server names it: `not_found`. */
+  /** The server's code: `not_found`. */
   readonly code: string | undefined;
-  /** What the server says, without what was asked. */
+  /** The server's message, without the request. */
   readonly said: string;
-  /** Of a request that a rate limit refused: when to send it again, in milliseconds from now. */
+  /** Milliseconds from now until a request that a rate limit refused may be sent again. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -52,12 +52,12 @@ export class RestError extends UserError {
     this.status = status;
     this.code = (answer as { readonly error?: string } | undefined)?.error;
     this.said = said;
-    // A place for a call is free when a call ends, which may take long.
+    // A place for a call gets free when a call ends, which may take long.
     this.retryAfterMs = status === 429 && this.code !== 'concurrent_call_limit_reached' ? request.retryAfterMs : undefined;
   }
 }
 
-/** Of a server that is another one, or of a proxy that doesn't reach it. */
+/** Completes the message about an answer of some other server, or of a proxy that doesn't reach Parley. */
 const NOT_PARLEY = '(no answer of Parley)';
 const RIGHT_URL = "is PARLEY_URL that of Parley's REST API, and does a proxy in front of it reach the api?";
 
@@ -101,7 +101,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
       limit.cancel();
     }
   };
-  // What the server asks of one request holds for all: the limit is that of the key.
+  // A server's Retry-After for one request holds for all: the limit is that of the key.
   let pausedUntil = 0;
   const exchange = async <T>(request: Exchange, read: (answer: Response, limit: Limit) => Promise<T>): Promise<T> => {
     const giveUpAt = clock.monotonic() + RATE_LIMITED_WITHIN_MS;
@@ -125,7 +125,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
       ),
     download: (method, path, body, options) =>
       exchange({ method, path, body, ...options }, async (answer, limit) => {
-        // Whether there is anything is answered as soon as everything else is.
+        // The headers had to come in the usual time; the file may take longer.
         limit.renew(FILE_WITHIN_MS);
         return new Uint8Array(await answer.arrayBuffer());
       }),
@@ -139,7 +139,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
   };
 }
 
-/** Undefined for an empty answer, as a deletion has it. */
+/** Parses an answer; undefined for an empty one, such as a deletion's. */
 function jsonOf(text: string, what: string): unknown {
   const value = text === '' ? undefined : parseJson(text);
   if (text !== '' && value === undefined) throw new UserError(`${what} ${NOT_PARLEY}`, { cure: RIGHT_URL });
@@ -160,7 +160,7 @@ class JsonLines {
   }
 }
 
-/** A form brings its own type. */
+/** Encodes a body. A form sets its own Content-Type. */
 function encoded(body: Exchange['body']): { readonly type: string | undefined; readonly content: FormData | string | undefined } {
   if (body instanceof FormData) return { type: undefined, content: body };
   if (body instanceof JsonLines) return { type: 'application/x-ndjson', content: body.lines.map((line) => `${line}\n`).join('') };
@@ -206,7 +206,7 @@ function unreachable(url: string, cause: unknown): UserError {
   return new UserError(`${url} does not answer: ${causeOf(cause)}`, { cure: 'is the api running, and is PARLEY_URL right?', cause });
 }
 
-/** Which permission an address needs. */
+/** Permissions, by the beginning of the addresses that need them. */
 const areas = [
   ['/v1/public/webhook', 'webhooks'],
   ['/v1/calls', 'calls'],
@@ -224,7 +224,7 @@ function cureFor(status: number, path: string): { readonly cure?: string } {
   return {};
 }
 
-/** `{error, message}` or FastAPI's `{detail: [{loc, msg}]}`. */
+/** Reads the message of `{error, message}` or of FastAPI's `{detail: [{loc, msg}]}`. */
 function messageOf(answer: unknown): string {
   const { message, detail } = (answer ?? {}) as {
     readonly message?: string;

@@ -1,4 +1,4 @@
-/** Requests that carry files. */
+/** Sends the requests that carry files. */
 import { awakeClock } from '../../platform/clock.ts';
 import { retry } from '../../platform/retry.ts';
 import { UserError } from '../../platform/user-error.ts';
@@ -9,13 +9,13 @@ import { RestError, type RestClient } from './rest-client.ts';
 export interface SendOptions {
   readonly knowledgeBase: string;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** A file whose content is there is not stored again. */
+  /** Doesn't store a file again whose content is there. */
   readonly skipExisting: boolean;
 }
 
 export type SendOutcome =
   | { readonly documentId: string }
-  | { readonly failure: string; /** Nothing was heard of the server. */ readonly unanswered: boolean };
+  | { readonly failure: string; /** Set where the server gave no answer. */ readonly unanswered: boolean };
 
 interface EntryAnswer {
   readonly index: number;
@@ -24,7 +24,7 @@ interface EntryAnswer {
   readonly error?: { readonly message: string };
 }
 
-/** Times that files are sent whose answer did not come; none is stored twice by it. */
+/** Most attempts to send files whose answer did not come; repeating stores none twice. */
 const ATTEMPTS = 3;
 /** Wait before the next attempt, in milliseconds. */
 const AGAIN_AFTER_MS = 1_000;
@@ -50,7 +50,7 @@ export class UploadSender {
     for (const upload of open) settle(upload, await this.#sendOne(upload));
   }
 
-  /** Leaves `open` what has to be sent by itself. */
+  /** Sends many files at once, and leaves in `open` those that have to be sent one by one. */
   async #sendMany(open: ReadonlySet<PreparedUpload>, settle: (upload: PreparedUpload, outcome: SendOutcome) => void): Promise<void> {
     const { knowledgeBase } = this.#options;
     const path = `${documentsPath(knowledgeBase)}/bulk`;

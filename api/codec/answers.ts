@@ -1,9 +1,9 @@
-/** Pieces that the answers of several resources have in common. */
+/** Defines parts that the answers of several resources share. */
 import { z } from 'zod';
 
 import type { AnswerDescription } from '../http/route.ts';
 
-/** A page of a list. @param id names the schema in the OpenAPI document */
+/** Makes the schema of a page of a list. @param id names the schema in the OpenAPI document */
 export function listOf<T extends z.ZodType>(item: T, id: string) {
   return z
     .object({

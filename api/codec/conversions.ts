@@ -1,4 +1,4 @@
-/** How values of specs read in REST, and the other way round. */
+/** Converts values of specs to REST's, and back. */
 import { z } from 'zod';
 
 import { millisecondsOf } from '../../crds/duration.ts';
@@ -29,7 +29,7 @@ import { refId, type KeyRef } from './secrets.ts';
 const SECRET_LENGTH = 4096;
 const MASKED = '`"********"` unless the key names the permission `secrets:read`';
 
-/** The name of another resource. */
+/** Converts a reference to another resource to that resource's name. */
 export const reference: Conversion<{ readonly name: string }, string> = {
   body: (stored) => bodySchema(propertyOf(stored, 'name')),
   answer: () => z.string(),
@@ -38,7 +38,7 @@ export const reference: Conversion<{ readonly name: string }, string> = {
   below: { '.name': '' },
 };
 
-/** The names of other resources. */
+/** Converts references to other resources to their names. */
 export const references: Conversion<readonly { readonly name: string }[], readonly string[]> = {
   body: (stored) =>
     withRule(
@@ -51,7 +51,7 @@ export const references: Conversion<readonly { readonly name: string }[], readon
   below: { '.*': '.*', '.*.name': '.*' },
 };
 
-/** A name without the spaces around it, of which spaces alone unset it. Sent back as it is shown, it stays as it was written. */
+/** Trims a name; spaces alone unset it. A name that is sent back as it was shown stays as it was written. */
 export const trimmedLabel: Conversion<string, string> = {
   body: (stored) => trimmed(bodySchema(stored)),
   answer: answerSchema,
@@ -59,21 +59,21 @@ export const trimmedLabel: Conversion<string, string> = {
   write: (sent, { stored }) => (sent === stored?.trim() ? stored : sent),
 };
 
-/** The same of a name that the object's own stands in for: it stays absent when that is sent back, and isn't unset. */
+/** Trims a name that the object's own name stands in for: sending that back leaves the field absent, and doesn't unset it. */
 export const trimmedName: Conversion<string, string> = {
   ...trimmedLabel,
   body: (stored) => trimmed(bodySchema(stored).check(z.regex(/\S/))),
   write: (sent, { stored }, { objectName }) => (sent === (stored?.trim() || objectName) ? stored : sent),
 };
 
-/** The bounds of a duration in milliseconds. */
+/** Returns the bounds of a duration in milliseconds. */
 function boundsOf(stored: z.ZodType): { readonly min: number; readonly max: number } {
   const bounds = durationBounds.get(unwrapped(stored).inner);
   if (bounds === undefined) throw new TypeError('the field of the resource is no duration');
   return { min: millisecondsOf(bounds.min), max: millisecondsOf(bounds.max) };
 }
 
-/** Whole milliseconds, of a duration as it was typed as long as it means the same here. */
+/** Converts a duration to whole milliseconds. It stays as it was typed as long as it means the same here. */
 export const milliseconds: Conversion<string, number> = {
   body(stored) {
     const { min, max } = boundsOf(stored);
@@ -86,7 +86,7 @@ export const milliseconds: Conversion<string, number> = {
   unit: 'In milliseconds.',
 };
 
-/** Seconds, of a duration as it was typed as long as it means the same. */
+/** Converts a duration to seconds. It stays as it was typed as long as it means the same. */
 export const seconds: Conversion<string, number> = {
   body(stored) {
     const { min, max } = boundsOf(stored);
@@ -101,13 +101,13 @@ export const seconds: Conversion<string, number> = {
   unit: 'In seconds.',
 };
 
-/** An empty list or map means what an absent one means: it stays as it was written. */
+/** Keeps an empty list or map as it was written, because it means the same as an absent one. */
 export function unlessEmpty<T extends object>(value: T, stored: unknown): T | undefined {
   if (Object.keys(value).length > 0) return value;
   return isEmpty(stored) ? (stored as T) : undefined;
 }
 
-/** Texts of which none at all mean what an absent list means. */
+/** Converts a list of texts; an empty one means the same as an absent one. */
 export const listUnlessEmpty: Conversion<readonly string[], readonly string[]> = {
   body: (stored) => without(bodySchema(stored), 'min_length'),
   answer: answerSchema,
@@ -116,7 +116,7 @@ export const listUnlessEmpty: Conversion<readonly string[], readonly string[]> =
   below: { '.*': '.*' },
 };
 
-/** A choice with other words in REST. */
+/** Converts a choice whose values have other names in REST. */
 export function choice<const Words extends Readonly<Record<string, string>>>(
   words: Words,
 ): Conversion<Words[Extract<keyof Words, string>], Extract<keyof Words, string>> {
@@ -130,7 +130,7 @@ export function choice<const Words extends Readonly<Record<string, string>>>(
   };
 }
 
-/** A value that is kept in a Secret. */
+/** Converts a value that is kept in a Secret. */
 export const secret: Conversion<KeyRef, string> = {
   body: () => nonEmpty(SECRET_LENGTH),
   answer: () => z.string(),
@@ -144,14 +144,14 @@ export const secret: Conversion<KeyRef, string> = {
   shown: `${MASKED}.`,
 };
 
-/** By name: what HTTP can carry, and no name twice in different cases. */
+/** A header name must be one that HTTP can carry, and no name may come twice in different cases. */
 const headerMap = withRule(
   mapLike(headerList(), bodySchema(headerList().element.shape.value.unwrap())).meta({ id: 'HttpHeaders' }),
   (map, loc) =>
     distinct('header names', (name: string) => name.toLowerCase())(Object.keys(map), loc).map(({ type, msg }) => ({ type, loc, msg })),
 );
 
-/** HTTP headers. @param purpose begins their keys in the Secret, by the spec or list item that has them */
+/** Converts HTTP headers. @param purpose begins their keys in the Secret, by the spec or list item that has them */
 export function headers<Within>(
   purpose: (within: Within) => string,
 ): Conversion<readonly Header[], Readonly<Record<string, string>>, Readonly<Record<string, string>>, Encoding, Within> {
@@ -170,10 +170,10 @@ type Body<F> = z.output<z.ZodObject<Shape<F, 'create'>>>;
 type View<F> = z.output<z.ZodObject<Shape<F, 'answer'>>>;
 
 interface Objects<F> {
-  /** Of the schema of one in the OpenAPI document: with `Create` for bodies. */
+  /** Name of an answer's schema in the OpenAPI document; a body's schema is called the same with `Create`. */
   readonly name: string;
   readonly about?: string;
-  /** What no single field of one can say. */
+  /** A rule that no single field can express. */
   readonly rule?: Rule<Body<F>>;
 }
 
@@ -191,7 +191,7 @@ const within = (encoding: Encoding, ...loc: Encoding['loc']): Encoding => ({ ...
 const namesBelow = (fields: Fields, prefix: string): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fieldNamesOf(fields)).map(([path, name]) => [`${prefix}.${path}`, `${prefix}.${name}`]));
 
-/** An object that is replaced as a whole: what a request doesn't name of it is unset. */
+/** Converts an object that is replaced as a whole: fields that a request doesn't name are unset. */
 export function whole<T, const F extends Fields>(fields: F, options: Objects<F>): Conversion<T, Body<F>, View<F>> {
   const { body, answer } = objectSchemas(fields, options);
   return {
@@ -204,8 +204,8 @@ export function whole<T, const F extends Fields>(fields: F, options: Objects<F>)
 }
 
 /**
- * A list whose items have fields of their own. It is replaced as a whole: what an item doesn't name is unset.
- * @param options.match for each item the stored one that it continues, or what a new one begins with; the one of the same name where absent
+ * Converts a list whose items have fields of their own. It is replaced as a whole: fields that an item doesn't name are unset.
+ * @param options.match finds for each item the stored one that it continues, or a beginning; items of the same name match where absent
  */
 export function items<T, const F extends Fields>(
   fields: F,
@@ -228,7 +228,7 @@ export function items<T, const F extends Fields>(
   };
 }
 
-/** Each item continues the one at its place. */
+/** Lets each item continue the stored one at its place. */
 export const atSamePlace = <T>(_sent: readonly object[], stored: readonly T[]): readonly T[] => stored;
 
 function ofSameName<T>(sent: readonly object[], stored: readonly T[]): readonly (T | undefined)[] {
@@ -237,7 +237,7 @@ function ofSameName<T>(sent: readonly object[], stored: readonly T[]): readonly 
 }
 
 /**
- * A map whose values have fields of their own. It is replaced as a whole: what a value doesn't name is unset.
+ * Converts a map whose values have fields of their own. It is replaced as a whole: fields that a value doesn't name are unset.
  * @param options.listed whether the resource has a list of them instead, with their keys as names
  */
 export function entries<T extends object, const F extends Fields>(

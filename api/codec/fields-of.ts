@@ -1,6 +1,6 @@
 /**
- * Fields of REST from the schema of a resource. Type, bounds, default and text stand there alone: an entry of the table states what differs,
- * and where nothing does, its name and path.
+ * Makes REST fields from the schema of a resource. Only the schema states type, bounds, default and text: an entry of the table states
+ * differences, and where there are none, name and path.
  */
 import { z } from 'zod';
 
@@ -22,7 +22,7 @@ import { answerSchema, bodySchema, schemaAt, unwrapped, type PathOf, type Schema
 import { masked } from './secrets.ts';
 
 type Schema = z.ZodType | undefined;
-/** Whether a body has to have the field. `create`: one that makes an object has to, and null clears it later. */
+/** Says whether a body has to have the field. With `create`, a body that makes an object has to, and null clears the field later. */
 type Requirement = boolean | 'create' | undefined;
 type Filled = z.ZodOptional | z.ZodDefault | z.ZodPrefault;
 type RequirementOf<S, R> = [R] extends [undefined] ? ([S] extends [never] ? true : S extends Filled ? false : true) : R;
@@ -45,8 +45,8 @@ type Text = string | { readonly body: string; readonly answer: string };
 
 /**
  * @param spec the schema of a resource, or of the items of one of its lists
- * @template O what is answered, and `D` what is known besides it
- * @template E what is known of a request
+ * @template O the object that is answered, `D` its context
+ * @template E the context of a request
  */
 export function fieldsOf<
   S extends z.ZodType,
@@ -57,7 +57,7 @@ export function fieldsOf<
   type Spec = z.output<S>;
 
   interface Written<Sent> {
-    /** @returns the spec with what was sent, which is undefined where nothing was and null where it is to be cleared */
+    /** @returns the spec with the sent value, which is undefined where nothing was sent and null where the field is to be cleared */
     write?(sent: Sent, spec: Draft<Spec> | undefined, encoding: E, body: object): Draft<Spec> | undefined;
   }
 
@@ -65,21 +65,21 @@ export function fieldsOf<
     readonly as?: Conversion<ValueAt<S, P>, Sent, Shown, E, Spec>;
     readonly empty?: Empty;
     readonly required?: R;
-    /** Where nothing is stored or sent, the default is written, though the API server fills it in: that would have no owner. */
+    /** Writes the default where nothing is stored or sent, though the API server fills it in: that value would have no owner. */
     readonly ownsDefault?: true;
     /** Names the schema of the value in the OpenAPI document. */
     readonly id?: string;
-    /** Where that of the resource names its fields, or says less than REST has to. */
+    /** Replaces the resource's text where that names the resource's fields, or says less than REST has to. */
     readonly text?: Text;
-    /** What a request may hold. @param schema as it follows from the resource and `as` */
+    /** Makes the schema of a request's value. @param schema the schema that follows from the resource and `as` */
     readonly body?: (schema: Unwrapped<SchemaAt<S, P>>) => B;
     readonly answer?: A;
-    /** The answered value, where it isn't the stored one. */
+    /** Returns the answered value, where it isn't the stored one. */
     read?(object: O, reading: D): (A extends z.ZodType<infer T> ? T : Shown) | undefined;
   }
 
   interface RestField<C, U, A> extends Written<z.output<C> | z.output<U>> {
-    /** What has the name of the field in failures. */
+    /** Path whose failures are reported under the field's name. */
     readonly path?: string;
     readonly also?: readonly string[];
     readonly create?: C;
@@ -88,7 +88,7 @@ export function fieldsOf<
     read?(object: O, reading: D): z.output<A> | undefined;
   }
 
-  /** A field of the spec. */
+  /** Makes a field of the spec. */
   function field<
     const P extends string,
     Sent = ValueAt<S, P>,
@@ -107,7 +107,7 @@ export function fieldsOf<
     const derived = as?.body(stored) ?? bodySchema(stored);
     const named = body?.(derived as never) ?? derived;
     const value: z.ZodType = id === undefined ? named : named.meta({ id });
-    // Of any value, null is one already.
+    // z.unknown() takes null already.
     const nullish = value instanceof z.ZodUnknown ? value.optional() : value.nullish();
     const create = described(isRequired === false ? nullish : value, about.body);
     const stays = isRequired === true || fixed !== undefined;
@@ -125,12 +125,12 @@ export function fieldsOf<
     >;
   }
 
-  /** A field of answers alone. */
+  /** Makes a field that only answers have. */
   function answered<A extends z.ZodType>(answer: A, read: (object: O, reading: D) => z.output<A> | undefined) {
     return { answer, read } as unknown as TypedField<undefined, undefined, A>;
   }
 
-  /** A field that is no field of the spec, or that no conversion makes one of. */
+  /** Makes a field that isn't in the spec, or that no conversion can produce. */
   function restField<C extends Schema = undefined, U extends Schema = undefined, A extends Schema = undefined>(
     description: RestField<C, U, A>,
   ) {
@@ -138,9 +138,9 @@ export function fieldsOf<
   }
 
   /**
-   * Fields in an object of their own.
-   * @param options.name of the schemas in the OpenAPI document: as it is for answers, with `Create` and `Update` for bodies
-   * @param options.path of the object in the spec that the group stands for, where there is one; `about` says what it is where there is none
+   * Groups fields into an object of their own.
+   * @param options.name name of the schemas in the OpenAPI document: as it is for answers, with `Create` and `Update` for bodies
+   * @param options.path path of the object in the spec that the group stands for, where there is one; otherwise `about` describes the group
    */
   function group<const F extends Fields, const P extends string = never, const R extends boolean | undefined = undefined>(
     fields: F,
@@ -181,7 +181,7 @@ const FIXED = 'It can not change: only the present one is taken.';
 const isFilled = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
 
-/** The text of the resource, or its own, with what REST adds: the unit, the default, how secrets are shown. */
+/** Returns the resource's text, or the field's own, with REST's additions: the unit, the default, how secrets are shown. */
 function textOf(stored: z.ZodType, own: Text | undefined, as: Field['as']): { readonly body?: string; readonly answer?: string } {
   if (typeof own === 'object') return own;
   const { text: said, standard } = unwrapped(stored);
@@ -194,7 +194,7 @@ function textOf(stored: z.ZodType, own: Text | undefined, as: Field['as']): { re
   return { body: joined(text, as?.unit, shown), answer: joined(text, as?.unit, as?.shown) };
 }
 
-/** Unless the schema has a text of its own. One with a name keeps being the same schema wherever it is used. */
+/** Describes a schema that has no text of its own. A named schema stays the same wherever it is used. */
 function described(schema: z.ZodType, description: string | undefined): z.ZodType {
   if (description === undefined || unwrapped(schema).text !== undefined) return schema;
   const meta = schema.meta();

@@ -1,6 +1,6 @@
 /**
- * The REST fields of a kind, each described once: its schemas, its path in the spec, and how its value is read and written. Bodies,
- * answers, names in failures, references to Secrets and both codecs are derived from such a table. Its order is that of bodies and answers.
+ * Describes each REST field of a kind once: its schemas, its path in the spec, and how its value is read and written. Bodies, answers,
+ * names in failures, references to Secrets and both codecs are derived from such a table. Its order is that of bodies and answers.
  */
 import { z } from 'zod';
 
@@ -17,38 +17,38 @@ export interface Decoding {
 
 export interface Encoding {
   readonly secrets: SecretWriter;
-  /** The location of the object in the request. */
+  /** Location of the object in the request. */
   readonly loc: Loc;
-  /** Failures are added here. */
+  /** Failures that writing has found; it adds to them. */
   readonly found: ValidationIssue[];
-  /** `metadata.name`: what an object without a name of its own is called. */
+  /** `metadata.name`, which names an object without a name of its own. */
   readonly objectName?: string | undefined;
 }
 
-/** What a conversion gives: lists are never changed in place. */
+/** The result of a conversion: lists are never changed in place. */
 export type Written<T> = T extends readonly (infer Item)[] ? readonly Item[] : Draft<T>;
 
-/** How a value of the spec reads in REST, and the other way round. Neither is called for a value that isn't there. */
+/** Converts a value of the spec to REST's and back. Neither direction is called for an absent value. */
 export interface Conversion<Stored, Sent, Shown = Sent, Writing extends Encoding = Encoding, Within = unknown> {
-  /** In a request: with the bounds of what is stored. */
+  /** Makes the schema of a request's value, with the bounds of the stored one. */
   body(stored: z.ZodType<Stored>): z.ZodType<Sent>;
   answer(stored: z.ZodType<Stored>): z.ZodType<Shown>;
   read(stored: Stored, reading: Decoding): Shown | undefined;
-  /** @param at the name of the field in the request, the value that is stored, and the stored spec or list item that it is in */
+  /** @param at the name of the field in the request, the stored value, and the stored spec or list item that holds it */
   write(
     sent: Sent,
     at: { readonly name: string; readonly stored: Stored | undefined; readonly within: Within },
     encoding: Writing,
   ): Written<Stored> | undefined;
-  /** Added to the text of the resource. */
+  /** Text that is added to the resource's, for the unit. */
   readonly unit?: string;
-  /** Added to the text of an answer. */
+  /** Text that is added to an answer's. */
   readonly shown?: string;
-  /** Ends of paths below the field's own, with their names: `.name` of a reference is called as the reference is. */
+  /** Maps ends of paths below the field's own to their names: `.name` of a reference has the name of the reference. */
   readonly below?: Readonly<Record<string, string>>;
-  /** The secrets that the value holds or refers to. */
+  /** Returns the secrets that the value holds or refers to. */
   secretsIn?(stored: Stored, encoding?: Writing): readonly StoredSecret[];
-  /** The value is a list; of its items: */
+  /** Fields of an item, where the value is a list. */
   readonly items?: Fields;
 }
 
@@ -57,46 +57,46 @@ export interface StoredSecret {
   readonly id: string;
   /** Absent where the value is in the spec itself. */
   readonly ref?: KeyRef;
-  /** Where it stands below the field, in the request. */
+  /** Location of the value in the request, below the field. */
   readonly below?: Loc;
 }
 
-/** What the codec needs of a field whose functions are about a spec, or a list item. */
+/** Rules of a field for the codec; their functions get a spec, or a list item. */
 export interface FieldRules<Spec> {
   /** Other paths of the spec that have the same name in REST. */
   readonly also?: readonly string[];
-  /** Answered where nothing is stored, and so not written there. */
+  /** Value that is answered where nothing is stored, and that therefore isn't written there. */
   readonly empty?: unknown;
-  /** Written where nothing is stored or sent, though the API server fills it in: that would have no owner. */
+  /** Value that is written where nothing is stored or sent, though the API server fills it in: that value would have no owner. */
   readonly default?: unknown;
-  /** Why it can't change once the object exists. */
+  /** Reason why the field can't change once the object exists. */
   readonly fixed?: string;
-  /** Where the secrets of the value are sent, by the names of the fields that decide it. */
+  /** Returns where the secrets of the value are sent, by the names of the fields that decide it. */
   sentTo?(spec: Spec): Origin | undefined;
-  /** Secrets that the request has no field for, and that this one sends elsewhere: where to, and the references to them. */
+  /** Returns secrets without a field in the request that this field sends elsewhere: destinations, and references to them. */
   uses?(spec: Spec): readonly (Pick<SecretUse, 'id' | 'origin'> & Pick<StoredSecret, 'ref'>)[];
 }
 
-/** A field as the codec runs it, whatever its types: `fieldsOf` makes it of functions that have them. */
+/** A field without its types, for the codec; `fieldsOf` makes it of typed functions. */
 export interface Field extends FieldRules<unknown> {
-  /** In the spec: `sip.terminationURI`. Absent where the spec has no such field. */
+  /** Path in the spec: `sip.terminationURI`. Absent where the spec has no such field. */
   readonly path?: string;
-  /** The names of `path`. */
+  /** The names in `path`. */
   readonly names?: readonly string[];
-  /** In a body that makes an object; absent where none has it. */
+  /** Schema of the value in a body that makes an object; absent where none has it. */
   readonly create?: z.ZodType | undefined;
-  /** In a body that changes one; as in `create` where absent. */
+  /** Schema of the value in a body that changes an object; that of `create` where absent. */
   readonly update?: z.ZodType | undefined;
   readonly answer?: z.ZodType | undefined;
-  /** The value is the same on both sides where absent. */
+  /** Converts the value; where absent, the value is the same on both sides. */
   readonly as?: Conversion<unknown, unknown>;
-  /** Instead of `path` and `as`: the answered value. */
+  /** Returns the answered value, instead of `path` and `as`. */
   read?(object: unknown, reading: unknown): unknown;
-  /** Instead of `path` and `as`: the spec with what was sent, which is undefined where nothing was and null where it is to be cleared. */
+  /** Returns, instead of `path` and `as`, the spec with the sent value: undefined where none was sent, null to clear the field. */
   write?(sent: unknown, spec: unknown, encoding: unknown, body: unknown): unknown;
 }
 
-/** Fields in an object of their own. */
+/** Groups fields into an object of their own. */
 export interface Group extends Pick<Field, 'path' | 'names' | 'also' | 'create' | 'update' | 'answer'> {
   readonly fields: Fields;
 }
@@ -141,7 +141,7 @@ export function answerShape<F extends Fields>(fields: F): Shape<F, 'answer'> {
   return shapeBy(fields, ({ answer }) => answer) as Shape<F, 'answer'>;
 }
 
-/** With the fields named by `order` before the others. */
+/** Puts the fields that `order` names before the others. */
 export function inOrder<S extends object>(shape: S, order: readonly (keyof S)[]): S {
   return { ...Object.fromEntries(order.map((name) => [name, shape[name]])), ...shape };
 }
@@ -157,7 +157,7 @@ function leaves(fields: Fields, prefix = ''): readonly Leaf[] {
   );
 }
 
-/** From paths of the spec to names in REST. */
+/** Maps paths of the spec to names in REST. */
 export function fieldNamesOf(fields: Fields): FieldNames {
   return Object.fromEntries(namesOf(fields, ''));
 }
@@ -175,7 +175,7 @@ function* namesOf(fields: Fields, prefix: string): Generator<readonly [path: str
   }
 }
 
-/** The fields of an answer, as far as something is stored. */
+/** Returns the stored fields of an answer. */
 export function readFields(fields: Fields, object: { readonly spec: unknown }, reading: Decoding): Readonly<Record<string, unknown>> {
   const answer: Record<string, unknown> = {};
   for (const [name, each] of Object.entries(fields)) {
@@ -186,7 +186,7 @@ export function readFields(fields: Fields, object: { readonly spec: unknown }, r
   return answer;
 }
 
-/** One that may be absent is, where nothing of it is stored. */
+/** Reads a group; one that may be absent is undefined where none of its fields is stored. */
 function readGroup(each: Group, object: { readonly spec: unknown }, reading: Decoding): unknown {
   const isAbsent = each.answer instanceof z.ZodOptional && storedIn(object.spec, each) === undefined;
   return isAbsent ? undefined : readFields(each.fields, object, reading);
@@ -200,9 +200,9 @@ function readField(each: Field, object: { readonly spec: unknown }, reading: Dec
 }
 
 /**
- * The whole spec as a request wants it: absent in the request keeps a value, `null` clears it. Failures are added to `encoding.found`.
- * @param previous the stored spec, of which everything that the request doesn't name is kept
- * @param rule what no single field can say
+ * Returns the spec that the request wants: an absent field keeps its value, `null` clears it. Failures are added to `encoding.found`.
+ * @param previous the stored spec; everything in it stays that the request doesn't name
+ * @param rule a rule that no single field can express
  */
 export function writeFields<S>(
   fields: Fields,
@@ -220,7 +220,7 @@ export function writeFields<S>(
   return desired;
 }
 
-/** @param whole whether what the body doesn't name is unset */
+/** @param whole whether fields that the body doesn't name are unset */
 export function writeEach(fields: Fields, body: object, previous: unknown, encoding: Encoding, whole = false): unknown {
   let spec = previous;
   for (const { name, field: each } of leaves(fields)) {
@@ -242,19 +242,19 @@ function written(each: Field, name: string, sent: unknown, previous: unknown, en
     return stored ?? each.default;
   }
   if (sent === undefined) return stored ?? each.default;
-  // A null that is stored is a value.
+  // A stored null is a value.
   if (sent === null) return stored === null ? null : unset(each, previous);
   if (stored === undefined && empty !== undefined && sameJson(sent, empty)) return each.default;
   return (as === undefined ? sent : as.write(sent, { name, stored, within: previous }, encoding)) ?? each.default;
 }
 
-/** What reads as unset stays as it was written. */
+/** Returns the value of an unset field. A stored value that reads as unset stays as it was written. */
 function unset(each: Field, previous: unknown): unknown {
   const stored = storedIn(previous, each);
   return isEmpty(stored) ? stored : each.default;
 }
 
-/** For each sent item the stored one that it continues: by the first rule that one is left for. */
+/** Finds for each sent item the stored one that it continues: each rule takes its turn among the items that are left. */
 export function matchStored<Sent, Stored>(
   sent: readonly Sent[],
   stored: readonly Stored[],
@@ -272,7 +272,7 @@ export function matchStored<Sent, Stored>(
   return result;
 }
 
-/** Every Secret key that the fields of a spec, or of the draft of one, refer to. */
+/** Returns every Secret key that the fields of a spec, or of its draft, refer to. */
 export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
   return [...secretRefs(fields, spec)];
 }
@@ -286,7 +286,7 @@ function* secretRefs(fields: Fields, spec: unknown): Generator<KeyRef> {
   }
 }
 
-/** Whether a request may hold a secret that is stored already. */
+/** Returns whether a request may hold a secret that is stored already. */
 export function bringsSecrets(fields: Fields, body: object): boolean {
   return leaves(fields).some(({ name, field: each }) => {
     const sent = sentAt(body, name);
@@ -295,7 +295,7 @@ export function bringsSecrets(fields: Fields, body: object): boolean {
   });
 }
 
-/** Those of list items first: where one secret is sent to two places, the first one's fields are named. */
+/** Yields the uses in list items first: where one secret is sent to two places, the first place's fields are named. */
 function* secretUses(fields: Fields, spec: unknown, encoding: Encoding): Generator<SecretUse> {
   const all = leaves(fields).map(({ name, field: each }) => ({
     each,
@@ -314,12 +314,12 @@ function* secretUses(fields: Fields, spec: unknown, encoding: Encoding): Generat
   }
 }
 
-/** The items of a list that have fields of their own. */
+/** Returns the items of a list that have fields of their own. */
 function listed({ as }: Field, value: unknown): readonly unknown[] {
   return as?.items !== undefined && Array.isArray(value) ? value : [];
 }
 
-/** Of a list or map. */
+/** Returns whether a value is an empty list or map. */
 export function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
@@ -334,12 +334,12 @@ function storedIn(spec: unknown, { names }: Pick<Field, 'names'>): unknown {
   return value;
 }
 
-/** Null for all fields of a group that is null. */
+/** Returns the sent value of a field; it is null for all fields of a group that is null. */
 function sentAt(body: unknown, name: string): unknown {
   return name.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : value), body);
 }
 
-/** An object that loses its last field goes too, unless it was stored empty: an empty one and none read the same. */
+/** Removes an object that loses its last field, unless it was stored empty: an empty one and none read the same. */
 function withValueAt(target: unknown, previous: unknown, names: readonly string[], value: unknown): unknown {
   const [name = '', ...rest] = names;
   const object = isObject(target) ? target : {};

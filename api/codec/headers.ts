@@ -1,4 +1,4 @@
-/** HTTP headers: a map of texts in REST, a list with plain values or references to Secrets in resources. */
+/** Converts HTTP headers: a map of texts in REST, a list with plain values or references to Secrets in resources. */
 import { MASK } from '../http/caller.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { StoredSecret } from './fields.ts';
@@ -12,7 +12,7 @@ export interface Header {
 
 const SECRET_NAME = /auth(?!or(?!i[sz]))|token|secret|key|pass|pwd|credential|cookie|session|bearer|jwt|signature/i;
 
-/** Headers of such names hold credentials: their values go into a Secret and are masked. */
+/** Returns whether headers of this name hold credentials: their values go into a Secret and are masked. */
 export function looksSecret(headerName: string): boolean {
   return SECRET_NAME.test(headerName);
 }
@@ -33,11 +33,11 @@ export interface HeaderContext {
   readonly purpose: string;
   readonly loc: Loc;
   readonly found: ValidationIssue[];
-  /** Which values go into the Secret; those of headers that {@link looksSecret} where absent. */
+  /** Returns whether a header's value goes into the Secret; {@link looksSecret} decides where it is absent. */
   readonly isSecret?: (headerName: string) => boolean;
 }
 
-/** A masked value keeps what is stored under that name; with nothing stored there it is reported. */
+/** Turns headers of a request into a spec's. A masked value keeps the stored one of that name; without one it is reported. */
 export function headersFromRest(headers: Readonly<Record<string, string>>, context: HeaderContext): Header[] {
   const { previous, secrets, purpose, loc, found, isSecret = looksSecret } = context;
   return Object.entries(headers).map(([name, value]) => {
@@ -56,17 +56,17 @@ export function headersFromRest(headers: Readonly<Record<string, string>>, conte
   });
 }
 
-/** Names of headers don't depend on case, and the request's spelling counts. */
+/** Gives a stored header the request's spelling of its name: case makes no difference to which header it is. */
 function renamed(header: Header, name: string): Header {
   return { ...header, name };
 }
 
-/** {@link MASK} was sent where there is nothing that it could stand for. */
+/** Reports that {@link MASK} was sent where there is nothing that it could stand for. */
 export function unchangedNothing(loc: Loc): ValidationIssue {
   return issues.value(loc, `${MASK} stands for a stored secret, and none is stored here: send the secret itself`);
 }
 
-/** The values that answers mask. */
+/** Returns the values that answers mask. */
 export function headerSecrets(
   headers: readonly Header[],
   isShown: (header: Header) => boolean = ({ name, valueFrom }) => valueFrom === undefined && !looksSecret(name),

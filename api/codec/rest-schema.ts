@@ -1,4 +1,4 @@
-/** Schemas of REST fields, derived from those of the resources: types, bounds, defaults and texts stand there alone. Pure. */
+/** Derives schemas of REST fields from those of the resources, which alone state types, bounds, defaults and texts. Pure. */
 import { z } from 'zod';
 
 import { MAP_KEY_LENGTH, text } from '../../crds/schema.ts';
@@ -7,7 +7,7 @@ import { withRule } from '../validation/validate.ts';
 
 type Types = z.core.$ZodTypes;
 
-/** Without what allows an absent value or fills it in. */
+/** A schema without the wrappers that allow an absent value or fill it in. */
 export type Unwrapped<S> = S extends z.ZodOptional<infer I> | z.ZodDefault<infer I> | z.ZodPrefault<infer I> ? Unwrapped<I> : S;
 
 type Step<S, K> =
@@ -30,10 +30,10 @@ export type SchemaAt<S, P extends string> = P extends `${infer Head}.${infer Res
 
 export type ValueAt<S, P extends string> = z.output<Unwrapped<SchemaAt<S, P>>>;
 
-/** The path itself where the schema has it. */
+/** A path that the schema has; `never` for any other. */
 export type PathOf<S, P extends string> = [SchemaAt<S, P>] extends [never] ? never : P;
 
-/** @throws TypeError where there is none */
+/** Returns the schema at a path. @throws TypeError where there is none */
 export function schemaAt<S extends z.ZodType, const P extends string>(schema: S, path: P & PathOf<S, P>): SchemaAt<S, P> {
   let at = schema as unknown as Types | undefined;
   for (const name of path.split('.')) {
@@ -45,7 +45,7 @@ export function schemaAt<S extends z.ZodType, const P extends string>(schema: S,
   return at as unknown as SchemaAt<S, P>;
 }
 
-/** The schema within optional, default and the like, with the first text and default on the way to it. */
+/** Returns the schema within optional, default and the like, with the first text and default on the way to it. */
 export function unwrapped(outer: z.core.$ZodType): {
   readonly inner: Types;
   readonly text: string | undefined;
@@ -63,12 +63,12 @@ export function unwrapped(outer: z.core.$ZodType): {
   }
 }
 
-/** What a request may hold for a value of this schema: all of its bounds, and no text. */
+/** Makes the schema of a request's value: it has all bounds of the stored one, and no text. */
 export function bodySchema<T>(stored: z.ZodType<T>): z.ZodType<T> {
   return derived(stored, { bounded: true }) as z.ZodType<T>;
 }
 
-/** What an answer holds for such a value. Bounds may move: answers have none. */
+/** Makes the schema of an answer's value. Bounds may move, so answers have none. */
 export function answerSchema<T>(stored: z.ZodType<T>): z.ZodType<T> {
   return derived(stored, { bounded: false }) as z.ZodType<T>;
 }
@@ -106,22 +106,20 @@ function derived(stored: z.core.$ZodType, { bounded }: { readonly bounded: boole
   }
 }
 
-/** Without the texts and keywords that zod would pass on to a copy. */
+/** Copies a schema without the texts and keywords that zod would pass on. */
 function copyWith(schema: Types, def: Types['_zod']['def']): z.ZodType {
   return z.clone(schema as unknown as z.ZodType, def);
 }
 
-/** The schema of a field of an object. */
 export function propertyOf<T extends object, K extends keyof T & string>(schema: z.ZodType<T>, name: K): z.ZodType<Required<T>[K]> {
   return schemaAt(schema as unknown as z.ZodObject<Record<K, z.ZodType<Required<T>[K]>>>, name as never) as z.ZodType<Required<T>[K]>;
 }
 
-/** The schema of an item of a list. */
 export function itemOf<T>(schema: z.ZodType<readonly T[]>): z.ZodType<T> {
   return schemaAt(schema as unknown as z.ZodArray<z.ZodType<T>>, '*' as never) as z.ZodType<T>;
 }
 
-/** A list with the bounds of a stored one. An item's key is named once, where REST has a field for it. */
+/** Makes a list with the bounds of a stored one. Each item's key must be unique, where REST has a field for it. */
 export function listLike<T extends z.ZodType>(stored: z.ZodType, item: T, keyNames: Readonly<Record<string, string>> = {}): z.ZodArray<T> {
   const { inner } = unwrapped(stored);
   const list = z.array(item).check(...((inner._zod.def.checks ?? []) as z.core.$ZodCheck<unknown[]>[]));
@@ -134,13 +132,13 @@ export function listLike<T extends z.ZodType>(stored: z.ZodType, item: T, keyNam
   );
 }
 
-/** Without one of its bounds: a list that may be sent empty, a text whose form is judged in other words than by its pattern. */
+/** Removes one bound of a schema: for a list that may be sent empty, or a text whose form is judged in other words than by its pattern. */
 export function without<T extends z.ZodType>(schema: T, bound: 'min_length' | 'string_format'): T {
   const { def } = schema._zod;
   return z.clone(schema, { ...def, checks: def.checks?.filter((check) => check._zod.def.check !== bound) ?? [] }, { parent: true });
 }
 
-/** A map with the bounds of a stored one, or of a list whose items have its keys as names. */
+/** Makes a map with the bounds of a stored one, or of a list whose items have its keys as names. */
 export function mapLike<T extends z.ZodType>(stored: z.ZodType, value: T): z.ZodRecord<z.ZodString, T> {
   const { inner } = unwrapped(stored);
   const { def } = inner._zod;
@@ -152,7 +150,7 @@ export function mapLike<T extends z.ZodType>(stored: z.ZodType, value: T): z.Zod
     .meta({ maxProperties: isList ? most?.maximum : z.globalRegistry.get(inner)?.['maxProperties'] });
 }
 
-/** A rule for lists: reports every item whose `key` an earlier one has. */
+/** Makes a rule for lists: it reports every item whose `key` an earlier one has. */
 export function distinct<T>(
   what: string,
   key: (item: T) => string | undefined | null,

@@ -31,16 +31,16 @@ import { subscriptionFromRest, subscriptionUpdate } from '../webhooks/fields.ts'
 import { movedSecrets, type SecretUse } from './secret-origins.ts';
 import { refId, SecretWriter, type KeyRef } from './secrets.ts';
 
-/** A value, and where the spec has it sent. */
+/** A value, and the place to which the spec sends it. */
 type Sending = readonly [value: string, to: string];
 type ValueOf = (ref: KeyRef | undefined) => string;
 
 interface Kind<S> {
-  /** Anything that `kubectl apply` may have stored. */
+  /** Generates specs that `kubectl apply` may have stored. */
   readonly start: fc.Arbitrary<S>;
   readonly body: fc.Arbitrary<object>;
   readonly schema: z.ZodType<S>;
-  /** Undefined for a body that the route refuses. */
+  /** Encodes a body; undefined for one that the route refuses. */
   readonly encode: (body: object, previous: S, secrets: SecretWriter, found: ValidationIssue[]) => unknown;
   readonly sendings: (spec: S, valueOf: ValueOf) => readonly Sending[];
 }
@@ -77,7 +77,7 @@ interface SpecHeader {
   readonly valueFrom?: { readonly secretKeyRef: KeyRef } | undefined;
 }
 
-/** Without what an answer shows to everybody. */
+/** Returns the sent headers without those that an answer shows to everybody. */
 const headersTo = (address: string, list: readonly SpecHeader[] | undefined, valueOf: ValueOf): readonly Sending[] =>
   (list ?? [])
     .filter(({ name, valueFrom }) => valueFrom !== undefined || name !== 'X-Tenant')
@@ -289,7 +289,7 @@ function walk<S>(kind: Kind<S>, start: S, bodies: readonly object[], mayMove: bo
   kind.sendings(spec, valueOf).forEach(give);
   for (const body of bodies) {
     const found: ValidationIssue[] = [];
-    // The Secret of a subscription has its usual name: what stands in it under `headers.` came over REST.
+    // The Secret of a subscription has its usual name: the values in it under `headers.` came over REST.
     const secrets = new SecretWriter({ name: 'webhooksubscription-o', stored: values, mayMove, randomId: () => `r${(count += 1)}` });
     const draft = kind.encode(body, spec, secrets, found);
     const parsed = kind.schema.safeParse(draft);

@@ -8,21 +8,21 @@
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { SecretWriter } from './secrets.ts';
 
-/** What decides where a value is sent, by the names of the fields in the request. An undefined part sends it nowhere else. */
+/** Decides where a value is sent, by the names of the fields in the request. A part that is undefined sends it nowhere else. */
 export type Origin = Readonly<Record<string, string | undefined>>;
 
 export interface SecretUse {
-  /** Identifies a stored value. */
+  /** Id of a stored value. */
   readonly id: string;
-  /** The field of the request that the value is sent in. */
+  /** Location of the request's field for the value. */
   readonly loc: Loc;
   /** Undefined where it is sent nowhere. */
   readonly origin: Origin | undefined;
-  /** The request has no field for the value. */
+  /** Set where the request has no field for the value. */
   readonly unsendable?: boolean;
 }
 
-/** One issue for each stored value that `after` sends to another origin than `before`, and that the request doesn't hold. */
+/** Returns one issue for each stored value that `after` sends to another origin than `before`, and that the request doesn't hold. */
 export function movedSecrets(before: readonly SecretUse[], after: readonly SecretUse[], secrets: SecretWriter): readonly ValidationIssue[] {
   if (secrets.mayMove) return [];
   return after.flatMap(({ id, loc, origin, unsendable }) => {

@@ -1,4 +1,4 @@
-/** Secrets in codecs, without I/O: codecs receive known values, and collect those to store. */
+/** Reads and collects secrets for codecs, without I/O: codecs receive known values, and collect those to store. */
 import { createHash } from 'node:crypto';
 
 import { companionName } from '../../crds/companion-name.ts';
@@ -12,34 +12,34 @@ export interface KeyRef {
   readonly key: string;
 }
 
-/** Values for answers. */
+/** Reads secret values for answers. */
 export interface SecretValues {
-  /** The value behind `ref`, or the mask where the caller may not see it; undefined for a missing one. */
+  /** Returns the value behind `ref`, or the mask where the caller may not see it; undefined for a missing one. */
   read(ref: KeyRef): string | undefined;
   readonly unmasked: boolean;
 }
 
 export const masked: SecretValues = { read: () => MASK, unmasked: false };
 
-/** Values as they are stored, for callers that may see them. */
+/** Reads values as they are stored, for callers that may see them. */
 export function unmaskedReader(values: ReadonlyMap<string, string>): SecretValues {
   return { read: (ref) => values.get(refId(ref)), unmasked: true };
 }
 
-/** Identifies a stored value. */
+/** Returns the id of a stored value. */
 export const refId = ({ name, key }: KeyRef): string => `${name}/${key}`;
 
-/** The same for a credential that kubectl put into the spec itself. */
+/** Returns the id of a credential that kubectl put into the spec itself. */
 export const plainId = (value: string): string => `=${value}`;
 
-/** Collects what a request brings; nothing is written before the whole request is sound. */
+/** Collects the secrets of a request; nothing is written before the whole request is sound. */
 export class SecretWriter {
-  /** By key. */
+  /** New values, by key. */
   readonly pending = new Map<string, string>();
   readonly name: string;
   readonly #stored: ReadonlyMap<string, string>;
   readonly #randomId: () => string;
-  /** The caller may read secrets, and so send them anywhere. */
+  /** Set where the caller may read secrets, and so send them anywhere. */
   readonly mayMove: boolean;
   readonly #brought = new Set<string>();
 
@@ -62,8 +62,8 @@ export class SecretWriter {
   }
 
   /**
-   * Every new value gets a new key: the resource that refers to it is what switches over, in one write, and until then
-   * (or when that write is refused) the old value stays in use.
+   * Stores a value. Every new value gets a new key: the resource that refers to it switches over in one write, and until then (or when that
+   * write is refused) the old value stays in use.
    */
   write(purpose: string, value: string, previous?: KeyRef): KeyRef {
     if (previous !== undefined && this.#stored.get(refId(previous)) === value) {
@@ -75,12 +75,12 @@ export class SecretWriter {
     return { name: this.name, key };
   }
 
-  /** By {@link refId}: what the write would bring, for the answer to a dry run. */
+  /** The values that the write would store, by {@link refId}, for the answer to a dry run. */
   get unwritten(): ReadonlyMap<string, string> {
     return new Map(Array.from(this.pending, ([key, value]) => [refId({ name: this.name, key }), value]));
   }
 
-  /** The request holds the stored value `id`, a {@link refId} or {@link plainId}. */
+  /** Notes that the request holds the stored value `id`, a {@link refId} or {@link plainId}. */
   bring(id: string): void {
     this.#brought.add(id);
   }
@@ -90,13 +90,13 @@ export class SecretWriter {
   }
 }
 
-/** Text as a key of a Secret: `[-._a-zA-Z0-9]`, at most 253 characters with what is appended. */
+/** Turns a text into a key of a Secret: `[-._a-zA-Z0-9]`, at most 253 characters with its suffix. */
 function keyText(purpose: string): string {
   const plain = purpose.toLowerCase().replaceAll(/[^-._a-z0-9]/g, '_');
   return plain.length <= 200 ? plain : `${plain.slice(0, 180)}-${createHash('sha256').update(purpose).digest('hex').slice(0, 12)}`;
 }
 
-/** Name of the Secret or ConfigMap that the facade keeps for the object `uid` where the usual name is taken. */
+/** Returns the name of the Secret or ConfigMap that the facade keeps for the object `uid` where the usual name is taken. */
 export function ownCompanionName(kind: string, name: string, uid: string): string {
   const usual = companionName(kind, name)
     .slice(0, 240)

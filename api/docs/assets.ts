@@ -1,14 +1,14 @@
-/** The files of the documentation page: Swagger UI's own, and one of ours that starts it. Nothing comes from elsewhere. */
+/** Finds the files of the documentation page: Swagger UI's own, and one of ours that starts it. Nothing comes from elsewhere. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
 
-/** Next to the code in `dist/`, where the build copies what {@link assetTypes} names. */
+/** Folder next to the code in `dist/`, where the build copies the files that {@link assetTypes} names. */
 export const ASSET_FOLDER = 'swagger-ui';
 
-/** What is taken from the package, with its type. */
+/** Content types of the files that are taken from the package. */
 export const assetTypes = {
   'swagger-ui-bundle.js': 'text/javascript',
   'swagger-ui.css': 'text/css',
@@ -21,7 +21,7 @@ export function isAsset(name: string): name is AssetName {
   return Object.hasOwn(assetTypes, name);
 }
 
-/** Where the package lies when the code runs from its sources. */
+/** Returns the folder of the package when the code runs from its sources. */
 export function packageFolder(): string {
   return dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 }
@@ -30,7 +30,7 @@ export function readAsset(name: AssetName): Promise<Uint8Array> {
   return readFile(join(locateAsset(import.meta.url, ASSET_FOLDER) ?? packageFolder(), name));
 }
 
-/** Without a validator's badge and without fonts: both would come from other servers. */
+/** Starts Swagger UI without a validator's badge and without fonts: both would come from other servers. */
 export const STARTER = `window.addEventListener('load', () => {
   SwaggerUIBundle({
     url: '/openapi.json',

@@ -32,7 +32,7 @@ const securityHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-/** `/docs`: the OpenAPI document for people. Works without any other server. */
+/** Serves `/docs`: the OpenAPI document for people. Works without any other server. */
 export function registerDocs(app: FastifyInstance): void {
   addRoute(app, getDocs, async ({ reply }) => reply.headers(securityHeaders).type('text/html; charset=utf-8').send(page));
 

@@ -1,4 +1,3 @@
-/** What is answered about the state of an object. */
 import { z } from 'zod';
 
 const finding = z

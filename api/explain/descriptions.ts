@@ -1,4 +1,3 @@
-/** The route of explanations. */
 import { routesOf } from '../http/route.ts';
 import { explanation } from './answers.ts';
 

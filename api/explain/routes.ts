@@ -18,7 +18,7 @@ import { addRoute } from '../http/route.ts';
 import { isObjectName } from '../resources/names.ts';
 import { explainResource } from './descriptions.ts';
 
-/** Each lists the organisation's resources at the API server: not as many at once as clients like. One more is for who has none. */
+/** Most explanations at a time, each of which lists resources at the API server; an organisation with none gets one more. */
 const AT_ONCE = 4;
 
 interface ExplainedKind {

@@ -1,6 +1,6 @@
 import { answerable, type ValidationIssue } from '../validation/issue.ts';
 
-/** The contract's `error` codes, with the status each answers. */
+/** Maps the contract's `error` codes to the statuses of their answers. */
 export const errorStatus = {
   bad_request: 400,
   unauthorized: 401,
@@ -25,22 +25,22 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** A field that another manager owns: it has to release the field, or `?force=true` takes it. */
+/** A field that another manager owns: that manager has to release it, or `?force=true` takes it. */
 export interface FieldConflict {
-  /** The REST name (`llm.model_name`), or the resource path (`.spec.suspend`) of what REST has no name for. */
+  /** The REST name (`llm.model_name`), or the resource path (`.spec.suspend`) of a field that REST has no name for. */
   readonly field: string;
   readonly manager: string;
 }
 
 export interface ApiErrorOptions {
   readonly conflicts?: readonly FieldConflict[];
-  /** Seconds, answered as `Retry-After`. */
+  /** In seconds; answered as `Retry-After`. */
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** A failure that is answered as `{error, message}`. The message is for the client: it holds no secrets and no internals. */
+/** Reports a failure that is answered as `{error, message}`. The message is for the client: it holds no secrets and no internals. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -63,14 +63,14 @@ export class ApiError extends Error {
 }
 
 /**
- * The same for an id of another organisation, an unknown one and an impossible one.
- * @param what of which kind the object would be, as it begins a sentence
+ * Makes the same failure for an id of another organisation, an unknown one and an impossible one.
+ * @param what noun for the kind of object, as it begins a sentence
  */
 export function notFound(what: string): ApiError {
   return new ApiError('not_found', `${what} not found`);
 }
 
-/** Answered as 422 `{detail: […]}`, with as many of the failures as one answer names. */
+/** Reports issues in a request, answered as 422 `{detail: […]}` with as many of them as one answer names. */
 export class ValidationError extends Error {
   override readonly name = 'ValidationError';
   readonly issues: readonly ValidationIssue[];

@@ -11,15 +11,15 @@ import { meets } from './permissions.ts';
 import { requestState, type RequestState } from './request-state.ts';
 import type { RouteDescription } from './route.ts';
 
-/** Longest credential that is looked at; ours have fewer than 100 characters. */
+/** Longest credential that is looked up, in characters; ours have fewer than 100. */
 const MAX_TOKEN_LENGTH = 512;
 
-/** For who comes through a proxy that needs the Authorization header for itself and takes it off, as a Kubernetes API server's does. */
+/** Header for clients behind a proxy that takes the Authorization header off for itself, as a Kubernetes API server's does. */
 const KEY_HEADER = 'x-parley-api-key';
 
 /**
- * Checks the key of every request to a known route, what it may do and how many it has made, before its body is read. Tenant headers of
- * clients are ignored.
+ * Checks the key of every request to a known route, its permissions and its rate limits, before the body is read. Tenant headers of clients
+ * are ignored.
  */
 export function registerAuthentication(app: FastifyInstance, dependencies: ApiDependencies): void {
   const { store, clock, logger, limits, registry, signing } = dependencies;
@@ -39,7 +39,7 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
 
   app.addHook('onRequest', async (request, reply) => {
     const { description } = request.routeOptions.config;
-    if (description === undefined) return; // no such route: 404 or 405 for every caller
+    if (description === undefined) return; // there is no such route: 404 or 405 for every caller
     const needed = description.permission;
     if (needed === 'public') return;
     const state = requestState(request);
@@ -48,7 +48,7 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
     await signing.load();
     const permitted = mayUse(caller, description);
     const countRequest: RequestState['countRequest'] = (over) => {
-      // What a key may not do is no use of what its organisation may do: others would have to do without.
+      // A request without permission counts against the key's own limits alone: the organisation's other keys shouldn't pay for it.
       const decision = limiter.take(caller, description, permitted ? 'all' : 'key');
       if (over === 'wait') return decision;
       const headers = limitHeaders(decision);
@@ -74,15 +74,15 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
   app.addHook('onClose', () => limiter.stop());
 }
 
-/** Whether the key is enough for the route, at least for what the key itself has made. */
+/** Returns whether the key is enough for the route, at least for objects that the key itself has made. */
 export function mayUse({ permissions }: Caller, { permission, permissionForOwn }: RouteDescription): boolean {
   if (permission === 'public' || meets(permissions, permission)) return true;
   return permissionForOwn !== undefined && meets(permissions, permissionForOwn);
 }
 
-/** The API key as it was sent. @throws ApiError `unauthorized` */
+/** Returns the API key as it was sent. @throws ApiError `unauthorized` */
 export function tokenOf(request: FastifyRequest): string {
-  // A proxy in between may have checked the other one.
+  // Two headers are ambiguous: a proxy in between may have checked the other one.
   if (timesSent(request, 'authorization') > 1) throw unauthorized('send one Authorization header, not several');
   const behindProxy = request.headers.authorization === undefined && timesSent(request, KEY_HEADER) === 1;
   const credential = behindProxy ? `Bearer ${String(request.headers[KEY_HEADER])}` : request.headers.authorization;

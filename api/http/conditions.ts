@@ -1,4 +1,4 @@
-/** Conditional writes and dry runs: `If-Match`, `?dry_run`, `?force`. */
+/** Reads conditional writes and dry runs: `If-Match`, `?dry_run`, `?force`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
@@ -10,7 +10,7 @@ export const writeQuery = z.object({
   force: z.boolean().default(false).describe('Take over fields that other field managers own.'),
 });
 
-/** Of what others may refer to. */
+/** Query of the deletion of an object that others may refer to. */
 export const deletionQuery = z.object({
   ...dryRunQuery,
   force: z
@@ -19,13 +19,13 @@ export const deletionQuery = z.object({
     .describe('Take it out of everything that uses it, also where other field managers own the field; without it the answer is 409 then.'),
 });
 
-/** The dry run of a creation makes an object without a version. */
+/** Sends the ETag. The dry run of a creation has an object without a version. */
 export function sendEtag(reply: FastifyReply, resourceVersion: string | undefined): void {
   if (resourceVersion !== undefined) void reply.header('etag', `"${resourceVersion}"`);
 }
 
 /**
- * The check that `If-Match` and `If-None-Match` ask for; weak tags never match the former. Source: RFC 9110, sections 13.1.1 and 13.1.2.
+ * Makes the check of `If-Match` and `If-None-Match`; weak tags never match the former. Source: RFC 9110, sections 13.1.1 and 13.1.2.
  * @returns a function of the present state that throws ApiError `precondition_failed`
  */
 export function preconditions({ headers }: FastifyRequest): (resourceVersion: string) => void {

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { ApiError } from './api-error.ts';
 
-/** Whether a body is compressed. */
 export const isEncoded = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
 

@@ -4,15 +4,15 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 import { ApiError } from './api-error.ts';
 import { requestState } from './request-state.ts';
 
-/** The slowest line on which an upload may come, in bytes a second: 50 MB take 53 minutes then. */
+/** Slowest rate at which an upload may come, in bytes a second: 50 MB take 53 minutes then. */
 const SLOWEST_LINE = 16 * 1024;
-/** How long what is left of a body is read and thrown away once the answer is out, in milliseconds. */
+/** Time in which the rest of a body is read and thrown away once the answer is out, in milliseconds. */
 const LINGER_MS = 30_000;
 
 /**
- * Answers for a handler that takes too long, and aborts what it waits for. Fastify's own `handlerTimeout` ends with the body of
- * the request, not with the answer to it. A client that goes away aborts nothing: a write that is carried to its end is cleaner than half of one.
- * An upload has its time once it is there; until then it has to keep coming. So has an answer that is sent as it is read to keep going.
+ * Ends a handler that takes too long with an answer, and aborts its work. Fastify's own `handlerTimeout` ends with the body of the request,
+ * not with the answer to it. A client that goes away aborts nothing: a completed write is cleaner than half of one. An upload has its time
+ * once it is there; until then it has to keep coming, and an answer that is sent as it is read has to keep going.
  */
 export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): void {
   const timers = new WeakMap<FastifyRequest, Timer>();
@@ -34,7 +34,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     if (!raw.complete) arm(request, LINGER_MS, () => void (raw.complete || raw.destroy()));
   });
 
-  /** An answer of many parts may take longer than a request, while its client takes it in. */
+  /** Extends the time while the client takes in the answer: one of many parts may take longer than a request. */
   function watchAnswer(request: FastifyRequest, reply: FastifyReply): void {
     const { socket } = request.raw;
     const before = socket.bytesWritten;
@@ -64,7 +64,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     });
   }
 
-  /** Many entries take long: as long as results come, there is progress. */
+  /** Extends the time as long as results come: many entries take long. */
   function watchEntries(request: FastifyRequest, reply: FastifyReply): void {
     const { socket } = request.raw;
     const before = socket.bytesWritten;
@@ -77,7 +77,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
 
   function over(request: FastifyRequest, reply: FastifyReply): void {
     if (request.routeOptions.config.description?.streamed === undefined) return end(request, reply);
-    // What reads the entries ends with the signal, and answers: it may have begun to.
+    // The reader of the entries ends with the signal, and answers: it may have begun to.
     requestState(request).abort(timeoutOf(request));
     arm(request, LINGER_MS, () => void reply.raw.destroy());
   }

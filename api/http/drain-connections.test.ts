@@ -22,7 +22,7 @@ it('a client that comes again and again over one connection leaves before the se
   const drained = connections.drain();
   const second = await ask();
   expect([second.statusCode, second.headers['connection'], await second.body.text()]).toEqual([200, 'close', 'here']);
-  // Its connection was the only one, so that nothing is waited for.
+  // The only connection has closed, so that the drain ends.
   await drained;
   await app.close();
   await dispatcher.close();
@@ -30,7 +30,7 @@ it('a client that comes again and again over one connection leaves before the se
 
 it('waits no longer than there is somebody', async () => {
   const app = fastify();
-  // Its time stands still: a wait never ends.
+  // This clock stands still, so that a wait would never end.
   const connections = connectionDrain(app, { clock: new FakeClock() });
   await app.listen({ host: '127.0.0.1', port: 0 });
   await expect(connections.drain()).resolves.toBeUndefined();

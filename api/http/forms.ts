@@ -1,4 +1,4 @@
-/** Forms with a file in them (`multipart/form-data`), read part by part as they arrive: a file is never whole in memory. */
+/** Reads forms with a file in them (`multipart/form-data`) part by part as they arrive: a file is never whole in memory. */
 import type { Readable } from 'node:stream';
 
 import multipart from '@fastify/multipart';
@@ -7,10 +7,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { encodedBody, isEncoded } from './content-encoding.ts';
 
-/** More parts than any form here has: of a browser that adds fields of its own. */
+/** Most parts of a form: more than any form here has, as a browser may add fields of its own. */
 const PART_LIMIT = 32;
 const FILE_LIMIT = 4;
-/** Longest value of a field that is kept, in bytes; what is too long for its field is longer than a field's own limit. */
+/** Longest value of a field that is kept, in bytes: beyond every field's own limit, so that a longer value is refused anyway. */
 const FIELD_BYTES = 64 * 1024;
 
 export type FormPart =
@@ -18,23 +18,23 @@ export type FormPart =
   | {
       readonly kind: 'file';
       readonly name: string;
-      /** As it was sent, folders and all. */
+      /** Name as it was sent, folders and all. */
       readonly filename: string;
-      /** To be read to its end, or destroyed, before the next part comes. Ends early, one byte after `fileBytes`. */
+      /** The caller reads it to its end, or destroys it, before the next part comes. Ends early, one byte after `fileBytes`. */
       readonly content: Readable;
-      /** What to answer where reading the content failed because the form broke off. */
+      /** Returns the failure to answer where reading the content failed because the form broke off. */
       readonly fault: () => ApiError | undefined;
     };
 
-/** `json`: its own Content-Type says so, and it was read as such. */
+/** The value of a field; `json` where its own Content-Type said so. */
 export type FieldValue = { readonly text: string; readonly truncated: boolean } | { readonly json: unknown };
 
-/** A field that says it is JSON isn't. */
+/** Reports a field that says it is JSON and isn't. */
 export class BrokenJsonFieldError extends Error {
   override readonly name = 'BrokenJsonFieldError';
 }
 
-/** Lets routes that have a `form` in their description be sent one, and no others. */
+/** Lets routes take forms that have a `form` in their description, and no others. */
 export function registerForms(app: FastifyInstance): void {
   void app.register(multipart, {
     // A name is judged as it was sent; the parser would cut folders off.
@@ -58,7 +58,7 @@ export function registerForms(app: FastifyInstance): void {
 }
 
 /**
- * The parts of a form in the order in which they come; none where there is no body.
+ * Yields the parts of a form in the order in which they come; none where there is no body.
  * @param fileBytes a file is read one byte further than this at most
  * @throws ApiError `bad_request` when the form can't be read to its end
  * @throws BrokenJsonFieldError at the end of the form

@@ -1,5 +1,6 @@
 /**
- * The header `Idempotency-Key`: a request that is sent again, because its answer was lost, is answered as the first time and makes nothing twice.
+ * Serves the header `Idempotency-Key`: a request that is sent again, because its answer was lost, is answered as the first time and makes
+ * nothing twice.
  *
  * | the first one | the one sent again is |
  * |---|---|
@@ -29,9 +30,9 @@ import type { RouteDescription } from './route.ts';
 
 const HEADER = 'idempotency-key';
 const LOC = ['header', 'Idempotency-Key'];
-/** Longer than a request takes, so that nobody carries out one that is still being carried out, in milliseconds. */
+/** Time that a claim outlasts its request, in milliseconds, so that nobody carries out a request that still runs. */
 const MARGIN_MS = 5_000;
-/** Of the answer, beside its body. */
+/** Headers of the answer that are kept beside its body. */
 const KEPT_HEADERS = ['content-type', 'etag', 'location', 'warning'];
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -53,13 +54,13 @@ export interface IdempotencyOptions {
   readonly logger: Logger;
 }
 
-/** What a repetition would do once more. Uploads are read as they arrive: their entries have keys of their own. */
+/** Returns whether repeating the route's request would make something twice. The entries of an upload have keys of their own. */
 export function takesIdempotencyKey(route: RouteDescription): boolean {
   const { method, permission, mcp, undocumented } = route;
   return method === 'POST' && permission !== 'public' && undocumented !== true && !isUpload(route) && mcp?.reads !== true;
 }
 
-/** To be called after everything that adds headers to answers. */
+/** Registers the header; comes after every hook that adds headers to answers. */
 export function registerIdempotency(app: FastifyInstance, { requests, requestTimeoutMs, logger }: IdempotencyOptions): void {
   const claims = new WeakMap<FastifyRequest, Claimed>();
 
@@ -91,7 +92,7 @@ export function registerIdempotency(app: FastifyInstance, { requests, requestTim
     try {
       await end(claimed, reply, payload);
     } catch (err) {
-      // It is carried out once more then, with the same ids.
+      // A repeated request is carried out once more then, with the same ids.
       logger.warn({ err, org: claimed.org }, 'failed to keep what was answered to a request with an Idempotency-Key');
     }
     return payload;
@@ -107,7 +108,7 @@ export function registerIdempotency(app: FastifyInstance, { requests, requestTim
   }
 }
 
-/** What is to be carried out once; undefined for a request like any other. @throws ApiError, ValidationError where the key can't be heeded */
+/** Returns the claim of a request to be carried out once, undefined for others. @throws ApiError, ValidationError for a bad key */
 function claimedBy(request: FastifyRequest): Claimed | undefined {
   const { description } = request.routeOptions.config;
   const sent = request.headers[HEADER];
@@ -126,7 +127,7 @@ function claimedBy(request: FastifyRequest): Claimed | undefined {
 
 const isUpload = ({ form, streamed }: Pick<RouteDescription, 'form' | 'streamed'>): boolean => form !== undefined || streamed !== undefined;
 
-/** As the route reads it: every spelling of true, and of several the last one. */
+/** Reads `dry_run` as the route does: every spelling of true, and the last of several values. */
 function isDryRun({ query }: FastifyRequest): boolean {
   const sent = [(query as Readonly<Record<string, unknown>>)['dry_run']].flat().at(-1);
   const read = readBoolean(sent, []);
@@ -138,7 +139,7 @@ function headerOf(reply: FastifyReply, name: string): string | readonly string[]
   return Array.isArray(value) ? value : String(value);
 }
 
-/** Equal for equal values: a client may write the fields of its body in another order. */
+/** Hashes a request. Equal values have equal hashes: a client may write the fields of its body in another order. */
 function fingerprintOf({ method, originalUrl, body }: FastifyRequest): Buffer {
   const text = Buffer.isBuffer(body) ? body.toString() : '';
   let value: string;
@@ -157,7 +158,7 @@ function replay(reply: FastifyReply, { status, headers, body }: Answer): Fastify
     .send(body);
 }
 
-/** What the request makes has the same ids whenever it is carried out. */
+/** Gives the objects that the request makes the same ids whenever it is carried out. */
 function makeRepeatable(
   request: FastifyRequest,
   { org, apiKeyId, key, fingerprint, madeAt }: IdempotentRequest & { readonly fingerprint: Buffer; readonly madeAt: Date },

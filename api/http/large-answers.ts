@@ -6,10 +6,10 @@ import type { FastifyInstance } from 'fastify';
 import { Pacer } from '../../platform/pacer.ts';
 import { isObject } from '../../platform/json.ts';
 
-/** Bytes that are put together before they are sent; longer answers are sent as they are written. */
+/** Bytes of an answer that is sent whole; longer answers are sent as they are written. */
 const WHOLE = 1024 * 1024;
 
-/** To be called after everything that changes answers. */
+/** Registers the hook; comes after every hook that changes answers. */
 export function registerLargeAnswers(app: FastifyInstance): void {
   app.addHook('preSerialization', async (_request, reply, payload) => {
     if (!hasList(payload)) return payload;
@@ -23,7 +23,7 @@ export function registerLargeAnswers(app: FastifyInstance): void {
     }
     const body =
       next.done === true ? Buffer.concat(written) : Readable.from(following([...written, next.value], parts), { objectMode: false });
-    // Fastify sends buffers and streams as well.
+    // Fastify's types allow only text here; it sends buffers and streams as well.
     void reply.serializer(() => body as unknown as string);
     return payload;
   });
@@ -34,13 +34,13 @@ async function* following(written: readonly Buffer[], parts: AsyncIterable<Buffe
   yield* parts;
 }
 
-/** As `JSON.stringify` writes it, in UTF-8. Lists one level below are cut into their items. */
+/** Writes an answer as `JSON.stringify` does, in UTF-8. Lists one level below are cut into their items. */
 export async function* jsonParts(answer: Readonly<Record<string, unknown>>): AsyncGenerator<Buffer> {
   const pacer = new Pacer();
   let separator = '{';
   for (const [name, value] of Object.entries(answer)) {
     const whole = Array.isArray(value) ? '[' : JSON.stringify(value);
-    // Undefined, and functions.
+    // JSON leaves out functions and undefined.
     if (whole === undefined) continue;
     yield Buffer.from(`${separator}${JSON.stringify(name)}:${whole}`);
     separator = ',';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { hasMoreValues, registerLargeBodies } from './large-bodies.ts';
 
-/** Answers in which turn of the event loop each body was read on. */
+/** Returns for each body in which turn of the event loop it was read. */
 async function turnsOfReading(bodies: readonly string[]): Promise<readonly number[]> {
   const app = fastify();
   app.removeAllContentTypeParsers();

@@ -1,6 +1,6 @@
 /**
- * Keeps large bodies from holding up other requests. Reading one takes some tens of milliseconds in which nothing else runs: so what can take
- * longer is refused, and those that come at the same moment take turns, with everything else that waits in between.
+ * Keeps large bodies from holding up other requests. Reading one takes some tens of milliseconds in which nothing else runs. So bodies that
+ * would take longer are refused, and those that come at the same moment take turns, with everything else that waits in between.
  */
 import type { FastifyInstance } from 'fastify';
 
@@ -13,7 +13,7 @@ const LARGE = 16 * 1024;
 /** Most values (texts, numbers, lists, objects …) in one body. An agent with 64 tools of 30 parameters each has half as many. */
 const MAX_VALUES = 20_000;
 
-/** To be called after the hooks that give a request its state. */
+/** Registers the hook; comes after the hooks that give a request its state. */
 export function registerLargeBodies(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ body }) => {
     if (!(body instanceof Uint8Array) || body.length < LARGE) return;
@@ -28,10 +28,10 @@ export function registerLargeBodies(app: FastifyInstance): void {
 
 const [quote, backslash, comma, openBracket, openBrace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
-/** Bytes of a text that are read one by one; the rest of a longer one is skipped at once. */
+/** Bytes of a text that are read one by one; the rest of a longer text is skipped at once. */
 const SHORT_TEXT = 64;
 
-/** Whether JSON holds more than `most` values, in one pass that makes nothing of them. Every one but the first follows a comma or a bracket. */
+/** Returns, in one pass that builds nothing, whether JSON has more than `most` values; all but one follow a comma or bracket. */
 export function hasMoreValues(json: Uint8Array, most: number): boolean {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   let values = 1;
@@ -43,7 +43,7 @@ export function hasMoreValues(json: Uint8Array, most: number): boolean {
   return values > most;
 }
 
-/** Where the quote stands that ends the text. */
+/** Returns the index of the quote that ends the text. */
 function endOfText(json: Buffer, from: number): number {
   for (let at = from; at < json.length;) {
     for (const near = at + SHORT_TEXT; at < near; at += json[at] === backslash ? 2 : 1)

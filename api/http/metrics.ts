@@ -4,7 +4,7 @@ export interface HttpMetrics {
   observe(request: { readonly route: string; readonly method: string; readonly status: number; readonly seconds: number }): void;
 }
 
-/** `route` is a pattern, never an address, so that the number of series stays small. */
+/** Makes the metrics of requests. `route` is a pattern, never an address, so that the number of series stays small. */
 export function httpMetrics(registry: Registry): HttpMetrics {
   const labelNames = ['route', 'method', 'status'] as const;
   const registers = [registry];
@@ -13,7 +13,7 @@ export function httpMetrics(registry: Registry): HttpMetrics {
     name: 'http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last of its answer.',
     labelNames: ['route', 'method'],
-    // There are dozens of routes: each bucket, and each further label, is a line for all of them.
+    // Each bucket, and each further label, adds a line for each of dozens of routes.
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers,
   });

@@ -5,9 +5,9 @@ import { ApiError } from './api-error.ts';
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Refuses what a browser sends from another site's page to routes that say so, before the key is looked at: a name that leads to this
- * server for a moment (DNS rebinding) doesn't make a page one of ours. Programs send no `Origin`.
- * Source: Model Context Protocol 2025-11-25, Streamable HTTP, security warning.
+ * Refuses requests from another site's page to routes that say so, before the key is looked at: a name that leads to this server for a
+ * moment (DNS rebinding) doesn't make a page one of ours. Programs send no `Origin`. Source: Model Context Protocol 2025-11-25, Streamable
+ * HTTP, security warning.
  * @param publicUrl address of this API for clients
  */
 export function registerOriginCheck(app: FastifyInstance, publicUrl: string | undefined): void {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { permissions } from '../../store/index.ts';
 import { describedRoutes, unstartedApi } from '../openapi/described-routes.ts';
 
-/** Which permission an address belongs to, said once more and in other words than the routes do: the first that fits. */
+/** Permissions by address, stated independently of the routes: the first that fits. */
 const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v2\/ai-agents\/:\w+\/(custom|builtin|mcp)-tools(\/|$)/, 'tools'],
-  // What was said in a call is nothing that belongs to the agent's settings.
+  // The words of a call don't belong to the agent's settings.
   [/^\/v2\/ai-agents\/:\w+\/postcall-analysis\//, 'calls'],
   [/^\/v2\/ai-agents(\/|$)/, 'agents'],
   [/^\/v1\/agent-tests(\/|$)/, 'agents'],
@@ -19,7 +19,7 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/call-recording(\/|$)/, 'recordings'],
   [/^\/api\/v1\/(knowledge-bases|vector\/search)(\/|$)/, 'knowledge_bases'],
 ];
-/** Asks with a body, and changes nothing. */
+/** Routes that ask with a body, and change nothing. */
 const reads = new Set(['/api/v1/vector/search', '/v1/call-recording/download', '/v1/call-recording/signed-url']);
 const publicPaths = /^\/(healthz|readyz|metrics|openapi\.json|docs(\/.*)?|v1\/call-recording\/signed\/:token)$/;
 

@@ -41,7 +41,7 @@ const metrics = defineRoute({
   },
 });
 
-/** `/healthz` says that the process answers, `/readyz` that it should be asked. Neither needs a key. */
+/** Serves `/healthz`, which says that the process answers, and `/readyz`, which says that it should be asked. Neither needs a key. */
 export function registerProbes(
   app: FastifyInstance,
   { readiness, registry, metricsToken }: Pick<ApiDependencies, 'readiness' | 'registry' | 'metricsToken'>,

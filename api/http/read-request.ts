@@ -8,7 +8,7 @@ import { warningsAnswer } from './warnings.ts';
 
 const noQuery = z.object({});
 
-/** Whether a name in the query that it doesn't know is refused: a write must not do what `?dry_run=true` should have shown. */
+/** Returns whether unknown names in the query are refused: a write must not do what `?dry_run=true` should have shown. */
 export function refusesUnknownQuery({
   query,
   method,
@@ -22,7 +22,7 @@ export function refusesUnknownQuery({
 }
 
 /**
- * Reads what the route takes; fields that it doesn't know become warnings of the answer.
+ * Reads the parts of a request that the route takes; unknown fields become warnings of the answer.
  * @throws ValidationError with every failure of every part
  */
 export function readRequest<S extends RequestSchemas>(request: FastifyRequest, schemas: S): ReadRequest<S> {
@@ -51,7 +51,7 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
   return result.value;
 }
 
-/** The answer of a write has `warnings` as well. */
+/** Returns the schemas of the route's answers; the answer of a write has `warnings` as well. */
 function answersOf({ routeOptions }: FastifyRequest): readonly z.ZodType[] {
   const answers = Object.values(routeOptions.config.description?.answers ?? {});
   return [warningsAnswer, ...answers.map(({ schema }) => schema).filter((schema) => schema !== undefined)];

@@ -1,4 +1,4 @@
-/** The dry run of a creation: what it answers is not there, and would have another id. */
+/** Answers the dry run of a creation: the object is not there, and would have another id. */
 import type { FastifyInstance } from 'fastify';
 
 import { isObject, type JsonObject } from '../../platform/json.ts';
@@ -11,7 +11,7 @@ const NOT_MADE = {
 };
 
 /**
- * @param ids fields that identify the object: empty, unless the client has chosen the value
+ * @param ids fields that identify the object: emptied, unless the client has chosen the value
  * @param sent the body of the request
  */
 export function rehearsed(answer: JsonObject, ids: readonly string[], sent: Uint8Array): JsonObject {

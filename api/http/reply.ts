@@ -1,4 +1,4 @@
-/** Every failure becomes one of the contract's bodies here, and nowhere else. */
+/** Turns every failure into one of the contract's bodies. No other module does. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { SearchUnavailableError } from '../../knowledge/search/search.ts';
@@ -12,14 +12,14 @@ import { StorageError } from '../../knowledge/storage/file-storage.ts';
 /** Seconds after which a client may try again when a server behind us is unavailable. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Fastify's own failures: everything else it may throw is ours. */
+/** Translates Fastify's own failures: everything else it may throw is ours. */
 const frameworkCodes: Readonly<Record<string, () => ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', 'the request body is too large: at most 1 MiB is read'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type', 'send the body as application/json'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new ApiError('bad_request', 'the body has not the length that Content-Length says'),
 };
 
-/** @returns the failure to answer with; what the client can't help becomes `internal_error`. */
+/** @returns the failure to answer with; a failure that the client can't help becomes `internal_error`. */
 export function toApiError(error: unknown): ApiError | ValidationError {
   if (error instanceof ApiError || error instanceof ValidationError) return error;
   if (error instanceof KubeError) return fromKube(error);
@@ -28,7 +28,7 @@ export function toApiError(error: unknown): ApiError | ValidationError {
       ? new ApiError('unavailable', 'the database is not available; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error })
       : internal(error);
   }
-  // A storage that refuses us is mended without the client.
+  // A storage that refuses us is repaired without the client.
   if (error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'refused'))
     return new ApiError('unavailable', 'the storage of files is not available; try again', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -41,13 +41,13 @@ export function toApiError(error: unknown): ApiError | ValidationError {
   return known?.() ?? internal(error);
 }
 
-/** What no route has translated: the API server being unavailable, or a defect. */
+/** Translates a failure that no route has translated: the API server is unavailable, or there is a defect. */
 function fromKube(error: KubeError): ApiError {
   if (error.code === 0 || error.code === 429 || error.code >= 500) {
     const seconds = error.retryAfterMs === undefined ? RETRY_AFTER_SECONDS : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
     return new ApiError('unavailable', 'the Kubernetes API is not available; try again', { retryAfterSeconds: seconds, cause: error });
   }
-  // A server that is coming up has no permissions loaded yet, and one that was set up wrong is mended without the client.
+  // A server that is starting has no permissions loaded yet, and one that was set up wrong is repaired without the client.
   if (error.code === 401 || error.code === 403) {
     return new ApiError('unavailable', 'the Kubernetes API does not let this server do that at present; try again', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -88,7 +88,7 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, error:
     });
 }
 
-/** Without an id: what is refused as a whole is not looked into. Source: Model Context Protocol 2025-11-25, Streamable HTTP. */
+/** Sends an error without an id: the refused request wasn't parsed. Source: Model Context Protocol 2025-11-25, Streamable HTTP. */
 function sendJsonRpcFailure(reply: FastifyReply, failure: ApiError | ValidationError): FastifyReply {
   const { status, code, headers } = failure instanceof ApiError ? failure : { status: 422, code: 'validation_failed', headers: {} };
   const retryAfter = (headers as Readonly<Record<string, string>>)['retry-after'];

@@ -11,35 +11,35 @@ import type { RateLimitDecision } from '../limits/rate-limiter.ts';
 import type { Caller } from './caller.ts';
 import { ApiError } from './api-error.ts';
 
-/** What is known of a request in addition to Fastify's own: for the answer's headers and the one log line at its end. */
+/** State of a request in addition to Fastify's own: for the answer's headers and the one log line at its end. */
 export class RequestState {
   readonly traceId: string;
   readonly span: Span | undefined;
   readonly startedAt: number;
   caller: Caller | undefined;
-  /** What went wrong, for the log: never for the client. */
+  /** The error for the log; the client never sees it. */
   failure: unknown;
   /** The code of the failure that was answered. */
   error: string | undefined;
   /** The limit that turned the request away. */
   limitedBy: string | undefined;
-  /** The MCP tool in whose course the request is made. */
+  /** The MCP tool that makes the request. */
   tool: string | undefined;
   /**
-   * Counts the request against the limits of its caller: where the route does that later than others (`countsLater`), or once more for what is as
-   * much work as several. Set where the request has limits.
+   * Counts the request against the limits of its caller: where the route does that later than others (`countsLater`), or once more for as
+   * much work as several requests. Set where the request has limits.
    * @throws ApiError `rate_limited`, unless the caller asks to `wait`
    */
   countRequest: ((over: 'refuse' | 'wait') => RateLimitDecision) | undefined;
-  /** Of a request with many: what became of them. */
+  /** Numbers of entries by outcome, for a request with many. */
   entries: Readonly<Record<string, number>> | undefined;
-  /** For the answer: what nothing read in the request. */
+  /** Warnings for the answer: nothing reads these parts of the request. */
   readonly warnings: string[] = [];
-  /** What the request has of answers: without effect, whatever it says. */
+  /** Fields of the request that only answers have; they have no effect, whatever their values. */
   readonly answered: AnsweredField[] = [];
-  /** The request only asks what would be. */
+  /** Set where the request only asks what it would change. */
   isDryRun = false;
-  /** For ids of what the request makes: the same ones again where it is carried out once more (see idempotency.ts). UUIDv7, and bytes. */
+  /** Makes ids for objects of the request: the same ones when it is carried out again (see idempotency.ts). UUIDv7, and bytes. */
   newUuid: () => string = uuidv7;
   randomBytes: (size: number) => Buffer = randomBytes;
   readonly #clock: Clock;
@@ -47,7 +47,7 @@ export class RequestState {
   readonly #abort = new AbortController();
   #ageSeconds: number | undefined;
 
-  /** @param options - `span`: of the request, where it is traced */
+  /** @param options.span the request's span, where it is traced */
   constructor(options: { readonly traceId: string; readonly span?: Span | undefined; readonly clock: Clock }) {
     this.traceId = options.traceId;
     this.span = options.span;
@@ -55,7 +55,7 @@ export class RequestState {
     this.startedAt = options.clock.monotonic();
   }
 
-  /** Runs `work` and adds its time to the phase `name`. What runs side by side in one phase counts once. */
+  /** Runs `work` and adds its time to the phase `name`. Work side by side in one phase counts once. */
   async timed<T>(name: string, work: () => Promise<T>): Promise<T> {
     const phase = this.#phase(name);
     if (phase.running++ === 0) phase.since = this.#clock.monotonic();
@@ -66,7 +66,7 @@ export class RequestState {
     }
   }
 
-  /** {@link timed} for what needs no waiting. */
+  /** Does the same as {@link timed} for synchronous work. */
   timedSync<T>(name: string, work: () => T): T {
     const phase = this.#phase(name);
     const since = this.#clock.monotonic();
@@ -85,7 +85,7 @@ export class RequestState {
     return phase;
   }
 
-  /** Aborts when the request has had its time. */
+  /** Aborts when the request's time is over. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -94,12 +94,12 @@ export class RequestState {
     this.#abort.abort(reason);
   }
 
-  /** The answer rests on what was known so long ago. */
+  /** Notes that the answer rests on state of this age. */
   answeredFromMemory(ageSeconds: number): void {
     this.#ageSeconds = Math.max(this.#ageSeconds ?? 0, ageSeconds);
   }
 
-  /** Seconds, for the header `Age`; undefined for an answer that is up to date. */
+  /** Seconds for the header `Age`; undefined for an answer that is up to date. */
   get ageSeconds(): number | undefined {
     return this.#ageSeconds;
   }
@@ -114,7 +114,7 @@ export class RequestState {
     return this.#clock.monotonic() - this.startedAt;
   }
 
-  /** Milliseconds by phase. */
+  /** Milliseconds, by phase. */
   get phases(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#phases].map(([name, { ms }]) => [name, Math.round(ms * 100) / 100]));
   }
@@ -129,12 +129,12 @@ interface Phase {
 const states = new WeakMap<object, RequestState>();
 const current = new AsyncLocalStorage<RequestState>();
 
-/** The request in whose course this is called; undefined in the background. */
+/** Returns the request that the present code runs for; undefined in the background. */
 export function currentRequest(): RequestState | undefined {
   return current.getStore();
 }
 
-/** Runs `work`, and everything that it starts, in the course of a request. */
+/** Runs `work`, and everything that it starts, for a request. */
 export function inRequest<T>(state: RequestState, work: () => T): T {
   const { span } = state;
   return current.run(state, span === undefined ? work : () => span.run(work));
@@ -150,7 +150,7 @@ export function requestState(request: FastifyRequest): RequestState {
   return state;
 }
 
-/** The caller of a route that needs a key. */
+/** Returns the caller of a route that needs a key. */
 export function callerOf(request: FastifyRequest): Caller {
   const { caller } = requestState(request);
   if (caller === undefined) throw new ApiError('unauthorized', 'this route needs an API key');

@@ -1,4 +1,4 @@
-/** How the facade's routes are declared: one description each, from which come registration, permission, validation and the OpenAPI document. */
+/** Declares the facade's routes by one description each; registration, permission, validation and the OpenAPI document come from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
@@ -10,84 +10,84 @@ import { readRequest } from './read-request.ts';
 import { callerOf, requestState } from './request-state.ts';
 import type { StreamedType } from './streamed-bodies.ts';
 
-/** How a route is offered to assistants as an MCP tool. Names, arguments, answers and most hints follow from the rest of the description. */
+/** Offers a route to assistants as an MCP tool. Names, arguments, answers and most hints follow from the rest of the description. */
 export interface ToolAnnotation {
-  /** It changes nothing, though it is no GET. */
+  /** Set where the route changes nothing, though it is no GET. */
   readonly reads?: true;
-  /** What it does reaches further than Parley's own objects. */
+  /** Set where the route's effect reaches further than Parley's own objects. */
   readonly openWorld?: true;
-  /** Lists of the answer that may be long. What doesn't fit is cut, and read on from with `offset`. */
+  /** Lists of the answer that may be long. They are cut to fit, and read on from with `offset`. */
   readonly longLists?: readonly string[];
-  /** The object can be read as a resource, too: `agents` for `parley://agents/{ai_agent_id}`. */
+  /** Set where the object can be read as a resource, too: `agents` for `parley://agents/{ai_agent_id}`. */
   readonly resource?: string;
 }
 
-/** A good answer; an empty one without `schema` and `contentType`. */
+/** Describes a good answer; an empty one has neither `schema` nor `contentType`. */
 export interface AnswerDescription {
   readonly description: string;
-  /** Of a JSON answer. What is answered is compared with it by the tests. */
+  /** Schema of a JSON answer. The tests compare answers with it. */
   readonly schema?: z.ZodType;
   /** `Content-Type` of any other answer, without parameters. */
   readonly contentType?: string;
   readonly example?: unknown;
-  /** What else is answered where the header `Accept` asks for it, by `Content-Type`. */
+  /** Other answers, by the `Content-Type` that the header `Accept` asks for. */
   readonly alternatives?: Readonly<Record<string, { readonly schema: z.ZodType; readonly example: unknown }>>;
   /** Names from the table of documented headers, in addition to those that every answer has. */
   readonly headers?: readonly ('ETag' | 'Age')[];
-  /** Which field of the answer is which path parameter of other routes: `{agent_id: 'ai_agent_id'}`. */
+  /** Maps path parameters of other routes to the fields of the answer that give them: `{agent_id: 'ai_agent_id'}`. */
   readonly identifies?: Readonly<Record<string, string>>;
 }
 
 export interface StreamedBody {
-  /** Of one entry in a body of lines; of the whole body else. */
+  /** Schema of one entry in a body of lines, and of the whole body otherwise. */
   readonly schema: z.ZodType;
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
 export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `:name` for parameters, in the documented form; the form with or without a slash at the end works as well. */
+  /** Path in the documented form, with `:name` for parameters; the form with or without a slash at the end works as well. */
   readonly path: string;
-  /** Unique; becomes the name of a function in generated clients. */
+  /** A unique id, which becomes the name of a function in generated clients. */
   readonly operationId: string;
-  /** The group it is listed under: one of `tags` in the OpenAPI document. */
+  /** The route's group: one of `tags` in the OpenAPI document. */
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What a key needs. */
+  /** The permission that a key needs. */
   readonly permission: Requirement;
-  /** Enough for what the key itself has made: `handle` sees to it that it is nothing else. */
+  /** A permission that is enough for objects that the key itself has made: `handle` makes sure that it is no other. */
   readonly permissionForOwn?: Exclude<Requirement, 'public' | 'any'>;
-  /** What each path parameter is, by name. */
+  /** Descriptions of the path parameters, by name. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** The body is a form (`multipart/form-data`) that `handle` reads as it arrives, with a file in it. Its fields, for the document. */
+  /** Fields of a form (`multipart/form-data`) with a file in it, for the document; `handle` reads the form as it arrives. */
   readonly form?: z.ZodObject;
-  /** The body holds many entries, which `handle` reads as they arrive; for the document, by `Content-Type`. */
+  /** Bodies with many entries for the document, by `Content-Type`. `handle` reads the entries as they arrive. */
   readonly streamed?: Readonly<Record<StreamedType, StreamedBody>>;
   /**
-   * `query` and `body` are for the document: what is stored decides how the request is read, and `handle` reads it, when it knows
+   * Leaves `query` and `body` to the document: the stored object decides how the request is read, so `handle` reads it once it knows
    * (`readRequest`).
    */
   readonly readsLater?: true;
-  /** Bodies that work, by what they show. */
+  /** Bodies that work, by a description of what each shows. */
   readonly bodyExamples?: Readonly<Record<string, unknown>>;
-  /** The route heeds `If-Match`. */
+  /** Set where the route checks `If-Match`. */
   readonly ifMatch?: true;
   /** Longest body, in bytes; 1 MiB where absent. */
   readonly bodyLimit?: number;
-  /** Not for clients of REST: it is no part of the OpenAPI document. */
+  /** Leaves the route out of the OpenAPI document: it isn't for clients of REST. */
   readonly undocumented?: true;
-  /** Assistants get it as a tool. */
+  /** Offers the route to assistants as a tool. */
   readonly mcp?: ToolAnnotation;
   /** `handle` counts the request against the limits (`requestState(…).countRequest`), once it knows what it is. */
   readonly countsLater?: true;
-  /** Browsers may send requests from the pages of this server, and of the own machine, and no others. */
+  /** Lets browsers send requests only from the pages of this server and of the own machine. */
   readonly ownOriginsOnly?: true;
-  /** Failures are answered as errors of JSON-RPC, which clients show to people. */
+  /** Answers failures as errors of JSON-RPC, which clients show to people. */
   readonly jsonRpc?: true;
-  /** By status. */
+  /** Answers by status. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Failures in addition to those that follow from the rest of the description (see `failuresOf`). */
   readonly errors?: readonly ErrorCode[];
@@ -99,7 +99,7 @@ type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer R
     ? Name
     : never;
 
-/** A request whose parts are read and sound. */
+/** A request whose parts have been read and are sound. */
 export type RouteContext<D extends RouteDescription> = (D extends { readonly readsLater: true } ? unknown : ReadRequest<D>) & {
   readonly params: Readonly<Record<ParamNames<D['path']>, string>>;
   readonly caller: D['permission'] extends 'public' ? undefined : Caller;
@@ -119,14 +119,14 @@ declare module 'fastify' {
   }
 }
 
-/** Describes the routes of a group: `tag` is what the OpenAPI document lists them under. Gives the compiler the exact type of a description. */
+/** Describes the routes of a group: `tag` is its name in the OpenAPI document. Gives the compiler the exact type of a description. */
 export const routesOf =
   <const T extends string>(tag: T) =>
   <const D extends Omit<RouteDescription, 'tag'>>(description: D): D & { readonly tag: T } => ({ tag, ...description });
 
 /**
- * From here on the server takes routes with a description only, and keeps the descriptions.
- * HEAD routes are Fastify's own, one for each GET, and share its description.
+ * Makes the server take only routes with a description from here on, and keeps the descriptions. HEAD routes are Fastify's own, one for
+ * each GET, and share its description.
  */
 export function requireDescriptions(app: FastifyInstance): void {
   const descriptions: RouteDescription[] = [];
@@ -138,7 +138,7 @@ export function requireDescriptions(app: FastifyInstance): void {
   });
 }
 
-/** Registers a route. Its parts are read before `handle` runs: a request that can't be used never gets there. */
+/** Registers a route. Its parts are read before `handle` runs: a request with unusable parts never gets there. */
 export function addRoute<D extends RouteDescription>(
   app: FastifyInstance,
   description: D,

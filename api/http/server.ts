@@ -28,15 +28,15 @@ import { registerRehearsals } from './rehearsals.ts';
 import { registerWarnings } from './warnings.ts';
 
 const BODY_LIMIT = 1024 * 1024;
-/** Longest time for the headers of a request, in milliseconds: who sends them drop by drop holds a connection, and no more. */
+/** Longest time for the headers of a request, in milliseconds: a client that sends them drop by drop holds a connection, and no more. */
 const HEADERS_TIMEOUT = 10_000;
-/** Longest time for a whole request to arrive, in milliseconds: for the slowest upload. Everything else has less (`registerDeadline`). */
+/** Longest time for a whole request to arrive, in milliseconds, for the slowest upload. Everything else has less (`registerDeadline`). */
 const REQUEST_TIMEOUT = 3_600_000;
-/** Longest address, headers included. */
+/** Longest address with headers, in bytes. */
 const MAX_HEADER_SIZE = 16 * 1024;
 
 /**
- * The server without its resources: traces, authentication, bodies, failures, probes, metrics and the log line of each request.
+ * Creates the server without its resources: traces, authentication, bodies, failures, probes, metrics and the log line of each request.
  * Routes accept a trailing slash. Bodies arrive as bytes: they are read with the query, so that all failures come in one answer.
  */
 export function createServer(dependencies: ApiDependencies): FastifyInstance {
@@ -45,11 +45,11 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     logger: false,
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT,
-    // Longer than the minute after which load balancers close an idle connection: the client side must close first.
+    // This is longer than the minute after which load balancers close an idle connection: the client side must close first.
     keepAliveTimeout: 75_000,
     http: { maxHeaderSize: MAX_HEADER_SIZE, headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 2_000 },
     trustProxy: limits.trustedProxies.length > 0 && [...limits.trustedProxies],
-    // Answers go out on a closing server too: what came in before the stop is finished.
+    // A closing server still sends answers: requests that came in before the stop are finished.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADER_SIZE },
@@ -59,7 +59,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   beginRequests(app, clock);
   warnOfUntrustedProxies(app, { clock, logger });
   registerDeadline(app, { clock, timeoutMs: limits.requestTimeoutMs });
-  // The body arrives outside of what the first hook began.
+  // The body arrives outside of the context that the first hook began.
   app.addHook('preValidation', (request, _reply, done) => inRequest(requestState(request), done));
   registerLargeBodies(app);
   addCachingHeaders(app);
@@ -88,11 +88,11 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   return app;
 }
 
-/** Each request has a state of its own, with its trace; everything else runs in it. */
+/** Gives each request a state of its own, with its trace; everything else runs in it. */
 function beginRequests(app: FastifyInstance, clock: Clock): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route, config } = request.routeOptions;
-    // Liveness probes come every few seconds: no span and no log line for those.
+    // Liveness probes come every few seconds, and get no span and no log line.
     const span =
       isTracing() && !isProbe(route ?? '')
         ? requestSpan({
@@ -105,11 +105,11 @@ function beginRequests(app: FastifyInstance, clock: Clock): void {
         : undefined;
     const traceId = span?.reference?.traceId ?? traceIdOf(request.headers);
     const state = new RequestState({ traceId, span, clock });
-    // A request that a tool makes comes from this process, in the course of the request that called the tool.
+    // A tool's request comes from this process, while the request that called the tool runs.
     state.tool = currentRequest()?.tool;
     startRequest(request, state);
     void reply.headers({ 'x-trace-id': traceId, 'x-content-type-options': 'nosniff' });
-    // The default Content-Type of a body; a request without a body gets none.
+    // A body gets this Content-Type by default; a request without a body gets none.
     if (hasBody(request)) request.headers['content-type'] ||= 'application/json';
     inRequest(state, done);
   });
@@ -118,7 +118,7 @@ function beginRequests(app: FastifyInstance, clock: Clock): void {
 function addCachingHeaders(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { ageSeconds, caller } = requestState(request);
-    // What is answered to a key is for its holder alone: there may be a token, a signed link or a secret in it.
+    // An answer to a key is for its holder alone: there may be a token, a signed link or a secret in it.
     if (caller !== undefined && !reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
     if (ageSeconds !== undefined && reply.statusCode < 500) void reply.header('age', String(ageSeconds));
     return payload;
@@ -142,7 +142,7 @@ function logRequests(app: FastifyInstance, { registry, logger }: Pick<ApiDepende
       tool: state.tool,
       status: reply.statusCode,
       error: state.error,
-      // To find the source of invalid keys.
+      // The address helps to find the source of invalid keys.
       client: state.error === 'unauthorized' ? request.ip : undefined,
       limitedBy: state.limitedBy,
       entries: state.entries,
@@ -166,7 +166,7 @@ function endSpan({ span, caller, error, failure }: RequestState, status: number)
   span.end();
 }
 
-/** What Node can't read as HTTP never becomes a request; it is answered in the same shape. */
+/** Answers input that Node can't read as HTTP, and that never becomes a request, in the same shape. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -208,7 +208,7 @@ function isProbe(route: string): boolean {
   return route === '/healthz' || route === '/readyz' || route === '/metrics';
 }
 
-/** A `%` that begins no UTF-8 escape is literal, so that such an id is simply one that doesn't exist. */
+/** Makes each `%` literal in a path with a broken escape, so that such an id is simply one that doesn't exist. */
 function withSoundEscapes(url: string): string {
   const [path = '', ...query] = url.split('?');
   try {

@@ -1,4 +1,4 @@
-/** Bodies of many entries, which their route reads as they arrive: they are never whole in memory. */
+/** Reads bodies of many entries as they arrive: they are never whole in memory. */
 import type { Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -6,11 +6,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { encodedBody, isEncoded } from './content-encoding.ts';
 
-/** Types of such bodies. */
+/** Content types of bodies with many entries. */
 export const STREAMED_TYPES = ['application/x-ndjson', 'application/zip'] as const;
 export type StreamedType = (typeof STREAMED_TYPES)[number];
 
-/** Lets routes that have `streamed` in their description be sent one, and no others. */
+/** Lets routes take such bodies that have `streamed` in their description, and no others. */
 export function registerStreamedBodies(app: FastifyInstance): void {
   for (const type of STREAMED_TYPES) app.addContentTypeParser(type, (_request, payload, done) => done(null, payload));
   app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -30,7 +30,7 @@ export function streamedType({ headers }: Pick<FastifyRequest, 'headers'>): Stre
   return STREAMED_TYPES.find((each) => each === type.trim().toLowerCase());
 }
 
-/** Of a request whose route has `streamed`. */
+/** Returns the body of a request whose route has `streamed`. */
 export function streamedBody({ body }: FastifyRequest): Readable {
   return body as Readable;
 }

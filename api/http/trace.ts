@@ -4,16 +4,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { readTraceparent, traceContextOf } from '../../platform/telemetry/trace-context.ts';
 import { isTracing, startSpan, type Span } from '../../platform/telemetry/tracing.ts';
 
-/** The trace that a request belongs to: its caller's, where it names a sound one, otherwise a new one (32 hexadecimal digits). */
+/** Returns the trace of a request: its caller's, where that is a sound one, otherwise a new one (32 hexadecimal digits). */
 export function traceIdOf(headers: IncomingHttpHeaders): string {
   return readTraceparent(headers['traceparent'])?.traceId ?? randomBytes(16).toString('hex');
 }
 
-/** The span of a request, in its caller's trace if it has one. By the semantic conventions for HTTP servers. */
+/** Starts the span of a request, in its caller's trace if it has one. It follows the semantic conventions for HTTP servers. */
 export function requestSpan(request: {
   readonly method: string;
   readonly route: string | undefined;
-  /** Without its query. */
+  /** Path without the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly operation: string | undefined;

@@ -5,7 +5,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { RequestState, startRequest } from './request-state.ts';
 import { registerTurnedAway } from './turned-away.ts';
 
-/** Answers with the status that the address names. */
+/** Makes a server that answers with the status in the address. */
 function server() {
   const clock = new FakeClock();
   const app = fastify();

@@ -3,16 +3,16 @@ import type { FastifyInstance } from 'fastify';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { requestState } from './request-state.ts';
 
-/** Answers to keys that are unknown, and to those that have made too many requests. */
+/** Statuses for unknown keys, and for keys that have made too many requests. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([401, 429]);
-/** How long such an answer waits, in milliseconds. */
+/** Delay of such an answer, in milliseconds. */
 const WAIT_MS = 250;
-/** Answers at most that wait at a time: each holds a connection. */
+/** Most answers that wait at a time: each holds a connection. */
 const WAITING_LIMIT = 2_000;
 
 /**
- * Has who is turned away wait a moment for that answer: a client that asks again at once, whatever `Retry-After` says, asks a few times a second
- * then instead of as often as the server can refuse it, at the cost of all others.
+ * Delays the answer to a client that is turned away. A client that asks again at once, whatever `Retry-After` says, then asks a few times a
+ * second instead of as often as the server can refuse it, at the cost of all others.
  */
 export function registerTurnedAway(app: FastifyInstance, { clock }: { readonly clock: Clock }): void {
   let waiting = 0;

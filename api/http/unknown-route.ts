@@ -11,12 +11,12 @@ export function registerUnknownRoutes(app: FastifyInstance): void {
     for (const each of [method].flat()) known.methods.add(each);
     methodsByPattern.set(pattern, known);
   });
-  // Before the body is looked at: whatever it is, it is at the wrong place.
+  // This runs before the body is read, which no route takes here.
   app.addHook('onRequest', async (request) => {
     if (!request.is404) return;
     const path = request.url.split('?')[0] ?? '';
     const matching = [...methodsByPattern].filter(([, { matcher }]) => matcher.test(path));
-    // As the router does: what is named stands before what is a parameter.
+    // The router prefers names to parameters, too.
     const [closest] = matching.toSorted(([a], [b]) => parametersOf(a) - parametersOf(b));
     if (closest === undefined) throw new ApiError('not_found', 'there is nothing at this address');
     const [, known] = closest;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 
-/** Between two warnings, in milliseconds: any client can send the header. */
+/** Time between two warnings, in milliseconds: any client can send the header. */
 const EVERY_MS = 3_600_000;
 
 /** Warns, once in a while, of an `X-Forwarded-For` that isn't believed: a proxy that PARLEY_TRUSTED_PROXIES doesn't name, or a client that pretends. */
@@ -11,7 +11,7 @@ export function warnOfUntrustedProxies(app: FastifyInstance, { clock, logger }: 
   let quietUntil = -Infinity;
   app.addHook('onRequest', (request, _reply, done) => {
     const { remoteAddress } = request.socket;
-    // Of a trusted proxy, `ip` is what the header says.
+    // The header's address replaces `ip` only where the proxy is trusted.
     if (request.headers['x-forwarded-for'] !== undefined && request.ip === remoteAddress && clock.monotonic() >= quietUntil) {
       quietUntil = clock.monotonic() + EVERY_MS;
       logger.warn(

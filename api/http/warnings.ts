@@ -1,4 +1,4 @@
-/** Answers name what nothing read in the request: in the header `Warning` and, where the answer is an object, in `warnings`. */
+/** Names the unread parts of a request in the answer: in the header `Warning` and, where the answer is an object, in `warnings`. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
@@ -7,7 +7,7 @@ import { volatile, type AnsweredField } from '../validation/unknown-fields.ts';
 import { readOnlyWarning, warningHeader } from '../validation/warning.ts';
 import { requestState } from './request-state.ts';
 
-/** What is added to a good answer. */
+/** Fields that are added to a good answer. */
 export const warningsAnswer = z.object({
   warnings: volatile(
     z
@@ -19,7 +19,7 @@ export const warningsAnswer = z.object({
   ),
 });
 
-/** Whether a field that only answers have was meant to say something: it isn't as it is stored. */
+/** Returns whether a sent field that only answers have differs from the stored value, and so was meant to change it. */
 function differs({ path, value, isVolatile }: AnsweredField, answer: unknown): boolean {
   if (isVolatile) return false;
   const stored = path.reduce<unknown>((at, step) => (at as Readonly<Record<string | number, unknown>> | null | undefined)?.[step], answer);

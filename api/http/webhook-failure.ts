@@ -1,16 +1,16 @@
-/** The group of the webhook routes has a body of its own for failures. A key that is not known or may not do something is answered as everywhere. */
+/** Gives the webhook routes their own body for failures. A key that is unknown or lacks a permission is answered as everywhere. */
 import type { FieldConflict } from './api-error.ts';
 import { ApiError, errorStatus, type ErrorCode, type ValidationError } from './api-error.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 
-/** Everything below this address, also what does not exist there. */
+/** Prefix of all webhook addresses, also of those that don't exist. */
 export const WEBHOOK_ROOT = '/v1/public/webhook';
 
 export function isWebhookPath(path: string): boolean {
   return path === WEBHOOK_ROOT || path.startsWith(`${WEBHOOK_ROOT}/`);
 }
 
-/** The value of `type` for every failure: what can't be used is one thing here, whether a schema or the API server says so. */
+/** Maps failures to values of `type`: unusable input has one, whether a schema or the API server rejects it. */
 export const webhookFailureTypes = {
   bad_request: 'VALIDATION_ERROR',
   not_found: 'NOT_FOUND',
@@ -31,14 +31,14 @@ export interface WebhookFailureBody {
   readonly status: number;
   readonly type: (typeof webhookFailureTypes)[WebhookFailureCode];
   readonly message: string;
-  /** Of a validation by field, of a conflict of owners its `conflicts`, otherwise empty. */
+  /** Issues by field for a validation, `conflicts` for a conflict of owners, otherwise empty. */
   readonly details: Readonly<Record<string, string | readonly FieldConflict[]>>;
   readonly timestamp: string;
   readonly path: string;
   readonly trace_id: string;
 }
 
-/** @returns undefined for what this group answers as all others do */
+/** @returns undefined for a failure that this group answers as all others do */
 export function webhookFailure(
   failure: ApiError | ValidationError,
   { url, traceId, now }: { readonly url: string; readonly traceId: string; readonly now: number },
@@ -69,7 +69,7 @@ function plain({ message, conflicts }: ApiError): Explanation {
   return { message, details: conflicts === undefined || conflicts.length === 0 ? {} : { conflicts } };
 }
 
-/** `page_size`, `retry_policy.maxRetryAttempts`, `headers.X-Tenant`; `body` where all of it is meant. */
+/** Maps issues by field: `page_size`, `retry_policy.maxRetryAttempts`, `headers.X-Tenant`; `body` stands for the whole body. */
 function byField(issues: readonly ValidationIssue[]): Explanation {
   const details = new Map<string, string>();
   for (const issue of issues) {

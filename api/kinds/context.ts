@@ -1,4 +1,4 @@
-/** The kinds as the facade sees them: their watch caches, and their states. */
+/** Gives the facade's kinds their watch caches and their states. */
 import type { ResourceDependencies } from '../dependencies.ts';
 import { createResourceContext, type ResourceContext } from '../resources/context.ts';
 import { States } from './states.ts';

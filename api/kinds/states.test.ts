@@ -14,7 +14,7 @@ const condition = (type: string, status: string, reason: string) => ({
   lastTransitionTime: '2026-06-01T00:00:00Z',
 });
 
-/** @param synced reason of `Synced` */
+/** @param options.synced reason of `Synced` */
 function anAgent(options: { ready?: readonly [string, string]; synced?: string; status?: object; metadata?: object } = {}): Stored<Agent> {
   const { ready = ['True', 'Available'], synced = 'RevisionServed', status, metadata } = options;
   return {

@@ -1,4 +1,4 @@
-/** The states of resources, from what this process knows of them and of what they depend on. */
+/** Decides the states of resources, from what this process knows of them and of their dependencies. */
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import type { Agent, AgentTest, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -10,14 +10,14 @@ export interface AgentState extends ResourceState {
   readonly desired_revision?: string;
 }
 
-/** In addition to the Agent itself, what its status has to have taken in. */
+/** Inputs that the agent's status has to have taken in, beside the Agent itself. */
 export interface AgentInputs {
-  /** All that name the agent and are not being deleted. */
+  /** Tools that name the agent and are not being deleted. */
   readonly tools: readonly Stored<Tool>[];
   readonly knowledgeBaseUid: string | undefined;
 }
 
-/** Reasons of the agent's `Synced` with which new calls, or those of its canary, get every tool that is usable. */
+/** Reasons of the agent's `Synced` with which new calls, or those of its canary, get every usable tool. */
 const SERVES_TOOLS: ReadonlySet<string> = new Set(['RevisionServed', 'RevisionReduced', 'CanaryRunning']);
 
 export class States {
@@ -31,7 +31,7 @@ export class States {
     return agentStateOf(agent, await this.#inputsOf(agent));
   }
 
-  /** @param agentName of the agent that the tool is looked at from */
+  /** @param agentName the agent from whose view the tool's state is */
   async tool(tool: Stored<Tool>, agentName: string): Promise<ResourceState> {
     const agent = this.#views.agents.newest(tool.metadata.namespace ?? '', agentName);
     if (agent === undefined) return { ready: false, reason: 'AgentNotReady', message: `the AI agent ${agentName} is not known here yet` };
@@ -67,7 +67,7 @@ export class States {
   }
 }
 
-/** A change of one of its tools, or of its knowledge base, counts as a change of the agent. */
+/** Returns the state of an agent. A change of one of its tools, or of its knowledge base, counts as a change of the agent. */
 export function agentStateOf(agent: Stored<Agent>, inputs: AgentInputs): AgentState {
   const { servingRevision, desiredRevision } = agent.status ?? {};
   const reported = stateOf(agent);
@@ -78,7 +78,7 @@ export function agentStateOf(agent: Stored<Agent>, inputs: AgentInputs): AgentSt
   };
 }
 
-/** A tool is in use when the agent that it is looked at from offers it. */
+/** Returns the state of a tool, which is in use when this agent offers it. */
 export function toolStateOf(tool: Stored<Tool>, agent: Stored<Agent>, inputs: AgentInputs): ResourceState {
   const own = stateOf(tool);
   if (!own.ready) return own;
@@ -90,7 +90,7 @@ export function toolStateOf(tool: Stored<Tool>, agent: Stored<Agent>, inputs: Ag
   return hasTakenIn(agent, inputs) ? own : RECONCILING;
 }
 
-/** What is suspended, on its way out or in no organisation takes nothing in, however long one waits. */
+/** Returns whether the operator follows the agent; one that is suspended, being deleted or in no organisation isn't followed. */
 function isFollowed({ metadata, status }: Stored<Agent>): boolean {
   return metadata.deletionTimestamp === undefined && conditionOf(status, 'Synced') !== undefined;
 }

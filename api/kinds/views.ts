@@ -1,4 +1,4 @@
-/** The watch caches of the kinds, with the indexes that the facade asks for. */
+/** Declares the watch caches of the kinds, with the indexes that the facade asks for. */
 import {
   agentKind,
   agentTestKind,
@@ -22,15 +22,15 @@ import { View, type ViewOptions } from '../resources/view.ts';
 
 export interface Views {
   readonly agents: View<Agent>;
-  /** Index `agent`: `namespace/agent name`. */
+  /** Its index `agent` has keys `namespace/agent name`. */
   readonly tools: View<Tool>;
-  /** Index `agent`: `namespace/agent name`. */
+  /** Its index `agent` has keys `namespace/agent name`. */
   readonly agentTests: View<AgentTest>;
-  /** Index `number`: of all organisations. */
+  /** Its index `number` spans all organisations. */
   readonly phoneNumbers: View<PhoneNumber>;
-  /** Index `displayName`: `namespace/name for people`. */
+  /** Its index `displayName` has keys `namespace/name for people`. */
   readonly knowledgeBases: View<KnowledgeBase>;
-  /** Index `displayName`: `namespace/name for people`. */
+  /** Its index `displayName` has keys `namespace/name for people`. */
   readonly webhookSubscriptions: View<WebhookSubscription>;
 }
 

@@ -1,4 +1,3 @@
-/** What is answered of documents and searches. */
 import { z } from 'zod';
 
 import { INGESTION_FAILURE_CODES } from '../../knowledge/ingestion-failure.ts';

@@ -1,4 +1,4 @@
-/** Which collection in Postgres stands behind the knowledge base that a request names. */
+/** Finds the collection in Postgres behind the knowledge base that a request names. */
 import { isObjectName } from '../resources/names.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
@@ -9,8 +9,8 @@ import { StoreError, type Collection, type KnowledgeStore } from '../../store/in
 import type { ApiDependencies } from '../dependencies.ts';
 
 /**
- * Asks Postgres first: what is put into a knowledge base and looked up there goes on while the Kubernetes API is unavailable.
- * One that was made a moment ago has no collection yet: its resource says what that is to be.
+ * Asks Postgres first: uploads and searches go on while the Kubernetes API is unavailable. A knowledge base that was just made has no
+ * collection yet: its resource describes the collection to make.
  */
 export class BaseCollections {
   readonly #views: Pick<KindContext['views'], 'knowledgeBases'>;
@@ -28,7 +28,8 @@ export class BaseCollections {
   }
 
   /**
-   * For reading. @returns undefined for a knowledge base into which nothing was ever put
+   * Finds the collection for a reader.
+   * @returns undefined for a knowledge base that never had a document
    * @throws ApiError `not_found` when there is no such knowledge base
    */
   async find(org: string, name: string): Promise<Collection | undefined> {
@@ -38,7 +39,7 @@ export class BaseCollections {
   }
 
   /**
-   * For writing: made where there is none yet.
+   * Finds the collection for a writer, and makes it where there is none yet.
    * @throws ApiError `not_found`, or `conflict` when the knowledge base can't take documents as it is configured
    */
   async ensure(org: string, name: string): Promise<Collection> {

@@ -1,4 +1,3 @@
-/** The knowledge bases' own routes. */
 import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';

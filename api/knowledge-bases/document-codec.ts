@@ -1,4 +1,4 @@
-/** Documents as they are answered. Pure. */
+/** Turns documents into answers. Pure. */
 import { addressOf } from '../../knowledge/websites/fetch-pages.ts';
 import type { DocumentRecord } from '../../store/index.ts';
 
@@ -59,7 +59,7 @@ const doing: Readonly<Record<DocumentRecord['stage'], string>> = {
 
 function pagesToRest({ urls, pageOutcomes }: DocumentRecord): readonly Json[] | null {
   if (urls === null) return null;
-  // What leads to one page is fetched once.
+  // Addresses that lead to the same page share its outcome: it is fetched once.
   const outcomes = new Map((pageOutcomes ?? []).map((outcome) => [addressOf(outcome.url), outcome]));
   return urls.map((url) => {
     const { status = 'pending', reason } = outcomes.get(addressOf(url)) ?? {};

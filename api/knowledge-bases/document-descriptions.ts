@@ -1,4 +1,3 @@
-/** The documents' routes. */
 import { deleted, listOf } from '../codec/answers.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { acknowledgement, chunksAnswer, documentAnswer, documentStatusAnswer } from './answers.ts';

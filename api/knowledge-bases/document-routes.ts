@@ -66,7 +66,7 @@ function acknowledge({ id, status }: DocumentRecord) {
   return { document_id: id, status, message: 'The document was accepted and is being ingested' };
 }
 
-/** A document's chunks as JSON, written as they are read: 20 MB of text are never whole in memory. */
+/** Streams a document's chunks as JSON, written as they are read: 20 MB of text are never whole in memory. */
 function chunkStream({ id, filename, status, chunkCount }: DocumentRecord, chunks: AsyncIterable<string>): Readable {
   const head = { document_id: id, filename, chunk_count: status === 'completed' ? chunkCount : 0, chunks: [] };
   return Readable.from(

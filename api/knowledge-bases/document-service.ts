@@ -1,4 +1,4 @@
-/** Documents of a knowledge base: taken on, looked at and deleted. All of it lives in Postgres. */
+/** Adds, reads and deletes documents of a knowledge base. All of their data is in Postgres. */
 import { Readable } from 'node:stream';
 
 import type { FastifyRequest } from 'fastify';
@@ -46,7 +46,7 @@ export class DocumentService {
     this.#starter = options.starter;
   }
 
-  /** The file is stored before the document is taken on: a document always has its file. */
+  /** Stores the file before it creates the document: a document always has its file. */
   async submitFile({ org, userId }: Caller, baseName: string, request: FastifyRequest): Promise<DocumentRecord> {
     const collection = await this.#bases.ensure(org, baseName);
     const id = newDocumentId();
@@ -65,7 +65,7 @@ export class DocumentService {
         createdBy: userId,
       });
     } catch (error) {
-      // A lost answer may have been a success: then the file is needed, and otherwise the sweep of orphaned files finds it.
+      // A lost answer may have been a success, and then the file is needed; otherwise the sweep of orphaned files finds it.
       if (!(error instanceof StoreError && error.kind === 'unavailable')) await this.#files.delete(key).catch(() => undefined);
       throw error;
     }
@@ -83,7 +83,7 @@ export class DocumentService {
     return this.#takeOn(collection, { id, kind: 'website', filename: urls[0] ?? '', urls, metadata: read.metadata, createdBy: userId });
   }
 
-  /** Oldest first. */
+  /** Lists documents, oldest first. */
   async list(
     org: string,
     baseName: string,
@@ -93,7 +93,7 @@ export class DocumentService {
     return collection === undefined ? { items: [] } : this.#store.documents.list({ org, collectionId: collection.id, ...page });
   }
 
-  /** @throws ApiError `not_found`, as every method here */
+  /** @throws ApiError `not_found`, as every method here does */
   async get(org: string, baseName: string, id: string): Promise<DocumentRecord> {
     return this.#get(org, await this.#bases.find(org, baseName), id);
   }
@@ -128,7 +128,7 @@ export class DocumentService {
     try {
       taken = await this.#store.documents.create({ ...document, org, collectionId });
     } catch (error) {
-      // Deleted while the file was on its way.
+      // The knowledge base was deleted while the file was on its way.
       if (error instanceof StoreError && error.kind === 'not_found') throw notFound('Knowledge base');
       throw error;
     }
@@ -151,7 +151,7 @@ export class DocumentService {
       sent += page.length;
       page = await this.#store.lookup.chunksOf({ org, documentId: id, after: page.at(-1)?.ordinal ?? -1, limit: CHUNK_PAGE });
     }
-    // An answer that breaks off is seen; one that ends early would be believed.
+    // A client notices an answer that breaks off; it would believe one that ends early.
     if (sent !== chunkCount) throw new Error(`document ${id}: deleted while its chunks were being answered`);
   }
 }

@@ -1,4 +1,4 @@
-/** Answers for the OpenAPI document. */
+/** Example answers for the OpenAPI document. */
 import { readyExample } from '../state/answers.ts';
 
 const times = { created_at: '2026-11-21T06:00:00.000Z', updated_at: '2026-11-21T06:00:04.000Z' };

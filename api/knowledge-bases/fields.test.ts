@@ -6,7 +6,7 @@ import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { validate } from '../validation/validate.ts';
 import { knowledgeBaseCreate, knowledgeBaseFieldNames, knowledgeBaseFromRest, knowledgeBaseToRest } from './fields.ts';
 
-/** Every field. */
+/** A body with every field. */
 const body = {
   name: 'Manuals',
   description: 'Of all devices',

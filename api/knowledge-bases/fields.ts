@@ -1,4 +1,4 @@
-/** Knowledge bases in REST: every field. Pure. */
+/** Lists every field of knowledge bases in REST. Pure. */
 import { z } from 'zod';
 
 import { knowledgeBaseKind, wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
@@ -111,18 +111,18 @@ export type KnowledgeBaseUpdate = z.output<typeof knowledgeBaseUpdate>;
 
 export const knowledgeBaseAnswer = z.object(answerShape(fields)).meta({ id: 'KnowledgeBase' });
 
-/** Paths of a KnowledgeBase's spec in REST's words. */
+/** Maps paths of a KnowledgeBase's spec to REST's names. */
 export const knowledgeBaseFieldNames = fieldNamesOf(fields);
 
 const NO_DOCUMENTS = { total: 0, processing: 0, completed: 0, failed: 0 };
 
-/** @param documents - how many there are; undefined for none */
+/** @param documents numbers of documents; undefined for none */
 export function knowledgeBaseToRest(base: Base, documents: CollectionOverview['documents'] | undefined): Readonly<Record<string, unknown>> {
   const reading: KnowledgeBaseReading = { secrets: masked, documents: documents ?? NO_DOCUMENTS };
   return readFields(fields, base, reading);
 }
 
-/** @see writeFields */
+/** Writes the fields of a request into the spec. @see writeFields */
 export function knowledgeBaseFromRest(
   body: KnowledgeBaseCreate | KnowledgeBaseUpdate,
   previous: KnowledgeBaseSpec | undefined,

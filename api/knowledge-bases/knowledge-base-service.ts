@@ -1,4 +1,4 @@
-/** Making, changing and deleting knowledge bases. Deleting one takes all that was put into it along, at once. */
+/** Makes, changes and deletes knowledge bases. Deleting one takes all of its documents along, at once. */
 import { unknownRerankProfile } from '../../knowledge/collection-spec.ts';
 import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { knowledgeBaseKind, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
@@ -28,10 +28,10 @@ export const knowledgeBaseResource: ResourceKind<KnowledgeBase> = {
 export interface KnowledgeBaseServiceOptions {
   readonly context: KindContext;
   readonly collections: KnowledgeStore['collections'];
-  /** That a knowledge base can name. */
+  /** Profiles that a knowledge base can name. */
   readonly rerankProfiles: ApiDependencies['knowledge']['rerankProfiles'];
   readonly starter: JobStarter;
-  /** What can use a knowledge base. */
+  /** Finders of the objects that can use a knowledge base. */
   readonly users: readonly FindUsers[];
 }
 
@@ -46,7 +46,7 @@ export class KnowledgeBaseService {
     this.#writer = new ResourceWriter(options.context, knowledgeBaseResource, this.#view);
   }
 
-  /** How many documents are in each, by the resource's name; what isn't in it has none. */
+  /** Returns the numbers of documents by the resource's name; a knowledge base that is missing has none. */
   documentCounts(org: string, bases: readonly Stored<KnowledgeBase>[]): Promise<ReadonlyMap<string, CollectionOverview['documents']>> {
     return this.#options.collections.documentCounts({ org, names: bases.map(({ metadata }) => metadata.name) });
   }
@@ -78,7 +78,7 @@ export class KnowledgeBaseService {
   }
 
   /**
-   * Nothing of it is found any more from the moment this returns, whatever its deletion policy says.
+   * Deletes a knowledge base. Searches find none of its documents from the moment this returns, whatever its deletion policy says.
    * @returns false when there is no such knowledge base
    * @throws ApiError `conflict` while an agent uses it, unless forced
    */
@@ -92,11 +92,11 @@ export class KnowledgeBaseService {
       mode.requireState?.(resourceVersion);
       await releaseFrom(this.#options.users, { what: 'the knowledge base', name }, caller, mode);
       const deletion = { uid, propagationPolicy: 'Background' } as const;
-      // What the API server would refuse must not cost the documents.
+      // A deletion that the API server would refuse must not cost the documents.
       await client.delete({ namespace: org, name }, { ...deletion, resourceVersion, dryRun: true });
       if (mode.dryRun) return true;
       await this.#tombstone(org, name, uid);
-      // The documents are gone, so the resource goes in whatever state it is by now.
+      // The documents are gone, so the resource is deleted in whatever state it is by now.
       await orUndefined(client.delete({ namespace: org, name }, deletion));
       this.#view.deleted(stored);
       // A request that still saw the resource may have added a document.
@@ -110,7 +110,7 @@ export class KnowledgeBaseService {
       this.#options.starter.clearCollection({ org, knowledgeBase, collectionId });
   }
 
-  /** @throws ValidationError with what only shows in the whole spec */
+  /** @throws ValidationError with problems that only the whole spec shows */
   #soundSpec(body: KnowledgeBaseUpdate, previous: KnowledgeBaseSpec | undefined): ReturnType<typeof knowledgeBaseFromRest> {
     const spec = knowledgeBaseFromRest(body, previous);
     const check = (base: KnowledgeBaseSpec) => [

@@ -1,4 +1,4 @@
-/** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
+/** Reads the `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
 import { isObject, parseJson } from '../../platform/json.ts';
 import { DOCUMENT_ID } from '../../knowledge/search/chunk-metadata.ts';
 import { FILTER_KEY } from '../../knowledge/search-filter.ts';
@@ -18,7 +18,7 @@ export function readMetadata(field: FieldValue): ReadMetadata {
   const text = 'text' in field ? field.text : JSON.stringify(field.json);
   if (Buffer.byteLength(text) > MAX_METADATA_BYTES || ('text' in field && field.truncated))
     return refused(`metadata may have ${MAX_METADATA_BYTES / 1024} KiB`);
-  // What a form sends of an empty field.
+  // Forms send an empty field like this.
   if (text.trim() === '') return { ok: true, metadata: {} };
   const value = 'text' in field ? parseJson(field.text) : field.json;
   if (value === undefined) return { ok: false, issue: brokenMetadata };
@@ -32,7 +32,7 @@ export function readMetadata(field: FieldValue): ReadMetadata {
   return { ok: true, metadata: Object.fromEntries(entries) as Readonly<Record<string, Scalar>> };
 }
 
-/** It is no JSON at all. */
+/** The issue of metadata that isn't JSON at all. */
 export const brokenMetadata: ValidationIssue = { type: 'json_invalid', loc, msg: 'JSON decode error' };
 
 function refused(reason: string): ReadMetadata {
@@ -48,7 +48,7 @@ function faultOf(key: string, value: unknown): string | undefined {
   return typeof value === 'boolean' ? undefined : 'has to be a text, a number or a boolean';
 }
 
-/** Postgres keeps neither in a text. */
+/** Returns whether Postgres keeps the text: it takes neither U+0000 nor half characters. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }

@@ -39,7 +39,7 @@ export function registerKnowledgeBases(
     pageTokens: context.pageTokens,
   });
   app.addHook('onClose', () => starter.close());
-  // Closed before the starter, which its last documents need.
+  // It closes before the starter, which its last documents need.
   registerBulkUpload(app, new BulkService({ bases, store: store.knowledge, files: knowledge.files, starter, clock, logger, registry }));
 
   addRoute(app, createKnowledgeBase, async ({ query, body, caller, reply }) => {
@@ -93,7 +93,7 @@ export function registerKnowledgeBases(
         ...(filter && { filter }),
       }),
     );
-    // Where nothing was ever put in, the resource says whether there is such a knowledge base at all.
+    // A knowledge base without a collection may not exist: its resource decides.
     if (hits === undefined) await timed('db', () => bases.find(org, name));
     return {
       query,
@@ -111,7 +111,7 @@ export function registerKnowledgeBases(
   });
 }
 
-/** The `filter` of a search. @throws ValidationError with everything in it that can't be applied */
+/** Reads the `filter` of a search. @throws ValidationError with every part of it that can't be applied */
 function readFilter(filter: Readonly<Record<string, unknown>>): EqualityFilter {
   const parsed = parseFilter(filter);
   if (parsed.ok) return parsed.filter;

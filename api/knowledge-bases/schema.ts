@@ -1,21 +1,20 @@
-/** Bodies of the routes of documents and searches. */
 import { z } from 'zod';
 
 import { LONGEST_FILTER_VALUE, MOST_FILTER_FIELDS } from '../../knowledge/search-filter.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
-/** Extensions of the files that are read, without the dot. */
+/** Extensions of the file types that Parley reads, without the dot. */
 export const fileExtensions = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls'] as const;
 /** Largest file, in bytes. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024;
 /** Longest metadata as text, in bytes. */
 export const MAX_METADATA_BYTES = 8 * 1024;
 
-/** Longest snippet of a hit, in characters: what is said in half a minute. */
+/** Longest snippet of a hit, in characters: an agent says it in half a minute. */
 export const SNIPPET_LENGTH = 500;
 
-/** For the document: what is sent is read by `readUpload`. */
+/** Describes the form for the document; `receiveUpload` reads it. */
 export const fileForm = z.object({
   file: z
     .string()
@@ -34,7 +33,7 @@ const pageUrl = withRule(
     .max(2048)
     .regex(/^https?:\/\//),
   (url, loc) => {
-    // Half of what the pattern lets through, `http://` and spaces, can't be asked for.
+    // The pattern lets `http://` and spaces through, which make no address.
     if (!URL.canParse(url) || /[\s\p{Cc}]/u.test(url)) return [issues.value(loc, 'this is no address of a web page')];
     const holdsCredentials = /^https?:\/\/[^/?#]*@/.test(url);
     return holdsCredentials
@@ -43,7 +42,7 @@ const pageUrl = withRule(
   },
 );
 
-/** What the fields have to look like is read by `readMetadata`, as for a file. */
+/** Describes the fields; `readMetadata` checks them, as for a file. */
 export const documentMetadata = z.record(z.string(), z.unknown()).meta({
   id: 'DocumentMetadataCreate',
   additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
@@ -57,14 +56,14 @@ export const websiteSubmission = z.object({
 
 export type WebsiteSubmission = z.output<typeof websiteSubmission>;
 
-/** Closed: a misnamed filter would be no filter. */
+/** The object is closed: a misnamed filter would be no filter. */
 export const searchRequest = z.strictObject({
   query: z.string().min(1).max(2000).describe('What to search for, in words: 1 to 2000 characters.'),
   knowledge_base_id: z.string().describe('The `id` of the knowledge base.'),
   top_k: z.int().min(1).max(100).default(5).describe('Chunks at most.'),
   filter: z
     .record(z.string(), z.unknown())
-    // What the fields have to look like: read by `parseFilter`, which takes nothing else for it.
+    // This describes the fields; `parseFilter` checks them, and takes no others.
     .meta({
       id: 'SearchFilter',
       additionalProperties: {

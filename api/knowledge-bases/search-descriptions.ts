@@ -1,4 +1,3 @@
-/** The search's route. */
 import { SEARCH_PATH } from '../limits/limit-class.ts';
 import { searchAnswer } from './answers.ts';
 import { defineRoute } from './descriptions.ts';

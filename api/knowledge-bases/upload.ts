@@ -14,7 +14,7 @@ import { type FileExtension, judgeFileName } from './file-name.ts';
 import { brokenMetadata, readMetadata } from './metadata.ts';
 import { fileExtensions, fileForm, MAX_FILE_BYTES } from './schema.ts';
 
-/** What a form may have in addition to the file, in bytes. */
+/** Most bytes of a form beside the file. */
 const ENVELOPE_BYTES = 1024 * 1024;
 
 export interface Upload extends StoredFile {
@@ -29,7 +29,7 @@ interface ReceivedFile extends StoredFile {
 }
 
 /**
- * Stores the file of the request's form under `key`. Whatever is thrown, nothing is left under it.
+ * Stores the file of the request's form under `key`. Whatever is thrown, no file is left under it.
  * @throws ValidationError, or ApiError `payload_too_large`, `unsupported_media_type` or `bad_request`
  */
 export async function receiveUpload(
@@ -87,7 +87,7 @@ class UploadForm {
     } else if (part.name === 'metadata') {
       const read = readMetadata(part.value);
       this.#metadata = read.ok ? read.metadata : {};
-      // A later part takes nothing back: the file may have been passed over already.
+      // A later part can't make up for this one: the file may have been passed over already.
       if (!read.ok) this.metadataIssues = [read.issue];
     }
   }
@@ -110,7 +110,7 @@ class UploadForm {
       this.#file = { name: judged.name, extension: judged.extension, ...stored };
     } catch (error) {
       if (error instanceof StorageError) throw error.kind === 'too_large' ? tooLarge() : error;
-      // The storage passes on what reading the form threw, and the reason of the signal.
+      // The storage rethrows the form's failure, and the reason of the signal.
       throw error instanceof ApiError ? error : (fault() ?? error);
     }
   }
@@ -122,7 +122,7 @@ class UploadForm {
     return { ...this.#file, metadata: this.#metadata };
   }
 
-  /** The sweep of orphaned files removes what cannot be removed now. */
+  /** Removes the file; the sweep of orphaned files removes it where this fails. */
   async discard(): Promise<void> {
     if (this.#file !== undefined) await this.#target.files.delete(this.#target.key).catch(() => undefined);
   }

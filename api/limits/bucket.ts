@@ -1,21 +1,21 @@
 /**
- * A token bucket as one number: the time at which it will be full again ("generic cell rate algorithm"). Each request moves that time
- * ahead by what it costs, and it may lie at most `burst` requests ahead. Needs no timer, and what several replicas take adds up by addition.
+ * Keeps a token bucket as one number: the time at which it will be full again ("generic cell rate algorithm"). Each request moves that time
+ * ahead by its cost, at most `burst` requests ahead. The bucket needs no timer, and the requests of several replicas add up by addition.
  */
 
 export interface RateLimit {
-  /** Requests a second, for as long as one likes. */
+  /** Requests a second, for any length of time. */
   readonly perSecond: number;
   /** Requests at once, from a full bucket. */
   readonly burst: number;
 }
 
-/** Milliseconds of the bucket's time that one request takes. */
+/** Returns the bucket's time that one request costs, in milliseconds. */
 export function costMs({ perSecond }: RateLimit): number {
   return 1000 / perSecond;
 }
 
-/** How a bucket stands that will be full in `aheadMs` milliseconds. A rest too small to be one request counts as none. */
+/** State of a bucket that will be full in `aheadMs` milliseconds. A rest too small to be one request counts as none. */
 export interface Standing {
   /** Requests that may be made at once. */
   readonly remaining: number;

@@ -1,6 +1,6 @@
 import type { RateLimit } from './bucket.ts';
 
-/** Where knowledge bases are searched. */
+/** Path of the search in knowledge bases. */
 export const SEARCH_PATH = '/api/v1/vector/search';
 
 export interface LimitedRoute {
@@ -14,18 +14,18 @@ export interface LimitedCaller {
   readonly org: string;
 }
 
-/** A named limit: for whom requests are counted, which of them, and how many there may be. */
+/** A named limit: whose requests are counted, which of them, and how many there may be. */
 export interface LimitClass {
-  /** Stands in answers, metrics and the log. */
+  /** Appears in answers, metrics and the log. */
   readonly name: string;
   readonly limit: RateLimit;
-  /** Whose requests add up. */
+  /** The subject whose requests add up. */
   readonly of: 'key' | 'organization';
-  /** Which requests count; all where absent. */
+  /** Returns whether a route's requests count; all do where absent. */
   readonly applies?: (route: LimitedRoute) => boolean;
 }
 
-/** Under which name the replicas add up. */
+/** Returns the name under which the replicas add up requests. */
 export function subjectOf({ name, of }: LimitClass, caller: LimitedCaller): string {
   return `${name}:${of === 'key' ? caller.keyId : caller.org}`;
 }

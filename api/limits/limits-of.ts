@@ -3,10 +3,10 @@ import { NumberAssignments, numberReservationMs, NumberPool } from '../../platfo
 import type { Limits } from '../dependencies.ts';
 import { SEARCH_PATH, type LimitClass } from './limit-class.ts';
 
-/** Where calls are made. */
+/** Paths of the routes that make calls. */
 const CALL_CREATION_PATHS: ReadonlySet<string> = new Set(['/v1/calls/create-web-call', '/v1/calls/dial-outbound-phone-call']);
 
-/** The limits that the configuration names: a rate of 0 switches one off. */
+/** Reads the limits from the configuration: a rate of 0 switches one off. */
 export function limitsOf(config: Config): Limits {
   const classes: readonly LimitClass[] = [
     {

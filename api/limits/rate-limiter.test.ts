@@ -30,7 +30,7 @@ function allowedOf(from: RateLimiter, requests: number, caller = alice, request:
   return allowed;
 }
 
-/** What Postgres does, without Postgres. */
+/** Adds up takes as Postgres does, without Postgres. */
 function sharedBuckets(clock: FakeClock) {
   const fullAt = new Map<string, number>();
   const state = { down: false, exchanges: 0 };
@@ -86,7 +86,7 @@ describe('one replica', () => {
     });
     expect(allowedOf(from, 100)).toBe(19);
     expect(limitHeaders(from.take(alice, get))).toMatchObject({ 'ratelimit-remaining': '0', 'ratelimit-reset': '2', 'retry-after': '1' });
-    // As promised: after Retry-After there is room again.
+    // After Retry-After there is room again, as promised.
     await clock.advance(1_000);
     expect(allowedOf(from, 100)).toBe(10);
   });
@@ -110,7 +110,7 @@ describe('one replica', () => {
     const refused = from.take(alice, searching);
     expect(tightestOf(refused.limits)?.class.name).toBe('search');
     expect(limitHeaders(refused)['ratelimit-policy']).toBe('20;w=2;comment="key", 30;w=2;comment="organization", 2;w=2;comment="search"');
-    // The eight that were refused took nothing from the key.
+    // The eight refused requests took nothing from the key.
     expect(allowedOf(from, 100)).toBe(18);
     expect(allowedOf(from, 100, bob)).toBe(10);
     expect(tightestOf(from.take(bob, get).limits)?.class.name).toBe('organization');
@@ -128,7 +128,8 @@ describe('several replicas', () => {
       for (const replica of replicas) allowed += allowedOf(replica, 3);
       await clock.advance(100);
     }
-    // A minute: one burst and 600, and what three other replicas let through before they knew, which is paid back.
+    // The expected number is that of a minute: one burst, 600, and the requests that three other replicas let through before they knew,
+    // which are paid back.
     expect(allowed).toBeGreaterThanOrEqual(600);
     expect(allowed).toBeLessThanOrEqual(20 + 600 + 3 * 20);
     await Promise.all(replicas.map((replica) => replica.stop()));

@@ -1,8 +1,8 @@
 /**
- * Counts here and adds up there: each replica decides from buckets of its own, at once and without asking, and a few times
- * a second the replicas exchange through Postgres what they have let through. Between two exchanges they may let through too much
- * together; what was too much is taken from what comes next, so that the rate holds in the long run. Without Postgres each
- * replica goes on by itself. Why so: docs/adr/0005-rate-limits.md.
+ * Counts here and adds up there: each replica decides from buckets of its own, at once and without asking, and a few times a second the
+ * replicas exchange through Postgres what they have let through. Between two exchanges they may let through too many requests together; the
+ * excess is taken from the following ones, so that the rate holds in the long run. Without Postgres each replica goes on by itself.
+ * docs/adr/0005-rate-limits.md has the reasons.
  */
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -13,7 +13,7 @@ import { subjectOf, type LimitClass, type LimitedCaller, type LimitedRoute } fro
 
 export interface RateLimiterOptions {
   readonly classes: readonly LimitClass[];
-  /** Absent: each replica for itself. */
+  /** Where absent, each replica counts for itself. */
   readonly exchange?: Pick<Store['rateLimits'], 'exchange' | 'forgetFull'>;
   /** Time between two exchanges, in milliseconds; nothing is sent while nothing happens. */
   readonly exchangeMs: number;
@@ -36,24 +36,24 @@ export interface RateLimitDecision {
 interface Bucket {
   readonly subject: string;
   readonly limit: RateLimit;
-  /** When it is full again, on the monotonic clock. */
+  /** Time at which it is full again, on the monotonic clock. */
   fullAt: number;
-  /** What was taken and not reported yet, in milliseconds of the bucket's time. */
+  /** Taken but unreported time, in milliseconds of the bucket's time. */
   unreportedMs: number;
-  /** When the first of that was taken. */
+  /** Time at which the first of that was taken. */
   unreportedSince: number;
 }
 
-/** Subjects at most that are counted at a time. An evicted one starts over, with what the other replicas know of it. */
+/** Most subjects that are counted at a time. An evicted one starts over, with the other replicas' counts. */
 const SUBJECTS = 20_000;
-/** Wait after an exchange that failed, in milliseconds. */
+/** Wait after a failed exchange, in milliseconds. */
 const RETRY_MS = 2_000;
 const FORGET_EVERY_MS = 600_000;
 
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
   readonly #buckets = new LruMap<string, Bucket>(SUBJECTS);
-  /** Those with something to report. */
+  /** Buckets with something to report. */
   #unreported = new Map<string, Bucket>();
   #timer: Timer | undefined;
   #exchanging: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export class RateLimiter {
 
   /**
    * Counts one request against all limits if each allows it, else against none.
-   * @param charged - `key` leaves out what the organisation's keys share
+   * @param charged with `key`, the limits that the organisation's keys share aren't charged
    */
   take(caller: LimitedCaller, route: LimitedRoute, charged: 'all' | 'key' = 'all'): RateLimitDecision {
     const now = this.#options.clock.monotonic();
@@ -83,7 +83,7 @@ export class RateLimiter {
     };
   }
 
-  /** Reports what is left to report, and ends. */
+  /** Reports the rest, and ends. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -103,7 +103,7 @@ export class RateLimiter {
     bucket.fullAt = Math.max(bucket.fullAt, now) + cost;
     if (this.#options.exchange === undefined) return;
     if (bucket.unreportedMs === 0) bucket.unreportedSince = now;
-    // What has been refilled since need not be reported: a full bucket is the most there can be.
+    // Refilled time need not be reported: a full bucket is the most there can be.
     bucket.unreportedMs = Math.min(bucket.unreportedMs + cost, bucket.limit.burst * cost);
     this.#unreported.set(bucket.subject, bucket);
     this.#exchangeLater(this.#failing ? RETRY_MS : this.#options.exchangeMs);
@@ -132,7 +132,8 @@ export class RateLimiter {
       for (const { bucket } of reported) {
         const aheadMs = ahead.get(bucket.subject);
         if (aheadMs === undefined) continue;
-        // Counted from when the request was sent: no client waits longer than its Retry-After. What was taken meanwhile is not in the answer.
+        // The time counts from when the request was sent: no client waits longer than its Retry-After. The answer lacks requests of the
+        // meantime.
         const fullAt = sentAt + aheadMs;
         bucket.fullAt = bucket.unreportedMs === 0 ? fullAt : Math.max(fullAt, bucket.unreportedSince) + bucket.unreportedMs;
       }

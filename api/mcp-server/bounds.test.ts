@@ -17,7 +17,7 @@ describe('an answer with long lists', () => {
           expect(part['id']).toBe(answer.id);
           for (const name of ['messages', 'turns'] as const) read[name].push(...(part[name] as unknown[]));
           const { read_on: next } = part;
-          // What is longer than the room has one place of each list.
+          // An answer longer than the room holds one item of each list.
           if (JSON.stringify(part).length > room + 100) expect((part['messages'] as unknown[]).length).toBeLessThanOrEqual(1);
           if (next) expect(next.offset).toBeGreaterThan(offset);
           offset = next?.offset;

@@ -1,4 +1,4 @@
-/** Runs a tool: a request to its route by the way of every other request, with the key of the caller. */
+/** Runs a tool as a request to its route, which takes the way of every other request, with the caller's key. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
 import { changesBetween } from './changes.ts';
@@ -7,7 +7,7 @@ import { describeFailure } from './errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { takesDryRun, requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
 
-/** What a route answered. */
+/** The answer of a route. */
 export interface RouteAnswer {
   readonly status: number;
   readonly text: string;
@@ -52,7 +52,7 @@ function readOnHint(readOn: unknown): readonly string[] {
   return [`The lists are cut: call again with offset: ${offset} to read on, up to ${of}.`];
 }
 
-/** A page that is too long is asked for again with fewer objects, so that its token leads on without a gap. */
+/** Asks again for fewer objects where a page is too long, so that its token leads on without a gap. */
 async function sendSmaller(tool: RouteTool, given: Arguments, first: ToolRequest, send: SendRequest): Promise<RouteAnswer> {
   let answer = await send(first);
   const shape = tool.route.query?.shape ?? {};
@@ -73,7 +73,7 @@ async function readBefore({ before: route, annotation }: RouteTool, given: Argum
   return status < 400 ? parsed(text) : undefined;
 }
 
-/** Answers of routes that are tools are objects; one without a body has nothing to say. */
+/** Parses an answer, which is an object for every route that is a tool; an answer without a body has no content. */
 function parsed(text: string): JsonObject | undefined {
   return text === '' ? undefined : (JSON.parse(text) as JsonObject);
 }

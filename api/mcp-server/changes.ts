@@ -1,22 +1,22 @@
-/** What a change would do to an object, field by field. Pure. */
+/** Lists what a change would do to an object, field by field. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 
 import { cutText } from '../../platform/cut-text.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 
 export interface FieldChange {
-  /** With dots: `llm.model_name`. */
+  /** Path of the field with dots: `llm.model_name`. */
   readonly field: string;
-  /** Absent where the field is new, and `to` where it goes. */
+  /** Absent where the field is new; `to` is absent where the field is removed. */
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
-/** Says how an object is doing, not what it is. */
+/** These fields tell how an object is doing, and are no configuration. */
 const NOT_CONFIGURATION: ReadonlySet<string> = new Set(['state', 'created_at', 'updated_at', 'warnings']);
 const MAX_TEXT = 500;
 
-/** Lists are compared as a whole, as they are written. */
+/** Lists the changed fields. Lists of values are compared as a whole, as they are written. */
 export function changesBetween(before: JsonObject, after: JsonObject, prefix = ''): readonly FieldChange[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name): readonly FieldChange[] => {

@@ -1,14 +1,14 @@
-/** Failures of REST in the words of a tool's result. Pure. */
+/** Describes REST's failures for the result of a tool. Pure. */
 import { isObject } from '../../platform/json.ts';
 
 export interface Failure {
   readonly status: number;
-  /** As the route answered. */
+  /** Body of the route's answer. */
   readonly body: unknown;
   readonly retryAfter: string | undefined;
 }
 
-/** The code and message of the failure, what is wrong with which argument, and when to try again. */
+/** Describes the code and message of the failure, the faults of each argument, and when to try again. */
 export function describeFailure({ status, body, retryAfter }: Failure): string {
   const { error, message, detail, conflicts } = isObject(body) ? body : {};
   const code = typeof error === 'string' ? error : status === 422 ? 'validation_failed' : 'failed';

@@ -1,4 +1,4 @@
-/** Objects as MCP resources: `parley://agents/receptionist` is what `get_agent` answers. Pure. */
+/** Offers objects as MCP resources: `parley://agents/receptionist` reads as the answer of `get_agent`. Pure. */
 import { requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
 
 interface ResourceTemplate {
@@ -24,7 +24,7 @@ export function templateOf({ annotation, definition, route }: RouteTool): readon
   ];
 }
 
-/** @returns the request that reads a resource; undefined where no tool answers such a one */
+/** @returns the request that reads a resource; undefined where no tool answers it */
 export function addressOf(uri: string, tools: Iterable<RouteTool>): ToolRequest | undefined {
   const [, resource, id = ''] = /^parley:\/\/([a-z-]+)\/([^/?#]+)$/.exec(uri) ?? [];
   const tool = [...tools].find(({ annotation }) => resource !== undefined && annotation.resource === resource);

@@ -1,4 +1,4 @@
-/** `/mcp`: the routes that assistants may use, as an MCP server over streamable HTTP without sessions. Why so: docs/adr/0060-mcp-server.md. */
+/** Serves `/mcp` to assistants: MCP over streamable HTTP without sessions. docs/adr/0060-mcp-server.md has the reasons. */
 import { randomBytes } from 'node:crypto';
 
 import { createMcpHandler } from '@modelcontextprotocol/server';
@@ -69,10 +69,10 @@ export function registerMcp(app: FastifyInstance, { registry, logger }: { readon
     let text: string;
     try {
       answer = await handler.fetch(webRequest(request, gone.signal), message === undefined ? {} : { parsedBody: message });
-      // To its end, as a stream of the SDK begins before the tool does.
+      // This waits for the end: a stream of the SDK begins before the tool does.
       text = await answer.text();
     } finally {
-      // Refused before it came to the request that would have counted.
+      // It was refused before it became the request that would have counted.
       if (leadsOn && !sent) state.countRequest?.('refuse');
     }
     for (const [name, value] of answer.headers) if (name !== 'cache-control') void reply.header(name, value);
@@ -80,7 +80,7 @@ export function registerMcp(app: FastifyInstance, { registry, logger }: { readon
   });
 }
 
-/** @throws ApiError for several messages at once; what is no JSON is left to the SDK to refuse */
+/** @throws ApiError for several messages at once; the SDK refuses a body that isn't JSON */
 function messageOf({ body }: FastifyRequest): unknown {
   if (!(body instanceof Uint8Array)) return undefined;
   let message: unknown;
@@ -93,19 +93,19 @@ function messageOf({ body }: FastifyRequest): unknown {
   return message;
 }
 
-/** The name of the tool that a message calls, if there is one. */
+/** Returns the name of the tool that a message calls, if there is one. */
 function toolOf(message: unknown, tools: ReadonlyMap<string, RouteTool>): string | undefined {
   const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { readonly name?: unknown } | null };
   const name = method === 'tools/call' ? params?.name : undefined;
   return typeof name === 'string' && tools.has(name) ? name : undefined;
 }
 
-/** Whether a message should lead to a request of its own, which counts as any other does; one more for the message would be one too many. */
+/** Returns whether a message leads to a request of its own; that counts as any other does, so the message must not count, too. */
 function sendsRequest(message: unknown, tools: ReadonlyMap<string, RouteTool>): boolean {
   return toolOf(message, tools) !== undefined || (message as { readonly method?: unknown } | null)?.method === 'resources/read';
 }
 
-/** Makes requests in this process, with the key and the trace of `request`; `limits` are the headers that say how the limits stand after them. */
+/** Makes requests in this process, with the key and trace of `request`; `limits` are the headers of the limits afterwards. */
 function injector(app: FastifyInstance, request: FastifyRequest) {
   const { headers, ip } = request;
   const { span, traceId } = requestState(request);

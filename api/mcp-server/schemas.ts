@@ -1,21 +1,21 @@
-/** zod schemas as the JSON Schemas of MCP tools: complete in themselves, and no deeper and wordier than a model needs. Pure. */
+/** Turns zod schemas into JSON Schemas of MCP tools: complete in themselves, and no deeper and wordier than a model needs. Pure. */
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 
 export interface ShortSchemaOptions {
-  /** What is sent, where defaults make a field optional, or what is answered. */
+  /** `input` for requests, where defaults make a field optional, or `output` for answers. */
   readonly io: 'input' | 'output';
-  /** Levels of objects that are written out; those below are any object. */
+  /** Levels of objects that are written out; deeper ones are any object. */
   readonly depth: number;
   readonly descriptions: boolean;
-  /** Whether null is named where it may stand for a value. */
+  /** Whether null is listed where it may stand for a value. */
   readonly nulls: boolean;
 }
 
-/** What says something to a model. Sizes and patterns are left to the route, whose errors name the field and the cure. */
+/** Keywords that tell a model something. The route checks sizes and patterns, and its errors name the field and the cure. */
 const KEPT = ['type', 'enum', 'const', 'format', 'default', 'minimum', 'maximum', 'required', 'maxItems'] as const;
 
-/** @returns a schema that everything fits which fits the zod schema */
+/** @returns a schema that accepts every value that the zod schema accepts */
 export function schemaOf(schema: z.ZodType, { io, depth, descriptions, nulls }: ShortSchemaOptions): JsonObject {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, { target: 'draft-2020-12', io }) as JsonObject & {
     readonly $defs?: Readonly<Record<string, JsonObject>>;
@@ -48,14 +48,14 @@ export function schemaOf(schema: z.ZodType, { io, depth, descriptions, nulls }: 
   return short(root, depth);
 }
 
-/** What a reference leads to, described by the place that refers to it where that says something. */
+/** Resolves a reference; the description at the referring place wins, where it has one. */
 function resolved(node: JsonObject, definitions: Readonly<Record<string, JsonObject>>): JsonObject {
   const { $ref: reference, ...rest } = node;
   if (typeof reference !== 'string') return node;
   return { ...resolved(definitions[reference.replace('#/$defs/', '')] ?? {}, definitions), ...rest };
 }
 
-/** Several types are as many variants: some providers of models know no others. */
+/** Turns several types into as many variants: some providers of models know no others. */
 function union({ type: types, description, ...rest }: JsonObject & { readonly type: readonly string[] }, nulls: boolean): JsonObject {
   const variantOf = (type: string): JsonObject => (type === 'null' ? { type } : { type, ...rest });
   const variants = types.filter((type) => nulls || type !== 'null').map(variantOf);
@@ -68,7 +68,7 @@ function unique(schemas: readonly JsonObject[]): readonly JsonObject[] {
   return [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
 }
 
-/** zod's limits of whole numbers where there are no others. */
+/** Returns whether a value is zod's limit of whole numbers where the schema has none. */
 function isVastLimit(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) === Number.MAX_SAFE_INTEGER;
 }

@@ -1,4 +1,4 @@
-/** One request of a client, answered by the MCP SDK: the tools and resources that its key may use. */
+/** Answers one request of a client with the MCP SDK: it offers the tools and resources that the client's key may use. */
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -19,7 +19,7 @@ Every tool that writes validates only and answers what would change, until it is
 Lists come in pages: pass next_page_token as page_token. A write is in use when the state of the object is ready; if it is not, explain_resource says why and what to do.`;
 
 export interface ServerOptions {
-  /** All there are, by name. */
+  /** All tools, by name. */
   readonly tools: ReadonlyMap<string, RouteTool>;
   readonly mayUse: (tool: RouteTool) => boolean;
   readonly send: SendRequest;

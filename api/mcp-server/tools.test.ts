@@ -49,7 +49,7 @@ describe('the tools', () => {
     expect(tools.length).toBeLessThanOrEqual(30);
     expect(tokens(tools)).toBeLessThan(25_000);
     expect(tokens(tools.filter(({ definition }) => definition.annotations?.readOnlyHint))).toBeLessThan(6_000);
-    // One type each: some providers of models know no others.
+    // Each schema has one type: some providers of models know no others.
     expect(JSON.stringify(tools)).not.toMatch(/"type":\[/);
   });
 

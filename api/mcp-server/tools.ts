@@ -1,4 +1,4 @@
-/** Routes as MCP tools: name, texts, schemas and hints of each follow from its description. Pure. */
+/** Turns routes into MCP tools: name, texts, schemas and hints of each follow from its description. Pure. */
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
@@ -10,11 +10,11 @@ export interface RouteTool {
   readonly definition: Tool;
   readonly route: RouteDescription;
   readonly annotation: ToolAnnotation;
-  /** Of an update: the route that reads the object. */
+  /** The route that reads the object before an update; undefined for other tools. */
   readonly before: RouteDescription | undefined;
 }
 
-/** The address, and what is sent to it. */
+/** An address, and the body for it. */
 export interface ToolRequest {
   readonly method: RouteDescription['method'];
   readonly url: string;
@@ -23,7 +23,7 @@ export interface ToolRequest {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Objects that are written out in arguments and in answers: a deeper one is any object, and the route says what is wrong with it. */
+/** Depth of objects that are written out: a deeper one is any object, and the route says what is wrong with it. */
 const ARGUMENTS = { io: 'input', depth: 3, descriptions: true } as const;
 const ANSWERS = { io: 'output', depth: 1, descriptions: false, nulls: true } as const;
 
@@ -49,7 +49,7 @@ export function toolsOf(routes: readonly RouteDescription[]): readonly RouteTool
   });
 }
 
-/** `getCall` → `get_call` */
+/** Turns `getCall` into `get_call`. */
 export function toolNameOf(operationId: string): string {
   return operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -86,7 +86,7 @@ function inputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObjec
     Object.fromEntries(params),
     { ...propertiesOf(query), ...(takesDryRun(route) && { dry_run: dryRun }) },
     annotation.longLists === undefined ? {} : { offset },
-    // An id that the body may repeat is that of the address.
+    // Where the body may repeat an id of the address, the address supplies it.
     Object.fromEntries(Object.entries(propertiesOf(body)).filter(([name]) => !(name in (route.params ?? {})))),
   ];
   const names = parts.flatMap((part) => Object.keys(part));
@@ -96,10 +96,10 @@ function inputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObjec
   return { type: 'object', properties: Object.assign({}, ...parts) as JsonObject, ...(required.length > 0 && { required }) };
 }
 
-/** A body that is one of several objects is one argument; the fields of any other stand next to those of the query. */
+/** Returns the arguments of a body: one argument for one of several objects, otherwise its fields beside those of the query. */
 function bodyOf(route: RouteDescription): JsonObject {
   if (route.body === undefined) return {};
-  // In an update null brings back the default; what is made has it by itself.
+  // In an update null brings back the default; a new object has it without null.
   const schema = schemaOf(route.body, { ...ARGUMENTS, nulls: route.method !== 'POST' });
   return isOneArgument(route) ? { properties: { body: schema }, required: ['body'] } : schema;
 }
@@ -116,7 +116,7 @@ function outputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObje
     ...(takesDryRun(route) && { dry_run: { type: 'boolean' }, changes }),
     ...(annotation.longLists !== undefined && { read_on: readOn }),
   };
-  // A union has no properties of its own: what is added is allowed as it is.
+  // A union has no properties of its own, and allows the added ones as it is.
   return {
     type: 'object',
     ...answered,
@@ -124,14 +124,14 @@ function outputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObje
   };
 }
 
-/** @returns the arguments that are no id and have to be one */
+/** @returns the arguments that should be ids and aren't */
 export function wrongIds({ params = {} }: RouteDescription, given: Arguments): readonly string[] {
   return Object.keys(params).filter((name) => !isId(given[name]));
 }
 
 /**
- * What the arguments of a call ask of the route, their ids being sound. What is in no part of it goes where unknown fields are warned of,
- * and nothing but `dry_run: false` makes a change.
+ * Builds the request of a call whose ids are sound. An argument of no part goes where unknown fields are warned of, and nothing but
+ * `dry_run: false` makes a change.
  */
 export function requestOf({ route, annotation }: Pick<RouteTool, 'route' | 'annotation'>, given: Arguments): ToolRequest {
   const inPath = Object.keys(route.params ?? {});
@@ -149,7 +149,7 @@ export function requestOf({ route, annotation }: Pick<RouteTool, 'route' | 'anno
   };
 }
 
-/** Dots would be resolved as parts of the address, which then leads to something else. */
+/** Returns whether a value can be an id. The URL parser would resolve dots as parts of the address, which then leads elsewhere. */
 function isId(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && value !== '.' && value !== '..' && value.isWellFormed();
 }

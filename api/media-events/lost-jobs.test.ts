@@ -7,7 +7,7 @@ import { LostJobs } from './lost-jobs.ts';
 
 const room = 'call-1';
 
-/** A call as Postgres and the media server have it, and what was done to it. */
+/** Sets up a call in Postgres and the media server, and records the actions on it. */
 function stage(change: Partial<CallRecord> | undefined, { agent = false }: { readonly agent?: boolean } = {}) {
   const clock = new FakeClock();
   const state = {
@@ -38,7 +38,7 @@ function stage(change: Partial<CallRecord> | undefined, { agent = false }: { rea
     onEnded: () => undefined,
   });
   const settle = async (ms: number): Promise<void> => {
-    // Promises between timers.
+    // Promises have to settle between timers.
     for (let left = ms; left >= 0; left -= 1_000) {
       await new Promise((resolve) => setImmediate(resolve));
       await clock.advance(Math.min(1_000, left));

@@ -1,5 +1,5 @@
 /**
- * Calls whose agent has gone from their room. A killed job reports nothing; the media server notices. Its event is a hint to look:
+ * Finds calls whose agent has gone from their room. A killed job reports nothing; the media server notices. Its event is a hint to check:
  * the call ends only if its agent is not in the room now, and its job has sent no heartbeat for longer than a job ever waits.
  */
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
@@ -8,11 +8,11 @@ import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
 
-/** A job sends a heartbeat every 8 s: one without any for so long, in milliseconds, and not in the room either, is gone. */
+/** Silence after which a job that isn't in the room either has gone, in milliseconds: a job sends a heartbeat every 8 s. */
 const SILENT_MS = 12_000;
-/** Looks at one call; each waits as long as it would take the job to be found silent. */
+/** Most checks of one call; each waits until the job's silence would be long enough. */
 const MOST_LOOKS = 5;
-/** Calls that are watched at a time. Those beyond are left to the stale-call sweeper. */
+/** Most calls that are watched at a time. The stale-call sweeper takes care of the others. */
 const MOST_SUSPECTS = 1_000;
 
 export interface LostJobsOptions {
@@ -27,7 +27,7 @@ export interface LostJobsOptions {
 
 export interface Suspicion {
   readonly room: string;
-  /** The room had an agent: then a job has had the call, even if it never sent a heartbeat. */
+  /** Set where the room had an agent: then a job has had the call, even if it never sent a heartbeat. */
   readonly hadAgent: boolean;
 }
 
@@ -50,7 +50,7 @@ export class LostJobs {
     );
   }
 
-  /** Waits for the looks that are under way. */
+  /** Waits for the checks that are under way. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#suspects.values());
@@ -70,13 +70,13 @@ export class LostJobs {
     }
   }
 
-  /** @returns milliseconds until another look is worth it; undefined when there is nothing left to do */
+  /** @returns milliseconds until another check is worth it; undefined when there is nothing left to do */
   async #look({ room, hadAgent }: Suspicion, since: number): Promise<number | undefined> {
     const { calls, lifecycle, rooms, clock, logger, onEnded } = this.#options;
     const ref = await calls.ofRoom(room);
     const call = ref && (await calls.get(ref));
     if (call === undefined || isTerminal(call.status)) return undefined;
-    // No job has had it: one may still come, and the sweeper ends a call that no job takes.
+    // No job has had the call: one may still come, and the sweeper ends a call that no job takes.
     if (call.jobSeenAt === null && !hadAgent) return undefined;
     const left = SILENT_MS - (clock.now() - lastHeardOf(call, since));
     if (left > 0) return left;
@@ -93,7 +93,7 @@ export class LostJobs {
   }
 }
 
-/** Milliseconds since the epoch. */
+/** Returns the time of the last heartbeat, in milliseconds since the epoch. */
 function lastHeardOf({ jobSeenAt }: CallRecord, since: number): number {
   return jobSeenAt?.getTime() ?? since;
 }

@@ -1,4 +1,4 @@
-/** The webhook of a LiveKit server about its rooms. Not for clients: nothing here belongs to the interface. */
+/** Receives a LiveKit server's webhook about its rooms. It is no part of the interface, and not for clients. */
 import type { FastifyInstance } from 'fastify';
 import { WebhookReceiver, type WebhookEvent } from 'livekit-server-sdk';
 import { Counter, type Registry } from 'prom-client';
@@ -14,10 +14,10 @@ import { ApiError } from '../http/api-error.ts';
 import { addRoute, routesOf } from '../http/route.ts';
 import { LostJobs } from './lost-jobs.ts';
 
-/** The path that LiveKit is configured to post to. */
+/** LiveKit is configured to post to this path. */
 export const MEDIA_EVENTS_PATH = '/internal/livekit/events';
 
-/** Among the reasons of disconnects, in LiveKit's protocol. */
+/** One of the reasons for disconnects in LiveKit's protocol. */
 const CLIENT_INITIATED = 1;
 /** An event holds one room and one participant at most. */
 const BODY_LIMIT = 256 * 1024;
@@ -43,8 +43,8 @@ export interface MediaEventOptions {
 }
 
 /**
- * Takes what the media server signs with the key that Parley has of it. Events may come late, twice, in any order or never: each is but a
- * reason to check its call.
+ * Takes events that the media server signs with its key in Parley's configuration. Events may come late, twice, in any order or never: each
+ * is but a reason to check its call.
  */
 export function registerMediaEvents(app: FastifyInstance, { mediaServer, registry, ...options }: MediaEventOptions): void {
   const receiver = new WebhookReceiver(mediaServer.apiKey, mediaServer.apiSecret);
@@ -68,13 +68,13 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
     return ref && options.calls.get(ref);
   };
 
-  /** A media server that creates rooms on join does so for the token of a call that is over, too. */
+  /** Closes the room of a call that is over: a media server that creates rooms on join does so for its token, too. */
   const closeIfOver = async (room: string): Promise<void> => {
     const call = await callOf(room);
     if (call !== undefined && isTerminal(call.status)) await rooms.close(room);
   };
 
-  /** Whoever leaves before the call begins is not waited for: a job that comes late finds the room closed. */
+  /** Ends a call whose user leaves before it begins: a job that comes late finds the room closed. */
   const endIfNotBegun = async ({ room, identity }: { readonly room: string; readonly identity: string }): Promise<void> => {
     const call = await callOf(room);
     if (call?.status !== 'registered' || call.callType !== 'web_call' || identity !== userIdentityOf(call.id)) return;
@@ -108,14 +108,14 @@ async function readEvent(receiver: WebhookReceiver, body: unknown, signature: st
   }
 }
 
-/** A participant who has left on purpose. */
+/** Returns the participant who has left on purpose. */
 function leaverOf({ event, room, participant }: WebhookEvent): { readonly room: string; readonly identity: string } | undefined {
   if (event !== 'participant_left' || room === undefined || participant === undefined) return undefined;
   const onPurpose = (participant.disconnectReason as number) === CLIENT_INITIATED;
   return onPurpose ? { room: room.name, identity: participant.identity } : undefined;
 }
 
-/** Only events that may mean that no job is left to end the call. */
+/** Returns a suspicion only for events that may mean that no job is left to end the call. */
 function suspicionOf({ event, room, participant }: WebhookEvent): { readonly room: string; readonly hadAgent: boolean } | undefined {
   if (room === undefined || room.name === '') return undefined;
   if (event === 'room_finished') return { room: room.name, hadAgent: false };

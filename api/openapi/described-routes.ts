@@ -16,12 +16,12 @@ const unreachable = (): Promise<never> =>
   Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'this facade was built to be described, not to be used' }));
 const nowhere: Transport = { server: 'nowhere', request: unreachable, stream: unreachable, close: () => Promise.resolve() };
 
-/** Every route of the facade, as it registers them: for documents and tests. Nothing is started. */
+/** Returns every route of the facade, as it registers them, for documents and tests. Nothing is started. */
 export function describedRoutes(): readonly RouteDescription[] {
   return unstartedApi().descriptions;
 }
 
-/** A facade without anything behind it; it must not be made ready. @param options what differs from the default */
+/** Builds a facade with nothing behind it; it must not be made ready. @param options the differences from the default */
 export function unstartedApi({
   mcp = true,
   page = false,

@@ -26,7 +26,7 @@ interface Operation {
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(document, 'openapi');
-/** The schema with its references led into the document. */
+/** Validates a value against a schema whose references lead into the document. */
 const check = (schema: object, value: unknown): string | undefined => {
   const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
   return ajv.validate(absolute, value) ? undefined : ajv.errorsText();

@@ -1,4 +1,4 @@
-/** The OpenAPI document: what the descriptions of the routes say, in the words of OpenAPI 3.1. Pure. */
+/** Builds the OpenAPI 3.1 document from the descriptions of the routes. Pure. */
 import type { z } from 'zod';
 
 import { takesIdempotencyKey } from '../http/idempotency.ts';
@@ -9,7 +9,7 @@ import { INTRODUCTION } from './introduction.ts';
 import { addPropertyExamples } from './property-examples.ts';
 import { SchemaCollection, type OpenApiObject } from './schemas.ts';
 
-/** Of the interface, as its clients know it; not of the program. */
+/** Version of the interface, as its clients know it; the program has its own. */
 const INTERFACE_VERSION = '1.0.0';
 
 const tags = [
@@ -71,7 +71,7 @@ const idempotencyKeyParameter = {
 };
 
 export interface DocumentOptions {
-  /** See {@link SchemaCollection}. */
+  /** Passed on to {@link SchemaCollection}. */
   readonly closed?: boolean;
 }
 
@@ -108,7 +108,7 @@ export function openApiDocument(all: readonly RouteDescription[], options: Docum
   };
 }
 
-/** `:id` → `{id}`, without the slash at the end that every address may have. */
+/** Turns `:id` into `{id}`, and drops the slash that every address may have at its end. */
 export function documentedPath(pattern: string): string {
   return pattern.replaceAll(/:(\w+)/g, '{$1}').replace(/(?<=.)\/$/, '');
 }
@@ -145,7 +145,7 @@ function paramNames({ path }: RouteDescription): readonly string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
-/** From an answer to every operation whose path it gives, wholly or together with the path it was asked at. */
+/** Links an answer to every operation whose path it supplies, wholly or together with the path that it was asked at. */
 function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, all: readonly RouteDescription[]): OpenApiObject {
   if (identifies === undefined) return {};
   const own = paramNames(from);
@@ -166,7 +166,7 @@ function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, al
   );
 }
 
-/** @throws Error when a parameter in the path is not described, or the other way round */
+/** @throws Error when a parameter in the path has no description, or a description has no parameter */
 function pathParameters(route: RouteDescription): readonly OpenApiObject[] {
   const names = paramNames(route);
   const described = Object.keys(route.params ?? {});
@@ -180,7 +180,7 @@ function pathParameters(route: RouteDescription): readonly OpenApiObject[] {
     in: 'path',
     required: true,
     description: route.params?.[name],
-    // What is empty would be another address.
+    // An empty parameter would make another address.
     schema: { type: 'string', minLength: 1 },
   }));
 }

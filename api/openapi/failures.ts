@@ -1,4 +1,4 @@
-/** The failures of the contract: their bodies, and which route can answer which. */
+/** Describes the contract's failures: their bodies, and which route can answer which. */
 import { z } from 'zod';
 
 import { errorStatus, type ErrorCode } from '../http/api-error.ts';
@@ -66,12 +66,12 @@ function plain(error: ErrorCode, description: string, text: string, headers?: re
   return { description, schema: errorBody, example: { error, message: text }, ...(headers && { headers }) };
 }
 
-/** Of every route, and said before more where uploads are possible. */
+/** Begins the text of every route; the text goes on where uploads are possible. */
 const BODY_TOO_LARGE = 'The body has more than 1 MiB or 20,000 values (texts, numbers, objects …)';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-/** `validation` is the 422, which has no code. */
+/** Names a failure; `validation` is the 422, which has no code. */
 type FailureName = ErrorCode | 'validation';
 
 const failures: Readonly<Record<FailureName, Failure>> = {
@@ -188,7 +188,7 @@ const webhookFailure = z
   })
   .meta({ id: 'WebhookFailure' });
 
-/** The failures of the webhook group: the same occasions in a body of its own. */
+/** Describes the failures of the webhook group: the same occasions in a body of its own. */
 const webhookFailures: Readonly<Record<WebhookFailureCode, Failure>> = {
   bad_request: inWebhookGroup('bad_request', 'Something in the request can’t be used, or the resource it would make is refused.', {
     text: 'enable_signed_webhooks: Field required',
@@ -241,7 +241,7 @@ function statusOf(name: FailureName): number {
   return name === 'validation' ? 422 : errorStatus[name];
 }
 
-/** Failures of a request in addition to the answers of its description, in the order of the statuses. */
+/** Returns the failures of a request in addition to the answers of its description, in the order of the statuses. */
 export function failuresOf(route: RouteDescription): readonly FailureName[] {
   const names: FailureName[] = ['bad_request', 'request_timeout', 'headers_too_large', ...(route.errors ?? [])];
   if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'rate_limited', 'internal_error', 'unavailable');
@@ -251,7 +251,7 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   if (route.ifMatch) names.push('precondition_failed');
   if (takesIdempotencyKey(route)) names.push('conflict', 'validation');
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
-  // There, all unusable input is one failure.
+  // The webhook group has one failure for all unusable input.
   const named = isWebhookPath(route.path) ? names.map((name) => (name === 'validation' ? 'bad_request' : name)) : names;
   return [...new Set(named)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));
 }
@@ -262,9 +262,9 @@ function componentOf(route: RouteDescription, name: FailureName): string {
   return isWebhookPath(route.path) && name in webhookFailures ? webhookComponent(name) : name;
 }
 
-/** `responses` of an operation. */
+/** Builds `responses` of an operation. */
 export function failureRefs(route: RouteDescription): OpenApiObject {
-  // Of two failures with one status the route's own stands first.
+  // The route's own failure comes first of two with one status.
   return Object.fromEntries(
     failuresOf(route)
       .toReversed()
@@ -272,7 +272,7 @@ export function failureRefs(route: RouteDescription): OpenApiObject {
   );
 }
 
-/** `components.responses`: those that some route refers to. */
+/** Builds `components.responses`, with those that some route refers to. */
 export function failureResponses(routes: readonly RouteDescription[], schemas: SchemaCollection): OpenApiObject {
   const used = new Set(routes.flatMap((route) => failuresOf(route).map((name) => componentOf(route, name))));
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What stands above the routes in `/docs`: how a person begins. Markdown. */
+/** Stands above the routes in `/docs`, in Markdown, and tells a person how to begin. */
 export const INTRODUCTION = `Voice agents and what belongs to them. Every object is a Kubernetes resource in the namespace of its organisation: what is made here can be read and changed with kubectl, and the other way round. Every address also works with the slash at its end left out or added.
 
 ## Begin

@@ -5,7 +5,7 @@ import { openApiDocument } from './document.ts';
 import type { OpenApiObject } from './schemas.ts';
 
 /**
- * Every answered field that may be null. The contract writes "or null" for those of phone numbers and of the list of subscriptions;
+ * Lists every answered field that may be null. The contract writes "or null" for those of phone numbers and of the list of subscriptions;
  * it doesn't describe the other objects. A field that the contract types without "or null" is absent when unset.
  */
 const documented = {
@@ -66,7 +66,7 @@ it('an answered field is null only where the contract says so, or describes noth
   ).toEqual(documented);
 });
 
-/** The components that `from` refers to, and what they refer to. */
+/** Returns the components that `from` refers to, directly or through others. */
 function reachable(from: unknown, schemas: Readonly<Record<string, OpenApiObject>>, seen = new Set<string>()): ReadonlySet<string> {
   for (const [, name = ''] of JSON.stringify(from).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     if (seen.has(name)) continue;
@@ -76,7 +76,7 @@ function reachable(from: unknown, schemas: Readonly<Record<string, OpenApiObject
   return seen;
 }
 
-/** Paths of the properties that may be null; items of lists have the path of their list. */
+/** Returns paths of the properties that may be null; items of lists have the path of their list. */
 function nullable(schema: unknown, path: readonly string[]): readonly string[] {
   if (Array.isArray(schema)) return schema.flatMap((each) => nullable(each, path));
   if (typeof schema !== 'object' || schema === null) return [];

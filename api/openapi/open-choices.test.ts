@@ -18,7 +18,7 @@ describe('a choice of an answer', () => {
     const definitions = new Map([['#/$defs/Kind', { type: 'string', enum: ['x'], description: 'A kind.' }]]);
     const schema = {
       type: 'object',
-      // Names of properties are no keywords.
+      // Names of properties look like keywords and are none.
       properties: { enum: { $ref: '#/$defs/Kind', description: 'Its kind.' }, items: { type: 'array', items: { $ref: '#/$defs/Kind' } } },
       additionalProperties: { anyOf: [{ type: 'string', enum: ['y'] }, { type: 'null' }] },
     };
@@ -56,7 +56,7 @@ interface Document {
   readonly components: Readonly<Record<'schemas' | 'responses', Readonly<Record<string, object>>>>;
 }
 
-/** Every object that an answer has or refers to, with its path. */
+/** Yields every object that an answer has or refers to, with its path. */
 function* answeredSchemas(document: object): Generator<readonly [path: string, schema: Readonly<Record<string, unknown>>]> {
   const { paths, components } = document as Document;
   const todo = Object.entries(paths).flatMap(([path, operations]) =>

@@ -1,5 +1,5 @@
 /**
- * Choices in answers: a client that knows those of today has to read those of tomorrow. Pure.
+ * Opens choices in answers: a client that knows today's has to read tomorrow's. Pure.
  *
  * A closed `enum` makes generated clients refuse the whole answer for one new value, and a union of `enum` and text makes a class for each
  * field of them. A text with `x-extensible-enum` (Zalando's guidelines, rule 112) is a text to every generator.
@@ -30,7 +30,7 @@ export function openChoices(schema: OpenApiObject, definitions: ReadonlyMap<stri
   };
 }
 
-/** Whether a schema is a choice of texts. */
+/** Returns whether a schema is a choice of texts. */
 export function isChoice({ enum: values }: OpenApiObject): boolean {
   return Array.isArray(values) && values.every((value) => typeof value === 'string');
 }

@@ -41,7 +41,7 @@ describe('the properties of the OpenAPI document', () => {
     expect(text('AgentCreate', 'enable_user_interruptions')).toBe('Whether the user may interrupt the agent. Default: `true`.');
     expect(text('LanguageModel', 'api_key')).toContain('`"********"`');
     expect(text('SipPhoneNumberCreate', 'sip_infra_region')).toBe('Where the call enters; bd is Bangladesh. Default: `global`.');
-    // A masked value is read with the same text whoever reads it.
+    // Forms of the same field have the same text.
     expect(text('LanguageModelFallbackCreate', 'model_name')).toBe(text('LanguageModelCreate', 'model_name'));
   });
 
@@ -56,7 +56,7 @@ describe('names', () => {
     const pascal = (name: string): string => name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const inline = ({ type, anyOf = [], items }: Schema): boolean =>
       type === 'object' || anyOf.some(inline) || (items !== undefined && inline(items));
-    // Go's constructor of `X` is `NewX`; an object without a name is called after its property.
+    // In Go, the constructor of `X` is `NewX`; an object without a name is called after its property.
     const made = Object.entries(schemas).flatMap(([name, { properties: own = {} }]) =>
       [['New', name], ...Object.keys(own).flatMap((property) => (inline(own[property] ?? {}) ? [[name, pascal(property)]] : []))].map(
         (parts) => parts.join(''),

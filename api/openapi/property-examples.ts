@@ -1,4 +1,4 @@
-/** Gives properties an example out of those of the requests and answers that they are in. */
+/** Gives properties examples from those of the requests and answers that they are in. */
 import type { OpenApiObject } from './schemas.ts';
 
 interface Content {
@@ -8,8 +8,8 @@ interface Content {
 }
 
 /**
- * Changes the schemas of the document in place. The first example that has a property is the one it gets; a property without one gets that
- * of the same name in another form of the object (`AgentUpdate` that of `AgentCreate`), or anywhere if its name is of more than one word.
+ * Changes the schemas of the document in place. A property gets the first example that has it; one without an example gets that of the same
+ * name in another form of the object (`AgentUpdate` that of `AgentCreate`), or anywhere if its name is of more than one word.
  */
 export function addPropertyExamples(
   { paths, responses }: { readonly paths: Readonly<Record<string, OpenApiObject>>; readonly responses: OpenApiObject },
@@ -80,7 +80,7 @@ function resolved(schema: OpenApiObject, components: OpenApiObject): OpenApiObje
   return typeof ref === 'string' ? (components[ref.split('/').at(-1) ?? ''] as OpenApiObject) : schema;
 }
 
-/** Whether a variant of a union can be meant: by its type, and by the constants of its properties. */
+/** Returns whether a value can be meant for a variant of a union: by its type, and by the constants of its properties. */
 function holds(schema: OpenApiObject, value: unknown): boolean {
   if (typeof value !== 'object' || Array.isArray(value)) return schema['type'] !== 'null';
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, OpenApiObject>>;
@@ -94,7 +94,7 @@ function holds(schema: OpenApiObject, value: unknown): boolean {
 
 const isScalar = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/** Choices and constants are examples themselves. */
+/** Returns whether a schema needs an example: choices and constants are examples themselves. */
 function saysLittle(schema: OpenApiObject): boolean {
   const variants = [schema, ...((schema['anyOf'] ?? []) as readonly OpenApiObject[])];
   return variants.every((each) => each['$ref'] === undefined && each['enum'] === undefined && each['const'] === undefined);

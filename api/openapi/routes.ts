@@ -23,7 +23,7 @@ const getOpenApi = routesOf('Operations')({
   },
 });
 
-/** Serves the document of every route that is registered by the time the server is ready: compressed where the client can, once where it asks again. */
+/** Serves the document of all routes registered before the server is ready: compressed on request, and not again for its ETag. */
 export function registerOpenApi(app: FastifyInstance): void {
   let made: { readonly text: string; readonly zipped: Buffer; readonly etag: string } | undefined;
   addRoute(app, getOpenApi, async ({ request, reply }) => {
@@ -37,7 +37,7 @@ export function registerOpenApi(app: FastifyInstance): void {
   });
 }
 
-/** The tag is weak: both forms have it. */
+/** Prepares both forms. The tag is weak, because both have it. */
 function packed(text: string): { readonly text: string; readonly zipped: Buffer; readonly etag: string } {
   return { text, zipped: gzipSync(text), etag: `W/"${createHash('sha256').update(text).digest('base64url')}"` };
 }

@@ -1,4 +1,4 @@
-/** zod schemas as the JSON Schema of OpenAPI 3.1, the named ones gathered as components. */
+/** Turns zod schemas into the JSON Schema of OpenAPI 3.1, with the named ones gathered as components. */
 import { z } from 'zod';
 
 import { isChoice, openChoices, type OpenApiObject } from './open-choices.ts';
@@ -6,18 +6,18 @@ import { isChoice, openChoices, type OpenApiObject } from './open-choices.ts';
 export type { OpenApiObject } from './open-choices.ts';
 
 export interface SchemaOptions {
-  /** What is sent, where defaults make a field optional, or what is answered. */
+  /** `input` for requests, where defaults make a field optional, or `output` for answers. */
   readonly io: 'input' | 'output';
 }
 
 /** Collects the schemas that have an `id` in their metadata; the others stand where they are used. */
 export class SchemaCollection {
   readonly #components = new Map<string, OpenApiObject>();
-  /** By component: properties that are added to it. */
+  /** Properties that are added to components, by component. */
   readonly #added = new Map<string, OpenApiObject>();
   readonly #closed: boolean;
 
-  /** @param options.closed whether answers have the described fields and choices and no other: for tests. Clients have to expect new ones. */
+  /** @param options.closed whether answers have exactly the described fields and choices: for tests, as clients must expect new ones */
   constructor({ closed = false }: { readonly closed?: boolean } = {}) {
     this.#closed = closed;
   }
@@ -34,7 +34,7 @@ export class SchemaCollection {
       override: ({ zodSchema, jsonSchema }) => {
         const discriminator = discriminatorOf(zodSchema, io);
         if (discriminator !== undefined) jsonSchema['discriminator'] = discriminator;
-        // Variants exclude each other by their tags as it is; the generators of clients make plain unions of these.
+        // The variants' tags exclude each other already; the generators of clients make plain unions of these.
         if (jsonSchema.oneOf !== undefined) {
           jsonSchema.anyOf = jsonSchema.oneOf;
           delete jsonSchema.oneOf;
@@ -43,7 +43,7 @@ export class SchemaCollection {
         hoistDescription(jsonSchema);
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-        // The format says it; zod's pattern for it is no reading matter.
+        // The format is enough for readers, who don't want zod's pattern.
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
       },
     }) as OpenApiObject;
@@ -53,7 +53,7 @@ export class SchemaCollection {
     return withRefs(own);
   }
 
-  /** Choices of answers are open, and have no name: that one is the closed choice's of requests. */
+  /** Opens the choices of answers. They have no name, which belongs to the closed choice in requests. */
   #open(own: OpenApiObject, definitions: ReadonlyMap<string, OpenApiObject>): OpenApiObject {
     const byRef = new Map([...definitions].map(([id, definition]) => [`#/$defs/${id}`, definition]));
     for (const [id, definition] of definitions) if (!isChoice(definition)) this.add(id, withRefs(openChoices(definition, byRef)));
@@ -80,7 +80,7 @@ export class SchemaCollection {
     return schema;
   }
 
-  /** With what is said of a component where a property refers to it: readers see the property. */
+  /** Copies a component's description to the properties that refer to it: readers see the property. */
   #withDescriptions(schema: OpenApiObject): OpenApiObject {
     if (schema['properties'] === undefined) return schema;
     const properties = Object.entries(schema['properties'] as Properties).map(([name, property]) => {
@@ -92,7 +92,7 @@ export class SchemaCollection {
     return { ...schema, properties: Object.fromEntries(properties) };
   }
 
-  /** Sorted by name. */
+  /** Components, sorted by name. */
   get components(): OpenApiObject {
     const complete = [...this.#components].map(
       ([id, schema]) => [id, this.#withDescriptions(withProperties(schema, this.#added.get(id) ?? {}))] as const,
@@ -102,8 +102,8 @@ export class SchemaCollection {
 }
 
 /**
- * The property that distinguishes the variants of a union. A variant without a name can't be led to. There is none where a request may
- * leave the property out: generators make it required in every variant, whatever its schema says.
+ * Returns the property that distinguishes the variants of a union. A variant without a name can't be led to. There is none where a request
+ * may leave the property out: generators make it required in every variant, whatever its schema says.
  */
 function discriminatorOf(schema: z.core.$ZodTypes, io: SchemaOptions['io']): OpenApiObject | undefined {
   const { def } = schema._zod;
@@ -125,7 +125,7 @@ function discriminatorOf(schema: z.core.$ZodTypes, io: SchemaOptions['io']): Ope
   return { propertyName, mapping };
 }
 
-/** Of a value or null: what is said of the value is said of both. */
+/** Moves the description of a value to a union of it and null, because it is said of both. */
 function hoistDescription(schema: z.core.JSONSchema.BaseSchema): void {
   const [value, nothing, ...others] = schema.anyOf ?? [];
   if (typeof value !== 'object' || typeof nothing !== 'object' || nothing.type !== 'null' || others.length > 0) return;
@@ -140,7 +140,7 @@ function withProperties(schema: OpenApiObject, properties: OpenApiObject): OpenA
   return schema['type'] === 'object' ? { ...schema, properties: { ...(schema['properties'] as OpenApiObject), ...properties } } : schema;
 }
 
-/** References to definitions become references to components. */
+/** Turns references to definitions into references to components. */
 function withRefs(schema: OpenApiObject): OpenApiObject {
   const text = JSON.stringify(schema, (key: string, value: unknown) =>
     key === '$ref' && typeof value === 'string' ? value.replace(/^#\/\$defs\//, '#/components/schemas/') : value,

@@ -12,13 +12,13 @@ export const pageQuery = z.object({
 
 interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins; undefined after the last one. */
+  /** Position of the next page; undefined after the last one. */
   readonly next: readonly [creationTimestamp: string, name: string] | undefined;
 }
 
 /**
- * Objects in the order of their creation, after `position`. What is there during a whole walk is seen exactly once,
- * whatever comes and goes meanwhile: a position is a point in that order, not a count.
+ * Returns objects in the order of their creation, after `position`. Objects that exist during a whole walk are seen exactly once, whatever
+ * comes and goes meanwhile: a position is a point in that order, not a count.
  */
 export function pageOf<T extends Stored<KubeObject>>(
   objects: readonly T[],
@@ -35,7 +35,7 @@ export function pageOf<T extends Stored<KubeObject>>(
 
 const keyOf = ({ metadata }: Stored<KubeObject>) => [metadata.creationTimestamp, metadata.name] as const;
 
-/** By code units: creation times are all written alike. */
+/** Compares by code units, which order creation times, as all are written alike. */
 function compare(a: readonly string[], b: readonly string[]): number {
   for (const [index, left] of a.entries()) {
     const right = b[index] ?? '';

@@ -1,11 +1,11 @@
-/** Page tokens: where the next page begins, in a form that only we can write. */
+/** Writes and reads page tokens: where the next page begins, in a form that only we can write. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { ValidationError } from '../http/api-error.ts';
 import type { Keys, SigningKeys } from '../signing/signing-keys.ts';
 import { issues } from '../validation/issue.ts';
 
-/** Longest token that is looked at. */
+/** Longest token that is checked, in characters. */
 const MAX_LENGTH = 4096;
 const MAC_BYTES = 16;
 
@@ -23,7 +23,7 @@ export class PageTokens {
   }
 
   /**
-   * @returns the position; of an empty token an empty one, which is before every object
+   * @returns the position; for an empty token an empty one, which is before every object
    * @throws ValidationError when the list didn't give out this token
    */
   read(list: string, token: string): readonly string[] {

@@ -36,7 +36,7 @@ const state = fc.record(
   { requiredKeys: [] },
 );
 
-/** Clearing the last field of a container takes the container with it: an empty one and none are the same here. */
+/** Removes empty containers: clearing the last field of one takes it along, and an empty one and none are the same here. */
 function pruned(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => pruned(item) ?? item);
   if (typeof value !== 'object' || value === null) return value;

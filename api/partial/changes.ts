@@ -1,6 +1,6 @@
 /**
- * What separates two states of a spec, in the units in which the API server knows owners; and those changes made to
- * the part that one manager has applied. The heart of every partial update through server-side apply.
+ * Finds the changes between two states of a spec, in the units in which the API server knows owners, and makes them to the part that one
+ * manager has applied. Every partial update through server-side apply rests on this.
  */
 import type { PathElement } from '../../kube/fields.ts';
 import { isObject, sameJson, type JsonObject } from '../../platform/json.ts';
@@ -12,7 +12,7 @@ export interface Changes {
   readonly clears: readonly Path[];
 }
 
-/** The fewest sets and clears that lead from `before` to `after`. */
+/** Returns the fewest sets and clears that lead from `before` to `after`. */
 export function changesBetween(shape: Shape, before: unknown, after: unknown, path: Path = []): Changes {
   if (sameJson(before, after)) return { sets: [], clears: [] };
   if (after === undefined) return { sets: [], clears: [path] };
@@ -56,7 +56,7 @@ function* itemSteps(
   }
 }
 
-/** `owned` with the changes made. A container that loses its last field to a clear goes too. */
+/** Makes the changes to `owned`. A container that loses its last field to a clear goes too. */
 export function applyChanges(owned: unknown, changes: Changes): unknown {
   let result = owned;
   for (const path of changes.clears) result = without(result, path);
@@ -105,7 +105,7 @@ function isItem(item: unknown, element: PathElement): boolean {
   return element.type === 'key' && isObject(item) && Object.entries(element.key).every(([name, value]) => sameJson(item[name], value));
 }
 
-/** `owned` with the items of its lists in the order that they have in `wanted`. */
+/** Puts the items of lists in `owned` into their order in `wanted`. */
 export function inOrderOf(shape: Shape, owned: unknown, wanted: unknown): unknown {
   if ((shape.type === 'keyed' || shape.type === 'set') && Array.isArray(owned) && Array.isArray(wanted)) {
     const rank = (item: unknown): number => {
@@ -124,7 +124,7 @@ function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** By defining, not assigning: `__proto__` may be a name in a user's data. */
+/** Sets a field by defining it, not assigning: `__proto__` may be a name in a user's data. */
 function withField(object: JsonObject, name: string, value: unknown): JsonObject {
   return Object.fromEntries([...Object.entries(object).filter(([other]) => other !== name), [name, value]]);
 }

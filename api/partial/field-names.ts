@@ -1,12 +1,12 @@
-/** Resource paths in REST's words. */
+/** Translates paths of resources to REST's names. */
 import type { Loc } from '../validation/issue.ts';
 
-/** From a path in the spec (`llm.baseURL`, list items as `*`) to its REST name (`llm.base_url`). A path that isn't here is unknown to REST. */
+/** Maps paths in the spec (`llm.baseURL`, list items as `*`) to REST names (`llm.base_url`); other paths are unknown to REST. */
 export type FieldNames = Readonly<Record<string, string>>;
 
 type Segment = string | number;
 
-/** `.spec.dynamicData[name="a"].url`, `spec.dynamicData[0].url` → the segments below `spec`; a keyed or set item is `*`. */
+/** Splits `.spec.dynamicData[name="a"].url` or `spec.dynamicData[0].url` into the segments below `spec`; a keyed or set item is `*`. */
 function segmentsOf(path: string): Segment[] {
   const segments: Segment[] = [];
   for (const [, name, index, key] of path.matchAll(/\.?([^.[\]]+)|\[(\d+)\]|\[((?:"(?:[^"\\]|\\.)*"|[^\]])*)\]/g)) {
@@ -19,7 +19,7 @@ function segmentsOf(path: string): Segment[] {
 
 interface Found {
   readonly loc: Segment[];
-  /** What REST has no word for, below what it has. */
+  /** The end of the path that REST has no name for. */
   readonly rest: readonly Segment[];
 }
 
@@ -36,13 +36,13 @@ function find(names: FieldNames, path: string): Found | undefined {
   return undefined;
 }
 
-/** The REST name for people and programs (`llm.model_name`), or the resource path of what REST has no name for. */
+/** Returns the REST name for people and programs (`llm.model_name`), or the resource path of a field that REST has no name for. */
 export function restName(names: FieldNames, path: string): string {
   const found = find(names, path);
   return found === undefined ? path : found.loc.filter((segment) => segment !== '*').join('.');
 }
 
-/** Where in the request's body a failure of the server belongs; undefined where REST has no word for it. */
+/** Returns the place in the request's body to which a failure of the server belongs; undefined where REST has no name for it. */
 export function restLoc(names: FieldNames, path: string): Loc | undefined {
   const found = find(names, path);
   return found === undefined
@@ -50,7 +50,7 @@ export function restLoc(names: FieldNames, path: string): Loc | undefined {
     : ['body', ...found.loc.filter((segment) => segment !== '*'), ...found.rest.filter((segment) => segment !== '*')];
 }
 
-/** A message about the resource with REST's names of its fields. What stands in quotes was sent, and stays. */
+/** Puts REST's names into a message about the resource. Quoted text was sent, and stays. */
 export function inRestNames(names: FieldNames, message: string): string {
   const last = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
   const words = new Map(Object.entries(names).map(([path, rest]) => [last(path), last(rest)]));

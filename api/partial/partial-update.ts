@@ -1,6 +1,6 @@
 /**
- * One partial update through server-side apply: everything the facade applied before, with the difference made.
- * Fields that the request leaves as they are stay with their owners.
+ * Carries out one partial update through server-side apply: everything the facade applied before, with the difference made. Fields that the
+ * request leaves as they are stay with their owners.
  */
 import { traceAnnotation } from '../../crds/trace-annotation.ts';
 import { KubeError } from '../../kube/error.ts';
@@ -23,15 +23,15 @@ export interface Specified extends KubeObject {
 
 export interface PartialUpdate<T extends Specified> {
   readonly client: ResourceClient<T>;
-  /** As just read, with managedFields. */
+  /** The object as it was just read, with managedFields. */
   readonly stored: Stored<T>;
-  /** The whole spec as it should be. */
+  /** The whole spec that the update leads to. */
   readonly desired: unknown;
   readonly shape: Shape;
-  /** Take fields from other managers. */
+  /** Takes fields from other managers. */
   readonly force: boolean;
   readonly dryRun: boolean;
-  /** From `.spec.llm.model` to what the client calls it. */
+  /** Turns `.spec.llm.model` into the client's name for the field. */
   readonly nameOf: (path: string) => string;
 }
 
@@ -49,7 +49,7 @@ export async function updatePartially<T extends Specified>(update: PartialUpdate
   if (held.length === 0) return applyOwned(update, stored, changes, { force, dryRun });
   const conflicts = force ? [] : [...held.flatMap((path) => conflictsAt(update, path)), ...(await conflictsOfSets(update, changes))];
   if (conflicts.length > 0) throw conflictError(conflicts);
-  // As a whole, before anything is written: rules of the schema may tie what is cleared to what is set.
+  // The whole spec is checked before anything is written: rules of the schema may tie cleared fields to set ones.
   const checked = await client.update({ ...stored, spec: desired }, { dryRun: true });
   return dryRun ? checked : takeAndApply(update, held, changes);
 }
@@ -60,7 +60,7 @@ function conflictsAt<T extends Specified>({ stored, nameOf }: PartialUpdate<T>, 
     .map((owner) => ({ field: nameOf(formatPath(path)), manager: owner }));
 }
 
-/** The answer names all conflicts at once, also those that only the server can detect. */
+/** Returns all conflicts of the sets at once, also those that only the server can detect. */
 async function conflictsOfSets<T extends Specified>(update: PartialUpdate<T>, changes: Changes): Promise<readonly FieldConflict[]> {
   try {
     await applyOwned(update, update.stored, { sets: changes.sets, clears: [] }, { force: false, dryRun: true });
@@ -71,17 +71,17 @@ async function conflictsOfSets<T extends Specified>(update: PartialUpdate<T>, ch
 }
 
 /**
- * Before the apply, an update of its own takes the fields that others hold away from them, with their values as they are: an apply can only add an
- * owner to a field, so that leaving it out would change nothing. The spec changes in one step, by the apply.
+ * Takes the fields that others hold away from them by an update of its own, with their values as they are, before the apply: an apply can
+ * only add an owner to a field, so that leaving it out would change nothing. The spec changes in one step, by the apply.
  */
 async function takeAndApply<T extends Specified>(update: PartialUpdate<T>, held: readonly Path[], changes: Changes): Promise<Stored<T>> {
   const { client, stored, force } = update;
   const managedFields = takeOver(stored, held, MANAGER);
   const taken = await client.update({ ...stored, metadata: { ...stored.metadata, managedFields } });
-  // An object goes with the last field in it that has an owner. Where it is to stay, an undefined field keeps it.
+  // The server removes an object with its last owned field. Where the object is to stay, an undefined field keeps it.
   const last = held.filter((path) => path.at(-1)?.type === 'field' && ownersOf(taken, path.slice(0, -1), MANAGER).length === 0);
   const sets = [...last.map((path) => ({ path, value: undefined })), ...changes.sets];
-  // With the former owners, so that what was taken is left out.
+  // The former owners stay here, so that the taken fields are left out.
   const from = { ...stored, metadata: { ...stored.metadata, resourceVersion: taken.metadata.resourceVersion } };
   return applyOwned(update, from, { ...changes, sets }, { force, dryRun: false });
 }
@@ -105,7 +105,7 @@ async function applyOwned<T extends Specified>(
   } catch (error) {
     if (!(error instanceof KubeError) || !error.ownershipConflict) throw error;
     const conflicts = conflictsOf(error, nameOf);
-    // What this facade once wrote in another way than by apply is its own.
+    // The facade may have written a field in another way than by apply: it owns that field all the same.
     if (conflicts.every((conflict) => conflict.manager === MANAGER)) return client.apply(object, { ...options, force: true });
     throw conflictError(
       conflicts.filter((conflict) => conflict.manager !== MANAGER),
@@ -114,7 +114,7 @@ async function applyOwned<T extends Specified>(
   }
 }
 
-/** Includes what the facade has annotated before: it owns only what it names. The next write of the spec makes the next generation. */
+/** Adds the trace to the facade's own annotations, which an apply has to repeat. The next write makes the next generation. */
 function annotationsWithTrace(owned: object | undefined, { metadata: { generation = 0 } }: Stored<KubeObject>) {
   const trace = traceAnnotation(currentSampledTrace(), generation + 1);
   return Object.keys(trace).length > 0 && { annotations: { ...owned, ...trace } };

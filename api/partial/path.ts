@@ -6,10 +6,10 @@ export type Path = readonly PathElement[];
 
 export const field = (name: string): PathElement => ({ type: 'field', name });
 
-/** As the API server writes it in the causes of a conflict: `.spec.dynamicData[name="a"].url`. */
+/** Writes a path as the API server does in the causes of a conflict: `.spec.dynamicData[name="a"].url`. */
 export const formatPath = (path: Path): string => path.map(formatElement).join('');
 
-/** Managers other than `except` (server-side apply) that own what is at `path` or a part of it. */
+/** Returns the managers other than `except` (server-side apply) that own the value at `path` or a part of it. */
 export function ownersOf(object: KubeObject, path: Path, except: string): readonly string[] {
   const owners = (object.metadata.managedFields ?? [])
     .filter((entry) => (entry.subresource ?? '') === '' && !(entry.manager === except && entry.operation === 'Apply'))
@@ -26,13 +26,13 @@ function holds(set: FieldSet, path: Path): boolean {
   return isObject(below) && holds(below, rest);
 }
 
-/** What `set` calls `element`; undefined where it isn't in it. */
+/** Returns the name of `element` in `set`; undefined where it isn't in it. */
 export function memberOf(set: FieldSet, element: PathElement): string | undefined {
   const member = serializeElement(element);
   return Object.hasOwn(set, member) ? member : Object.keys(set).find((name) => sameElement(name, element));
 }
 
-/** Keys of several fields may be written in another order. */
+/** Compares keys, whose fields may be in another order. */
 function sameElement(member: string, element: PathElement): boolean {
   return element.type === 'key' && member.startsWith('k:') && sameJson(JSON.parse(member.slice(2)), element.key);
 }

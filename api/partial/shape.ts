@@ -1,17 +1,17 @@
-/** How the API server divides an object into fields that are owned one by one, read from a kind's zod schema. */
+/** Reads from a kind's zod schema how the API server divides an object into fields that are owned one by one. */
 import { z } from 'zod';
 
 export type Shape =
-  /** Fields owned one by one. `free` also covers what isn't declared. */
+  /** An object whose fields are owned one by one. `free` also covers what isn't declared. */
   | { readonly type: 'object'; readonly fields: Readonly<Record<string, Shape>> }
   | { readonly type: 'dictionary'; readonly item: Shape }
-  /** Items identified by `keys`, and owned field by field. */
+  /** A list whose items are identified by `keys`, and owned field by field. */
   | { readonly type: 'keyed'; readonly keys: readonly string[]; readonly item: Shape }
-  /** Distinct plain values, owned one by one. */
+  /** A list of distinct plain values, owned one by one. */
   | { readonly type: 'set' }
-  /** Undeclared: objects are divided, everything else is whole. */
+  /** An undeclared value: objects are divided, everything else is whole. */
   | { readonly type: 'free' }
-  /** Owned whole. */
+  /** A value that is owned whole. */
   | { readonly type: 'whole' };
 
 const whole: Shape = { type: 'whole' };
@@ -46,7 +46,7 @@ export function shapeOf(schema: z.core.$ZodType): Shape {
   }
 }
 
-/** The shape one field down. */
+/** Returns the shape one field down. */
 export function fieldShape(shape: Shape, name: string): Shape {
   if (shape.type === 'object') return shape.fields[name] ?? whole;
   if (shape.type === 'dictionary') return shape.item;

@@ -1,9 +1,9 @@
-/** Who owns which fields once one manager has taken some of them from all others. Pure. */
+/** Computes who owns which fields once one manager has taken some of them from all others. Pure. */
 import { serializeElement, type FieldSet } from '../../kube/fields.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../kube/types.ts';
 import { memberOf, type Path } from './path.ts';
 
-/** @returns the managedFields of `object`, changed so that `manager` alone owns, as by an apply, what is at `paths` and all below */
+/** @returns the managedFields of `object`, changed so that `manager` alone owns, as by an apply, the values at `paths` and all below */
 export function takeOver(object: KubeObject, paths: readonly Path[], manager: string): readonly ManagedFieldsEntry[] {
   const entries = object.metadata.managedFields ?? [];
   const [status, ofObject] = [entries.filter(hasSubresource), entries.filter((entry) => !hasSubresource(entry))];
@@ -39,7 +39,7 @@ function including(set: FieldSet, path: Path): FieldSet {
   if (element === undefined) return Object.keys(set).length === 0 ? set : { ...set, '.': {} };
   const member = memberOf(set, element) ?? serializeElement(element);
   const inside = set[member] as FieldSet | undefined;
-  // With something below it, a leaf stays a member of the set only by the mark.
+  // A leaf with something below it stays a member of the set only by the mark.
   const marked = inside !== undefined && Object.keys(inside).length === 0 ? { '.': {} } : (inside ?? {});
   return { ...set, [member]: including(marked, rest) };
 }

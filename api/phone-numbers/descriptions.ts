@@ -1,4 +1,3 @@
-/** The phone numbers' routes. */
 import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';

@@ -24,7 +24,7 @@ const number = fc.stringMatching(/^\+[1-9][0-9]{1,14}$/);
 const region = fc.constantFrom('global', 'bd', 'bd_link3');
 const ref = fc.record({ name: fc.constantFrom('a', 'b') });
 
-/** Anything that `kubectl apply` may have stored. */
+/** Any spec that `kubectl apply` may have stored. */
 const spec = fc
   .record({
     common: fc.record(
@@ -81,7 +81,7 @@ describe('a phone number: resource → REST → resource', () => {
   });
 });
 
-/** As REST shows names: without spaces around them. */
+/** REST shows names without the spaces around them. */
 const label = text.map((name) => name.trim());
 const common = { phone_number: number, friendly_name: label, inbound_agent_id: named, outbound_agent_id: named };
 const body = fc.oneof(

@@ -1,4 +1,4 @@
-/** Phone numbers in REST: every field of each variant. Pure. */
+/** Lists every field of phone numbers in REST, for each variant. Pure. */
 import { z } from 'zod';
 
 import { phoneNumberKind, phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
@@ -56,14 +56,14 @@ const common = {
   outbound_agent_id: field('outboundAgentRef', { as: reference, empty: null }),
 };
 
-/** What was decided when the number was made may be sent back as it is. */
+/** The fields of each variant. Those that can't change may be sent back as they are. */
 const variants = {
   sip: {
     _id,
     provider: providerField('sip', z.literal('sip').default('sip')),
     ...common,
     sip_termination_uri: field('sip.terminationURI', {
-      // Taking the trunk away takes the number off the air: null says that. What is no address is named by the check of addresses.
+      // Null takes the trunk away, and so the number off the air. The check of addresses reports a text that is no address.
       body: (uri) => trimmed(keepingEmpty(without(uri, 'string_format'))),
       empty: null,
     }),
@@ -99,7 +99,7 @@ const all = { ...variants.sip, ...variants.native, ...variants.carrier };
 
 const ownFields = Object.keys(all).filter((name) => !(name in variants.native));
 
-/** Fields of the other variants are refused. */
+/** Bodies that make a number. Fields of the other variants are refused. */
 export const phoneNumberCreate = z.discriminatedUnion('provider', [
   forbidding(z.object(createShape(variants.sip)).meta({ id: 'SipPhoneNumberCreate' }), ownFields),
   forbidding(z.object(createShape(variants.native)).meta({ id: 'NativePhoneNumberCreate' }), ownFields),
@@ -108,7 +108,7 @@ export const phoneNumberCreate = z.discriminatedUnion('provider', [
 
 export type PhoneNumberCreate = z.output<typeof phoneNumberCreate>;
 
-/** By what is stored. Absent fields keep their value, `null` clears it. */
+/** Bodies that change a number, by its stored variant. Absent fields keep their value, `null` clears it. */
 export const phoneNumberUpdates = {
   sip: forbidding(z.object(updateShape(variants.sip)).meta({ id: 'SipPhoneNumberUpdate' }), ownFields),
   native: forbidding(z.object(updateShape(variants.native)).meta({ id: 'NativePhoneNumberUpdate' }), ownFields),
@@ -125,19 +125,19 @@ export const phoneNumberAnswer = z
   ])
   .meta({ id: 'PhoneNumber' });
 
-/** Paths of a PhoneNumber's spec in REST's words. */
+/** Maps paths of a PhoneNumber's spec to REST's names. */
 export const phoneNumberFieldNames = fieldNamesOf(all);
 
 export function providerOf(spec: Draft<PhoneNumberSpec>): Provider {
   return phoneNumberVariants.find((variant) => spec[variant] !== undefined) ?? 'native';
 }
 
-/** The phone number object of the contract: the fields of its own variant, and none of another. */
+/** Builds the phone number object of the contract: the fields of its own variant, and none of another. */
 export function phoneNumberToRest(phoneNumber: PhoneNumber, reading: PhoneNumberReading): Readonly<Record<string, unknown>> {
   return readFields(variants[providerOf(phoneNumber.spec)], phoneNumber, reading);
 }
 
-/** @see writeFields */
+/** Writes the fields of a request into the spec. @see writeFields */
 export function phoneNumberFromRest(
   body: PhoneNumberCreate | PhoneNumberUpdate,
   previous: PhoneNumberSpec | undefined,
@@ -149,7 +149,6 @@ export function phoneNumberFromRest(
   return { [provider]: {}, ...spec };
 }
 
-/** Every Secret key that a phone number refers to. */
 export function phoneNumberSecretRefs(spec: Draft<PhoneNumberSpec>): readonly KeyRef[] {
   return secretRefsOf(all, spec);
 }

@@ -1,4 +1,4 @@
-/** The owner of a number that a REST request asks for. The operator uses the same claims in Postgres. */
+/** Decides who owns a number that a REST request asks for. The operator uses the same claims in Postgres. */
 import { wellKnown, type PhoneNumber } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { ApiDependencies, Limits } from '../dependencies.ts';
@@ -21,7 +21,7 @@ export class NumberOwnership {
   }
 
   /**
-   * @returns those with whom the organisation has to compete for the number
+   * @returns the contest in which the organisation competes for the number
    * @throws ApiError `conflict` where it may not have the number
    */
   async requireFree(org: string, number: string): Promise<FirstCome<PhoneNumber>> {
@@ -39,7 +39,7 @@ export class NumberOwnership {
       index: 'number',
       value: number,
       listed: { fieldSelector: `spec.number=${number}`, ...(only !== undefined && { namespace: only }) },
-      // Who waits for the number of another organisation waits in vain, and objects outside organisations own none.
+      // An organisation that waits for another's number waits in vain, and objects outside organisations own none.
       isRival: async ({ metadata: { namespace: name = '', creationTimestamp } }) => {
         if (only !== undefined || name === org) return true;
         if (binding && (claim.org === org || Date.parse(creationTimestamp) < since)) return false;
@@ -52,7 +52,7 @@ export class NumberOwnership {
     return contest;
   }
 
-  /** @throws ApiError `conflict` where the number has gone to another object meanwhile */
+  /** @throws ApiError `conflict` where another object has got the number meanwhile */
   async claim(created: Stored<PhoneNumber>, contest: FirstCome<PhoneNumber>): Promise<void> {
     const { claims, limits } = this.#options;
     const { number } = created.spec;
@@ -63,7 +63,7 @@ export class NumberOwnership {
   }
 }
 
-/** Of any organisation: of another one's claim only its end shows. */
+/** Refuses a number of any organisation: of another's claim only its end shows. */
 function refused(number: string, why: Date | string = 'is in use already'): ApiError {
   const cure = 'use another number, or have the operator of this installation release this one';
   const said = why instanceof Date ? `is reserved for another organisation until ${why.toISOString()}: ${cure}` : why;

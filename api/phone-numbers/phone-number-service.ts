@@ -1,4 +1,4 @@
-/** Making, changing and deleting phone numbers. */
+/** Makes, changes and deletes phone numbers. */
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
@@ -27,7 +27,7 @@ export const phoneNumberResource: ResourceKind<PhoneNumber> = {
   companionRefs: (spec) => ({ Secret: phoneNumberSecretRefs(spec) }),
 };
 
-/** Phone numbers that an agent answers or calls from. */
+/** Finds the phone numbers that an agent answers or calls from. */
 export function phoneNumbersOfAgent(context: KindContext): FindUsers {
   const { phoneNumbers } = context.views;
   return usersAmong(new ResourceWriter(context, phoneNumberResource, phoneNumbers), {
@@ -94,7 +94,7 @@ export class PhoneNumberService {
     return phoneNumberToRest(phoneNumber, { secrets, state: this.#context.states.phoneNumber(phoneNumber) });
   }
 
-  /** @throws ValidationError with what was `found`, and with everything that only shows against what is stored */
+  /** @throws ValidationError with the issues in `found`, and with everything that only shows against the stored state */
   async #requireSound(
     { org }: Caller,
     body: PhoneNumberCreate | PhoneNumberUpdate,

@@ -1,21 +1,21 @@
-/** References to other resources, checked when they are written. */
+/** Checks references to other resources when they are written. */
 import type { KubeObject } from '../../kube/types.ts';
 import type { View } from '../resources/view.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 
 export interface NamedReference {
   readonly loc: Loc;
-  /** What the request says; nothing where it doesn't name anything. */
+  /** The id in the request; none where the request names nothing. */
   readonly id: string | null | undefined;
-  /** What stands there already: what was named before and is gone since is no fault of this request. */
+  /** Ids that are stored already: it is no fault of this request that a resource which was named before has gone. */
   readonly before: readonly (string | undefined)[];
 }
 
 /**
- * Asks the server, and not what this process remembers: another replica may have made or deleted it a moment ago. What is being deleted
- * is not there any more.
+ * Asks the server, and not this process's cache: another replica may have made or deleted the object a moment ago. An object that is being
+ * deleted counts as gone.
  *
- * @param noun as in "there is no AI agent"
+ * @param noun the noun in "there is no AI agent"
  * @throws KubeError when the API server doesn't answer
  */
 export async function unknownReferences<T extends KubeObject>(

@@ -1,4 +1,4 @@
-/** What uses an object that is to be deleted, and how it gives the reference up. */
+/** Finds the objects that use an object which is to be deleted, and has them give the reference up. */
 import { covers, type Permission } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
@@ -8,10 +8,10 @@ import type { Stored } from '../../kube/types.ts';
 
 /** One object that names another one. */
 export interface User {
-  /** As in `phone number pn-…`. */
+  /** Noun in `phone number pn-…`. */
   readonly noun: string;
   readonly name: string;
-  /** What a key needs to change it; absent where it needs none beyond the deletion itself. */
+  /** Permission that a key needs to change it; absent where it needs none beyond the deletion itself. */
   readonly permission?: Permission;
   /** Takes the reference out, from other field managers too. */
   readonly release: (mode: Pick<WriteMode, 'dryRun' | 'force'>) => Promise<unknown>;
@@ -21,13 +21,13 @@ export interface User {
 export type FindUsers = (org: string, name: string) => Promise<readonly User[]>;
 
 export interface UsersAmong<T extends Specified> extends Required<Pick<User, 'noun' | 'permission'>> {
-  /** The objects that name `name`. */
+  /** Finds the objects that name `name`. */
   readonly find: (org: string, name: string) => Promise<readonly Stored<T>[]>;
-  /** The spec without the reference. */
+  /** Returns the spec without the reference. */
   readonly without: (spec: T['spec'], name: string) => unknown;
 }
 
-/** Users that give a reference up by a change of their spec. */
+/** Finds users that give a reference up by a change of their spec. */
 export function usersAmong<T extends Specified>(writer: ResourceWriter<T>, { noun, permission, find, without }: UsersAmong<T>): FindUsers {
   return async (org, name) =>
     (await find(org, name)).map(({ metadata }) => ({
@@ -38,13 +38,13 @@ export function usersAmong<T extends Specified>(writer: ResourceWriter<T>, { nou
     }));
 }
 
-/** Users that a refusal names. */
+/** Most users that a refusal names. */
 const NAMES_SHOWN = 10;
 
 /**
- * Before a deletion: nothing uses the object, or every user gives its reference up.
+ * Makes sure, before a deletion, that nothing uses the object, or that every user gives its reference up.
  *
- * @param what as in `the AI agent is in use`
+ * @param what the subject in `the AI agent is in use`
  * @throws ApiError `conflict` naming the users unless forced, `forbidden` where the key may not change one of them
  */
 export async function releaseFrom(

@@ -1,4 +1,3 @@
-/** Releases in REST. */
 import { z } from 'zod';
 
 import { listOf } from '../codec/answers.ts';

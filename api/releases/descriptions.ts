@@ -1,4 +1,3 @@
-/** The routes of releases. */
 import { routesOf } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { promotionBody, releaseAnswer, revisionAnswer, revisionList, rollbackBody } from './answers.ts';

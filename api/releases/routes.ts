@@ -1,4 +1,4 @@
-/** What serves, and what served: all of it is in Postgres, so that a rollback works while the Kubernetes API is away. */
+/** Answers which revisions serve or served. All is in Postgres: a rollback works while the Kubernetes API is away. */
 import type { FastifyInstance } from 'fastify';
 
 import { releaseEvents } from '../../events/release-events.ts';
@@ -73,7 +73,7 @@ export function registerReleases(
   addRoute(app, promote, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.ai_agent_id, 'promote', body)));
 }
 
-/** @throws ApiError and ValidationError for what the store refuses */
+/** Translates the store's refusals. @throws ApiError and ValidationError */
 async function asAnswers<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** Whether the API server answers: learned from every request, and from a probe when there are none. */
+/** Learns whether the API server answers, from every request, and from a probe when there are none. */
 import { Gauge, type Registry } from 'prom-client';
 
 import { KubeError } from '../../kube/error.ts';
@@ -16,16 +16,16 @@ export interface AvailabilityOptions {
   readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
 }
 
-/** Silence after which the server is asked whether it is there, in milliseconds. */
+/** Silence after which the server is probed, in milliseconds. */
 const ASK_AFTER_MS = 2_000;
-/** The same while it is unavailable. */
+/** Time between probes while the server is unavailable, in milliseconds. */
 const ASK_AGAIN_MS = 1_000;
-/** Questions in a row that have to fail before it counts as away. */
+/** Probes in a row that have to fail before the server counts as away. */
 const QUESTIONS = 2;
 
 /**
- * The transport of the facade. While the API server is unavailable it fails at once, so that no request waits in vain; requests under way
- * are aborted. It is asked every second whether it is back.
+ * Wraps the facade's transport. While the API server is unavailable it fails at once, so that no request waits in vain; requests under way
+ * are aborted. It probes every second whether the server is back.
  */
 export class ApiServerAvailability {
   readonly transport: Transport;
@@ -61,12 +61,12 @@ export class ApiServerAvailability {
     options.registry.registerMetric(up);
   }
 
-  /** The server doesn't answer. */
+  /** Set while the server doesn't answer. */
   get lost(): boolean {
     return this.#lost;
   }
 
-  /** Aborts when the server no longer answers; another one once it does again. */
+  /** Aborts when the server no longer answers; a new signal replaces it once the server does again. */
   get whileHere(): AbortSignal {
     return this.#whileHere.signal;
   }
@@ -76,7 +76,7 @@ export class ApiServerAvailability {
     return this.#lastAnswer === undefined ? Infinity : this.#options.clock.monotonic() - this.#lastAnswer;
   }
 
-  /** The answer of the present request rests on what was known when the server last spoke. */
+  /** Notes that the answer of the present request rests on the state when the server last answered. */
   answerFromMemory(): void {
     currentRequest()?.answeredFromMemory(Math.ceil(this.silentMs / 1000));
   }
@@ -130,7 +130,7 @@ export class ApiServerAvailability {
     }
   }
 
-  /** A request that failed alone says little, and so does silence: this asks. */
+  /** Probes the server: a single failed request proves little, and so does silence. */
   #check(): Promise<void> {
     this.#checking ??= this.#ask().finally(() => (this.#checking = undefined));
     return this.#checking;
@@ -140,7 +140,7 @@ export class ApiServerAvailability {
     for (let question = 0; question < (this.#lost ? 1 : QUESTIONS); question += 1) {
       const since = this.#lastAnswer;
       try {
-        // Any client with credentials may ask for the version, and a refusal is an answer too.
+        // Any client with credentials may ask for the version, and even a refusal is an answer.
         const signal = this.#stop.signal;
         await this.#options.transport.request({
           method: 'GET',
@@ -153,7 +153,7 @@ export class ApiServerAvailability {
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         if (error instanceof KubeError && error.code !== 0) return this.#answered();
-        // Another request had its answer meanwhile.
+        // The server has answered another request meanwhile.
         if (this.#lastAnswer !== since) return;
       }
     }
@@ -174,7 +174,7 @@ export class ApiServerAvailability {
   }
 }
 
-/** The server is unavailable or overloaded: no statement about the requested object. */
+/** Returns whether the server is unavailable or overloaded, which says nothing about the requested object. */
 export function isAway(error: unknown): boolean {
   return error instanceof KubeError && (error.code === 0 || error.code >= 500);
 }

@@ -9,15 +9,15 @@ import { isAway, type ApiServerAvailability } from './api-server-availability.ts
 import { companionClient, type CompanionKind, type CoreClients } from './core-clients.ts';
 import { belongsTo } from './staging.ts';
 
-/** Long texts that are kept for the time when they can't be read: 16 Mi characters. */
+/** Characters of long texts that are kept for the time when the server can't be read: 16 Mi. */
 const REMEMBERED_CHARACTERS = 16 * 1024 * 1024;
-/** The longest prompt, in characters. */
+/** Length of the longest prompt, in characters. */
 const LONGEST_TEXT = 128 * 1024;
 
 export class Companions {
   readonly #clients: CoreClients;
   readonly #availability: ApiServerAvailability;
-  /** Long texts that were read, for the time when they can't be. Secrets are never kept. */
+  /** Long texts that were read, for the time when the server can't be. Secrets are never kept. */
   readonly #texts = new LruMap<string, string>(Infinity, { limit: REMEMBERED_CHARACTERS, weigh: (text) => text.length });
 
   constructor(clients: CoreClients, availability: ApiServerAvailability) {
@@ -25,7 +25,7 @@ export class Companions {
     this.#availability = availability;
   }
 
-  /** Values by {@link refId}; a missing object or key is left out. */
+  /** Returns values by {@link refId}; a missing object or key is left out. */
   async readSecrets(namespace: string, refs: readonly KeyRef[]): Promise<ReadonlyMap<string, string>> {
     const names = [...new Set(refs.map(({ name }) => name))];
     const secrets = await Promise.all(names.map((name) => orUndefined(this.#clients.secrets.get({ namespace, name }))));
@@ -38,13 +38,13 @@ export class Companions {
     );
   }
 
-  /** The same for an answer: masked for who may not see them, and while they can't be read. */
+  /** Returns the secrets for an answer: masked for callers that may not see them, and while they can't be read. */
   async secretsToShow(caller: Caller, refs: readonly KeyRef[]): Promise<SecretValues> {
     const values = mayReadSecrets(caller) ? await this.secretsIfReadable(caller.org, refs) : undefined;
     return values === undefined ? masked : unmaskedReader(values);
   }
 
-  /** As {@link readSecrets}; undefined while they can't be read. Secrets are not kept for such times. */
+  /** Returns what {@link readSecrets} does; undefined while they can't be read. Secrets are not kept for such times. */
   async secretsIfReadable(namespace: string, refs: readonly KeyRef[]): Promise<ReadonlyMap<string, string> | undefined> {
     try {
       return await this.readSecrets(namespace, refs);
@@ -55,7 +55,7 @@ export class Companions {
     }
   }
 
-  /** The text of one key; null where it isn't there. Where it can't be read, as it was when it was read last. */
+  /** Returns the text of one key; null where it isn't there. While the server can't be read, it is the text of the last reading. */
   async readText(namespace: string, ref: KeyRef): Promise<string | null> {
     const key = `${namespace}/${refId(ref)}`;
     try {
@@ -78,7 +78,7 @@ export class Companions {
     await this.readText(namespace, ref).catch(() => undefined);
   }
 
-  /** Where new values of `owner` go. A Secret or ConfigMap that a person gave the usual name is never written to. */
+  /** Returns the name for new values of `owner`. A Secret or ConfigMap that a person gave the usual name is never written to. */
   async nameFor(kind: CompanionKind, owner: Stored<KubeObject>): Promise<string> {
     const { namespace = '', name, uid } = owner.metadata;
     const usual = companionName(owner.kind, name);
@@ -87,7 +87,7 @@ export class Companions {
   }
 }
 
-/** Undefined for what isn't there. */
+/** Returns undefined for an object that doesn't exist. */
 export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;

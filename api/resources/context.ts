@@ -1,4 +1,4 @@
-/** What writing and reading a resource takes, whatever its kind. */
+/** Declares what writing and reading a resource takes, whatever its kind. */
 import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -15,7 +15,7 @@ export interface ResourceContext {
   readonly mutex: KeyedMutex;
   readonly pageTokens: PageTokens;
   readonly addresses: AddressChecks;
-  /** The only namespace that is looked at, if it is one only. */
+  /** The only namespace that is used, if there is only one. */
   readonly namespace: string | undefined;
   readonly clock: Clock;
   readonly random: () => number;
@@ -40,7 +40,7 @@ export function createResourceContext(dependencies: ResourceDependencies): Resou
   };
 }
 
-/** Runs one task at a time for each key, in the order of arrival: spares writers of one object on this replica each other's conflicts. */
+/** Runs one task at a time for each key, in the order of arrival: writers of one object on this replica don't conflict. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<unknown>>();
 

@@ -1,4 +1,4 @@
-/** Clients for what Kubernetes itself has. */
+/** Makes clients for Kubernetes' own kinds. */
 import { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, ResourceDescriptor } from '../../kube/types.ts';
@@ -6,7 +6,7 @@ import { MANAGER } from '../partial/partial-update.ts';
 
 export interface Secret extends KubeObject {
   readonly type?: string;
-  /** Base64. */
+  /** Values in base64. */
   readonly data?: Readonly<Record<string, string>>;
 }
 

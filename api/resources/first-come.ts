@@ -1,6 +1,6 @@
 /**
- * What must be unique in more than one object's view: the first one keeps it. The order of writes is the API server's own
- * (resource versions count its writes), so that of any number of requests on any number of replicas exactly one is first.
+ * Decides who keeps a value that must be unique in more than one object's view: the first one does. The order of writes is the API server's
+ * own (resource versions count its writes), so that of any number of requests on any number of replicas exactly one is first.
  */
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import type { ListOptions } from '../../kube/resource-client.ts';
@@ -9,23 +9,23 @@ import type { View } from './view.ts';
 
 export interface FirstCome<T extends KubeObject> {
   readonly view: View<T>;
-  /** Where the view finds the rivals. */
+  /** Index of the view that has the rivals. */
   readonly index: string;
   readonly value: string;
-  /** How the API server finds them. */
+  /** Options with which the API server lists the rivals. */
   readonly listed: Pick<ListOptions, 'namespace' | 'fieldSelector'>;
-  /** Whether `other`, found there, claims the same thing. */
+  /** Returns whether `other`, found there, claims the same value. */
   readonly isRival: (other: Stored<T>) => boolean | Promise<boolean>;
 }
 
-/** Whether the same is claimed already, as far as this process knows: spares a write in vain. */
+/** Returns whether the value is claimed already, as far as this process knows: it spares a write in vain. */
 export async function isTaken<T extends KubeObject>({ view, index, value, isRival }: FirstCome<T>): Promise<boolean> {
   return (await rivalsAmong(await view.find(index, value), isRival)).length > 0;
 }
 
 /**
- * Whether no rival had it when `written` got it.
- * @param written as the server answered the write that claims it: the resource version is that very moment
+ * Returns whether no rival had the value when `written` got it.
+ * @param written the API server's answer to the write that claims it: its resource version is that very moment
  */
 export async function cameFirst<T extends KubeObject>(written: Stored<T>, claim: FirstCome<T>): Promise<boolean> {
   const { resourceVersion } = written.metadata;
@@ -33,7 +33,7 @@ export async function cameFirst<T extends KubeObject>(written: Stored<T>, claim:
   const known = await claim.view.findSince(written, claim.index, claim.value);
   const rivals = known && (await rivalsAmong(known, isOther));
   if (rivals?.length === 0) return true;
-  // What was last written before was there before.
+  // A rival whose last write is older had the value first.
   if (rivals?.some(({ metadata }) => compareResourceVersions(metadata.resourceVersion, resourceVersion) < 0)) return false;
   const { items } = await claim.view.client.listAll({ ...claim.listed, resourceVersion, resourceVersionMatch: 'Exact' });
   const present = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);

@@ -9,8 +9,8 @@ import { inRestNames, restLoc, type FieldNames } from '../partial/field-names.ts
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 
 /**
- * A refusal of the API server in the client's words: 422 with a place in the body where REST has a name for what is wrong,
- * otherwise 400. @returns undefined for what isn't about the request
+ * Translates a refusal of the API server: 422 with a place in the body where REST has a name for the faulty field, otherwise 400.
+ * @returns undefined for a failure that isn't about the request
  */
 function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationError | undefined {
   if (error.code === 422 || error.code === 400 || error.refusedByAdmission) {
@@ -27,10 +27,10 @@ function requestFailure(error: KubeError, names: FieldNames): ApiError | Validat
   return undefined;
 }
 
-/** `loc` names the field: `spec.sip.terminationURI in body should match '…'`. */
+/** Removes the path from a message such as `spec.sip.terminationURI in body should match '…'`: `loc` names the field. */
 const withoutPath = (message: string): string => message.replaceAll(/\bspec\.\S+ in body (?=should|must|is)/g, '');
 
-/** Runs `work`; refusals of the API server come out in REST's words. */
+/** Runs `work`, and translates refusals of the API server into REST's names. */
 export async function translateKubeErrors<T>(names: FieldNames, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -41,7 +41,7 @@ export async function translateKubeErrors<T>(names: FieldNames, work: () => Prom
   }
 }
 
-/** Pure checks that the request's schema can't say. Problems that were there before are not this request's. */
+/** Runs the pure checks that the request's schema can't make. Problems that existed before are not this request's. */
 export function specIssues<S>(
   { definition, fieldNames }: { readonly definition: { readonly spec: z.ZodType }; readonly fieldNames: FieldNames },
   check: (spec: S) => readonly SpecProblem[],
@@ -57,7 +57,7 @@ export function specIssues<S>(
     .map(({ path, message }) => issues.value(restLoc(fieldNames, path) ?? ['body'], inRestNames(fieldNames, message)));
 }
 
-/** What a part lacks that is new in what is stored: an update's schema requires nothing of it. All else was read against these bounds. */
+/** Returns the missing fields of a new part: an update's schema requires none. Everything else was read against these bounds. */
 function missingFields(error: z.ZodError, names: FieldNames): readonly ValidationIssue[] {
   return error.issues.flatMap(({ path }) => {
     const loc = restLoc(names, `spec${path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);

@@ -1,10 +1,10 @@
-/** How long the facade waits for the API server, in milliseconds. */
+/** Longest waits of the facade for the API server, in milliseconds. */
 export interface KubernetesTimeouts {
-  /** For one answer: a client waits behind it. */
+  /** Wait for one answer, behind which a client waits. */
   readonly answerMs: number;
-  /** For the answer to the question whether the server is there. */
+  /** Wait for the answer to a probe. */
   readonly probeMs: number;
-  /** For the watch to deliver a write of this process. */
+  /** Wait for the watch to deliver a write of this process. */
   readonly catchUpMs: number;
 }
 

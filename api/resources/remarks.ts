@@ -1,16 +1,16 @@
-/** What is stored and may not be meant so, among the warnings of the answer. */
+/** Adds a warning to the answer for each stored value that may not be meant so. */
 import type { SpecProblem } from '../../crds/limits.ts';
 import { sameJson } from '../../platform/json.ts';
 import { currentRequest } from '../http/request-state.ts';
 import { inRestNames, restLoc, type FieldNames } from '../partial/field-names.ts';
 import { pathText } from '../validation/warning.ts';
 
-/** Of one object. */
+/** Most remarks about one object. */
 const MOST_REMARKS = 16;
 
 /**
- * @param before what was remarked on before the request, which didn't change it
- * @param of the object, where it is another one than the request is about: `llm.tools: find-order: `
+ * @param before remarks about the state before the request, which the request hasn't caused
+ * @param of name of the object, where the request is about another one: `llm.tools: find-order: `
  */
 export function warnOf(names: FieldNames, remarks: readonly SpecProblem[], before: readonly SpecProblem[] = [], of = ''): void {
   const warnings = currentRequest()?.warnings;

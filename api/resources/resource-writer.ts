@@ -1,4 +1,4 @@
-/** Writes of single objects with the secrets, texts and other objects that belong to them, as lists of steps. For every kind alike. */
+/** Writes single objects with the secrets, texts and other objects that belong to them, as lists of steps. It serves every kind alike. */
 import type { KindDefinition } from '../../crds/kind.ts';
 import { traceAnnotation } from '../../crds/trace-annotation.ts';
 import { wellKnown } from '../../crds/index.ts';
@@ -21,30 +21,30 @@ import { isStale, planValueWrites, StagedValues, type CompanionRefs, type ValueC
 import type { View } from './view.ts';
 import { runSteps, type ResultOf, type Step } from './write-steps.ts';
 
-/** How often a write is tried on what this process knows before the server is asked. */
+/** Attempts of a write on cached state before the server is asked. */
 const CACHED_ATTEMPTS = 2;
-/** Far more than writers of one object on several replicas need: each round one of them gets through. */
+/** Far more attempts than writers of one object on several replicas need: each round one of them gets through. */
 const MAX_ATTEMPTS = 30;
 
-/** What the shared code has to know of a kind. */
+/** Describes a kind for the shared code. */
 export interface ResourceKind<T extends Specified> {
   readonly definition: Pick<KindDefinition, 'descriptor' | 'spec'>;
   readonly fieldNames: FieldNames;
-  /** Every key of Secrets and ConfigMaps that a spec, or the draft of one, refers to. */
+  /** Returns every key of Secrets and ConfigMaps that a spec, or its draft, refers to. */
   readonly companionRefs: (spec: T['spec'], name: string) => CompanionRefs;
 }
 
 export interface WriteMode {
   readonly dryRun: boolean;
-  /** Take fields from other managers. */
+  /** Takes fields from other managers. */
   readonly force: boolean;
   /** @throws ApiError `precondition_failed` when the request was made for another state. */
   readonly requireState?: (resourceVersion: string) => void;
 }
 
-/** What a request makes of an object. */
+/** The change that a request makes to an object. */
 export interface ResourceChange {
-  /** The whole spec as it should be. */
+  /** The whole spec that the change leads to. */
   readonly spec: unknown;
   readonly companions?: ValueChange['companions'];
   /** Writes of other objects that follow this one. */
@@ -53,37 +53,37 @@ export interface ResourceChange {
 
 export interface Creation<T extends KubeObject> extends Omit<ResourceChange, 'after'> {
   readonly metadata?: Partial<KubeObject['metadata']>;
-  /** Writes of other objects that the new one must not be without. */
+  /** Writes of other objects that the new object must not lack. */
   readonly before?: readonly Step[] | undefined;
-  /** Makes it their owner. @param object the step that makes it */
+  /** Returns writes that make the object the owner of others. @param object the step that makes it */
   readonly after?: (object: Step<Stored<T>>) => readonly Step[];
 }
 
-/** What a write came to. */
+/** The result of a write. */
 export interface Written<T extends KubeObject> {
-  /** As the API server answered it. */
+  /** The object in the API server's answer. */
   readonly object: Stored<T>;
-  /** Resource version of the object's own Secret, where the write went there too. */
+  /** Resource version of the object's own Secret, where the write changed it. */
   readonly secretVersion?: string | undefined;
   readonly resultOf: ResultOf;
 }
 
-/** What a write of an object that was there came to. */
+/** The result of a write of an existing object. */
 export interface Updated<T extends KubeObject, C extends ResourceChange> extends Written<T> {
   readonly change: C;
   readonly previous: Stored<T>;
 }
 
 export interface CreationMode<T extends KubeObject> extends Pick<WriteMode, 'dryRun'> {
-  /** A client chose the name: throws KubeError `staleConflict` where an object has it. Absent: the name is random. */
+  /** Set where a client chose the name: throws KubeError `staleConflict` where an object has it. Otherwise the name is random. */
   readonly onlyNew?: boolean | undefined;
-  /** Runs once the object is there, which is taken back when it throws. */
+  /** Runs once the object is there; the object is taken back when it throws. */
   readonly confirm?: ((created: Written<T>) => Promise<void>) | undefined;
 }
 
-/** A write, in the order in which it is carried out. */
+/** A write, in the order of its steps. */
 interface Write<T extends KubeObject> extends Pick<CreationMode<T>, 'dryRun' | 'confirm'> {
-  /** Asks for all of it first, so that what is refused leaves no trace. */
+  /** Makes a dry run of all steps first, so that a refused write leaves no trace. */
   readonly rehearses: boolean;
   readonly values: ReturnType<typeof planValueWrites>;
   readonly before?: readonly Step[];
@@ -104,13 +104,13 @@ export class ResourceWriter<T extends Specified> {
     this.#shape = shapeOf(kind.definition.spec);
   }
 
-  /** The object as the server has it now; undefined where it doesn't exist, or is being deleted. */
+  /** Returns the object as the server has it now; undefined where it doesn't exist, or is being deleted. */
   find(org: string, name: string): Promise<Stored<T> | undefined> {
     return this.#view.stored(org, name);
   }
 
   /**
-   * For encoding a request: knows the present secrets, so that sending one again changes nothing.
+   * Returns the secrets for encoding a request; it knows the present ones, so that sending one again changes nothing.
    * @param previous absent where the request brings no secrets
    */
   async secretWriter(caller: Caller, name: string, previous: Stored<T> | undefined): Promise<SecretWriter> {
@@ -126,7 +126,7 @@ export class ResourceWriter<T extends Specified> {
     return new SecretWriter({ name: own, stored, mayMove: mayReadSecrets(caller), randomId: () => randomId(8) });
   }
 
-  /** Everything that belongs to the new object is written before it, marked as staged. */
+  /** Creates an object. Everything that belongs to it is written before it, marked as staged. */
   async create(
     { org, userId }: Caller,
     name: string,
@@ -151,10 +151,10 @@ export class ResourceWriter<T extends Specified> {
   }
 
   /**
-   * Changes one object; `change` gets its present state, again where another write comes in between, and answers undefined where it is to stay.
-   * @param options.tryCached spares the reading where this process knows the newest state, as it does mostly. The apply carries that state's
+   * Changes one object. `change` gets its present state, again where another write comes in between, and returns undefined to leave it.
+   * @param options.tryCached skips the reading where this process knows the newest state, as it mostly does. The apply carries that state's
    * resourceVersion, so that a success is as good as one after reading; anything else is found out from the server.
-   * @returns undefined when the object is gone, or stays
+   * @returns undefined when the object is gone, or stays as it is
    */
   async update<C extends ResourceChange>(
     org: string,
@@ -165,7 +165,7 @@ export class ResourceWriter<T extends Specified> {
   ): Promise<Updated<T, C> | undefined> {
     return this.#locked(org, name, async () => {
       const cached = tryCached ? await this.#updateCached(org, name, change, mode) : undefined;
-      // Where nothing was written, only the server knows whether its state is still this one.
+      // Where nothing was written, only the server knows whether the cached state is still its own.
       if (cached !== undefined && cached.object.metadata.resourceVersion !== cached.previous.metadata.resourceVersion) return cached;
       return this.#retryStale(async () => {
         const stored = await this.find(org, name);
@@ -177,8 +177,8 @@ export class ResourceWriter<T extends Specified> {
   }
 
   /**
-   * Deletes the object while `decide` says so of its present state.
-   * @returns false when it is gone, or stays
+   * Deletes the object while `decide` returns true for its present state.
+   * @returns false when the object is gone, or stays
    */
   async delete(
     org: string,
@@ -203,7 +203,7 @@ export class ResourceWriter<T extends Specified> {
     });
   }
 
-  /** One writer of an object at a time on this replica, and again from the start where another one came in between. */
+  /** Runs one writer of an object at a time on this replica, and runs it again where another one came in between. */
   exclusively<R>(org: string, name: string, task: () => Promise<R>): Promise<R> {
     return this.#locked(org, name, () => this.#retryStale(task));
   }
@@ -246,7 +246,7 @@ export class ResourceWriter<T extends Specified> {
         return await this.#updateOnce(known, change, mode);
       } catch (error) {
         if (isAway(error)) throw error;
-        // What came in between, a status mostly, is known here by now more often than not.
+        // The write in between, mostly of a status, has usually reached this cache by now.
         if (!isStale(error)) return undefined;
       }
     }
@@ -282,7 +282,7 @@ export class ResourceWriter<T extends Specified> {
       resultOf,
     });
     if (dryRun || rehearses) {
-      // The object first: its refusals say most.
+      // The object comes first: its refusals say most.
       const resultOf = await runSteps([apply, ...stages, ...before, ...after], { dryRun: true });
       if (dryRun) return writtenBy(resultOf);
     }
@@ -310,7 +310,7 @@ export class ResourceWriter<T extends Specified> {
   }
 }
 
-/** A new object, with the trace that its first reconcile belongs to. */
+/** Adds the trace to a new object, so that its first reconcile belongs to it. */
 function inTrace<T extends KubeObject>(object: T): T {
   const trace = currentSampledTrace();
   if (trace === undefined) return object;

@@ -1,4 +1,4 @@
-/** New values of an object in its Secret or ConfigMap: written next to those in use, and in use once the object refers to them. */
+/** Writes new values of an object into its Secret or ConfigMap: next to those in use, and in use once the object refers to them. */
 import { wellKnown } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
@@ -14,16 +14,16 @@ import type { Step } from './write-steps.ts';
 
 type OfEach<V> = Readonly<Partial<Record<CompanionKind, V>>>;
 
-/** The keys of Secrets and ConfigMaps that a spec refers to. */
+/** Keys of Secrets and ConfigMaps that a spec refers to. */
 export type CompanionRefs = OfEach<readonly KeyRef[]>;
 
-/** New values for a Secret or ConfigMap of this name, by key. */
+/** New values for a Secret or ConfigMap, by key. */
 export interface NewValues {
   readonly name: string;
   readonly pending: ReadonlyMap<string, string>;
   /**
-   * For a key that every request names alike: the resource version in which the Secret or ConfigMap must still be, null where there must be none.
-   * Read before the state of the object is checked, it keeps who is late from writing over a value that is in use.
+   * Resource version in which the Secret or ConfigMap must still be, null where there must be none. It is for a key that every request
+   * names alike: read before the state of the object is checked, it keeps a late request from overwriting a value that is in use.
    */
   readonly expected?: { readonly key: string; readonly version: string | null } | undefined;
 }
@@ -32,7 +32,7 @@ export interface NewValues {
 interface ValueWrite extends NewValues {
   readonly kind: CompanionKind;
   readonly namespace: string;
-  /** Keys that the object refers to now and won't any more. */
+  /** Keys that the object refers to now and no longer will. */
   readonly replaced: readonly string[];
   readonly for: Stage['for'];
   /** Absent while the object itself isn't there yet. */
@@ -45,7 +45,7 @@ export interface ValueChange extends Pick<ValueWrite, 'namespace' | 'for' | 'own
   readonly after: CompanionRefs;
 }
 
-/** New values in one place, and each place rid of the keys that nothing refers to any more. */
+/** Plans the new values in one place, and in each place the removal of keys that nothing refers to any more. */
 export function planValueWrites({ companions, before, after, ...common }: ValueChange): readonly ValueWrite[] {
   const { for: whose, owner } = common;
   const usual = companionName(whose.kind, whose.name);
@@ -63,21 +63,21 @@ export function planValueWrites({ companions, before, after, ...common }: ValueC
 
 interface Staged {
   readonly object: Stored<KubeObject>;
-  /** Shared: another request that makes an object of the same name has created it, and hasn't finished. */
+  /** `shared` where another request that makes an object of the same name has created it, and hasn't finished. */
   readonly origin: 'created' | 'shared' | 'existing';
 }
 
-/** The values of one write, before the object refers to them and after it. */
+/** Stages the values of one write before the object refers to them, and commits them after. */
 export class StagedValues {
   readonly kind: CompanionKind;
-  /** Writes them, marked as staged. Undefined where there is nothing to write, and nothing to mark either. */
+  /** Writes the values, marked as staged. Undefined where there is nothing to write, and nothing to mark either. */
   readonly stage: Step<Staged | undefined>;
-  /** Takes the marks off, and the replaced keys away. The resource version of the Secret or ConfigMap, where there was something to write. */
+  /** Takes the marks off, and the replaced keys away. Results in the resource version of what was written, if anything was. */
   readonly commit: Step<string | undefined>;
   readonly #clock: Clock;
   readonly #client: ResourceClient<Secret & ConfigMap>;
   readonly #write: ValueWrite;
-  /** As the API has them: of a Secret in base64. */
+  /** Values in the API's form: those of a Secret in base64. */
   readonly #data: Readonly<Record<string, string>>;
 
   /** @param object the step that makes the object refer to them */
@@ -125,7 +125,7 @@ export class StagedValues {
   async #commit(staged: Staged, object: Stored<KubeObject>): Promise<string> {
     const { replaced, expected, owner } = this.#write;
     const metadata = staged.origin === 'existing' ? {} : { ownerReferences: [ownerReferenceTo(object)] };
-    // What others have staged over this value they will never use: the object refers to it.
+    // The object refers to this value, so a value that others have staged over it will never be used.
     const own = Object.entries(this.#data).filter(([key]) => key === expected?.key);
     const dataOf = (now: Stored<KubeObject>): object => ({
       ...Object.fromEntries(own.filter(([key]) => stageOf(now)?.keys.includes(key))),
@@ -134,17 +134,17 @@ export class StagedValues {
     try {
       return (await this.#unmark(staged, dataOf, metadata)).metadata.resourceVersion;
     } catch (error) {
-      // A new object is there with its values, and who tries again would make a second one: the sweeper does the rest.
+      // A new object is there with its values, and a client that tries again would make a second one: the sweeper does the rest.
       if (owner !== undefined || !isAway(error)) throw error;
       return staged.object.metadata.resourceVersion;
     }
   }
 
-  /** This request will never use what it has staged. */
+  /** Removes values that this request has staged and will never use. */
   async #discard(staged: Staged): Promise<void> {
     const { namespace, name, pending, expected } = this.#write;
     const { uid, resourceVersion } = staged.object.metadata;
-    // Of the key that others name alike the sweeper asks the object whether it is in use.
+    // Others may name this key alike: the sweeper asks the object whether the key is in use.
     const data = withoutKeys([...pending.keys()].filter((key) => key !== expected?.key));
     if (expected === undefined && staged.origin === 'existing') return void (await this.#unmark(staged, () => data));
     if (expected === undefined && staged.origin === 'created')
@@ -153,11 +153,11 @@ export class StagedValues {
       } catch (error) {
         if (!isStale(error)) throw error;
       }
-    // Other requests make an object of this name as well: one of them takes the mark off, or the sweeper all that is left.
+    // Other requests make an object of this name as well: one of them takes the mark off, or the sweeper removes the rest.
     if (Object.keys(data).length > 0) await this.#client.patch(this.#write, { data });
   }
 
-  /** Takes the marks off, along with a change of the data. Where another request has staged values here meanwhile, they are its own and stay. */
+  /** Takes the marks off, and changes the data in the same write. Values that another request has staged here meanwhile stay its own. */
   async #unmark({ object }: Staged, dataOf: (now: Stored<KubeObject>) => object, change: object = {}): Promise<Stored<KubeObject>> {
     const { namespace, name } = this.#write;
     for (let now = object; ; now = await this.#client.get({ namespace, name })) {
@@ -172,10 +172,10 @@ export class StagedValues {
   }
 }
 
-/** The object changed since it was read, or there is one where none was expected. */
+/** Returns whether a write failed because the object changed since it was read, or exists where none was expected. */
 export const isStale = (error: unknown): boolean => error instanceof KubeError && error.staleConflict;
 
-/** For a merge patch. */
+/** Makes the part of a merge patch that removes keys. */
 function withoutKeys(keys: readonly string[]): Readonly<Record<string, null>> {
   return Object.fromEntries(keys.map((key) => [key, null]));
 }

@@ -1,4 +1,4 @@
-/** Finishes or cleans up what a process that died in the middle of a write has left marked (staging.ts). Any number of replicas may do it. */
+/** Finishes or cleans up writes that a process left marked when it died in the middle (staging.ts). Any number of replicas may do it. */
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import { KubeError } from '../../kube/error.ts';
@@ -13,9 +13,9 @@ import type { ResourceKind } from './resource-writer.ts';
 import { ownerReferenceTo, STAGED_LABEL, stageOf, withoutMarks } from './staging.ts';
 import type { View } from './view.ts';
 
-/** Between two rounds, in milliseconds. */
+/** Time between two rounds, in milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
-/** Longer than any request lasts, in milliseconds: what is marked longer has been left behind. */
+/** Age after which a marked write has been abandoned, in milliseconds: longer than any request lasts. */
 const ABANDONED_AFTER_MS = 120_000;
 
 const STAGED = `${STAGED_LABEL}=true`;
@@ -23,7 +23,7 @@ const STAGED = `${STAGED_LABEL}=true`;
 /** A kind whose objects have companions. */
 export interface SweptKind {
   readonly kind: string;
-  /** The object with the keys of Secrets and ConfigMaps that it refers to; undefined where it doesn't exist. */
+  /** Finds the object with the keys of Secrets and ConfigMaps that it refers to; undefined where it doesn't exist. */
   readonly find: (namespace: string, name: string) => Promise<Owner | undefined>;
 }
 
@@ -45,7 +45,7 @@ export function sweptKind<T extends Specified>({ client }: Pick<View<T>, 'client
 export interface StagedSweeperOptions {
   readonly context: ResourceContext;
   readonly kinds: readonly SweptKind[];
-  /** Kinds of which an object can be staged for another one, next to Secrets and ConfigMaps. */
+  /** Kinds whose objects can be staged for another object, next to Secrets and ConfigMaps. */
   readonly parts: readonly ResourceClient<KubeObject>[];
   readonly organizations: Pick<Store['organizations'], 'list'>;
 }
@@ -66,7 +66,7 @@ export class StagedSweeper {
     const { signal } = this.#stopping;
     const failure = 'failed to look for unfinished writes; retrying in the next round';
     const loop = { intervalMs: SWEEP_INTERVAL_MS, clock, random, logger, failure, signal };
-    // Not all replicas at once, and not while they start.
+    // Replicas don't sweep all at once, and not while they start.
     this.#running = sleep(clock, SWEEP_INTERVAL_MS * (0.5 + random()), signal)
       .catch(() => undefined)
       .then(() => every(loop, () => this.sweep()));
@@ -77,7 +77,7 @@ export class StagedSweeper {
     await this.#running;
   }
 
-  /** One round over all organisations. */
+  /** Runs one round over all organisations. */
   async sweep(): Promise<void> {
     const { namespace } = this.#options.context;
     const organizations = namespace === undefined ? (await this.#options.organizations.list()).map(({ name }) => name) : [namespace];
@@ -97,7 +97,7 @@ export class StagedSweeper {
     return [secrets, configMaps, ...this.#options.parts] as readonly ResourceClient<KubeObject>[];
   }
 
-  /** With one question where that is allowed; where permissions are granted by namespace, with one for each organisation. */
+  /** Finds staged objects with one request, or where permissions are granted by namespace with one for each organisation. */
   async #staged(client: ResourceClient<KubeObject>, organizations: readonly string[]): Promise<readonly Stored<KubeObject>[]> {
     const known = new Set(organizations);
     if (this.#mayListAll) {
@@ -106,7 +106,7 @@ export class StagedSweeper {
         return items.filter(({ metadata }) => known.has(metadata.namespace ?? ''));
       } catch (error) {
         if (!isForbidden(error)) throw error;
-        // Permissions seldom change: every round would be refused, and stand in the audit log.
+        // Permissions seldom change: every round would be refused, and fill the audit log.
         this.#mayListAll = false;
       }
     }
@@ -131,7 +131,7 @@ export class StagedSweeper {
       try {
         await this.#settle(client, object);
       } catch (err) {
-        // It changed meanwhile: another request works on it.
+        // The object changed meanwhile: another request works on it.
         if (err instanceof KubeError && (err.staleConflict || err.notFound)) continue;
         const { namespace, name } = object.metadata;
         this.#options.context.logger.warn(
@@ -149,7 +149,7 @@ export class StagedSweeper {
     const swept = this.#options.kinds.find(({ kind }) => kind === stage.for.kind);
     const owner = await swept?.find(namespace, stage.for.name);
     if (owner === undefined) {
-      // With an owner reference the garbage collector sees to it.
+      // The garbage collector deletes an object with an owner reference.
       if (ownerReferences.length === 0) await client.delete({ namespace, name }, { uid, resourceVersion });
       return;
     }

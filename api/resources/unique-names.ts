@@ -1,4 +1,4 @@
-/** Names that no two objects may have: of those who want one at the same moment one gets it, and the others keep all that they have. */
+/** Keeps names unique: of several objects that want one at the same moment one gets it, and the others keep all that they have. */
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { ApiError } from '../http/api-error.ts';
 import type { Specified } from '../partial/partial-update.ts';
@@ -7,7 +7,7 @@ import type { ResourceChange, ResourceWriter, Updated, WriteMode } from './resou
 import { runSteps, type Step } from './write-steps.ts';
 
 export interface NameClaim<T extends KubeObject> extends FirstCome<T> {
-  /** For who comes second. */
+  /** Makes the refusal for the object that comes second. */
   readonly refusal: () => ApiError;
 }
 
@@ -17,7 +17,7 @@ export async function requireFree<T extends KubeObject>(claims: readonly NameCla
 }
 
 /**
- * @param written as the server answered the write that gave it the name
+ * @param written the API server's answer to the write that gave it the name
  * @throws ApiError where another object had the name before
  */
 export async function requireFirst<T extends KubeObject>(written: Stored<T>, claims: readonly NameClaim<T>[]): Promise<void> {
@@ -27,14 +27,14 @@ export async function requireFirst<T extends KubeObject>(written: Stored<T>, cla
 export interface NamedUpdate<T extends Specified, R> {
   readonly writer: ResourceWriter<T>;
   readonly org: string;
-  /** Of the resource. */
+  /** Name of the resource. */
   readonly name: string;
-  /** The name that must be unique, as the request has it; undefined where it has none. */
+  /** The request's new name, which must be unique; undefined where it has none. */
   readonly to: string | undefined;
   readonly nameOf: (object: Stored<T>) => string | undefined;
   readonly withName: (spec: T['spec'], name: string) => T['spec'];
   readonly claims: (name: string, object: Stored<T>) => readonly NameClaim<T>[];
-  /** The whole change, the name included. @returns undefined where there is nothing to update */
+  /** Makes the whole change, the name included. @returns undefined where there is nothing to update */
   readonly update: (mode: WriteMode) => Promise<R | undefined>;
 }
 
@@ -47,7 +47,7 @@ export async function updateNamed<T extends Specified, R>(request: NamedUpdate<T
   const { writer, org, name, to, nameOf, withName, claims: claimsOf, update } = request;
   const stored = to === undefined || mode.dryRun ? undefined : await writer.find(org, name);
   if (to === undefined || stored === undefined || nameOf(stored) === to) return update(mode);
-  // Whatever may be refused is, before the name is taken.
+  // A dry run finds every refusal before the name is taken.
   if ((await update({ ...mode, dryRun: true })) === undefined) return undefined;
   const { requireState: _, ...again } = mode;
   const rename = async (present: Stored<T>): Promise<Renaming<T>> => {

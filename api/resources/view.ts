@@ -1,4 +1,4 @@
-/** What the facade knows of one kind without asking: a watch cache, and how fresh it has to be. */
+/** Answers from a watch cache of one kind, without asking the server, and decides how fresh it has to be. */
 import type { Registry } from 'prom-client';
 
 import type { IndexFunction } from '../../kube/cache.ts';
@@ -20,9 +20,9 @@ import { isObjectName } from './names.ts';
 
 export interface ViewOptions<T extends KubeObject> {
   readonly client: ResourceClient<T>;
-  /** What readiness calls it: `phone numbers`. */
+  /** Readiness' name for the view: `phone numbers`. */
   readonly name: string;
-  /** In addition to `namespace`, which every view has. */
+  /** Indexes in addition to `namespace`, which every view has. */
   readonly indexes?: Readonly<Record<string, IndexFunction<Stored<T>>>>;
   readonly availability: ApiServerAvailability;
   readonly readiness: Readiness;
@@ -30,24 +30,24 @@ export interface ViewOptions<T extends KubeObject> {
   readonly random: () => number;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** The only namespace to look at; all of them where undefined. */
+  /** The only namespace that is watched; all of them where undefined. */
   readonly namespace?: string | undefined;
   readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
 }
 
-/** How long a deletion is remembered, in milliseconds: far longer than a watch lags behind. */
+/** Time for which a deletion is remembered, in milliseconds: far longer than a watch lags behind. */
 const TOMBSTONE_MS = 60_000;
-/** Answers to own writes that are kept at most. */
+/** Most answers to own writes that are kept. */
 const RECENT_OBJECTS = 1000;
 
-/** Partial updates start from what the facade owns; kubectl's copy of the object is of no use to them. */
+/** Keeps managedFields, from which partial updates start, and drops kubectl's copy of the object, which they don't need. */
 function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
   const lean = withoutBookkeeping(object);
   const { managedFields } = object.metadata;
   return managedFields === undefined ? lean : { ...lean, metadata: { ...lean.metadata, managedFields } };
 }
 
-/** A kind's objects by namespace: at least as new as everything this process has written, and there when the API server isn't. */
+/** Holds a kind's objects by namespace: at least as new as everything this process has written, and there when the API server isn't. */
 export class View<T extends KubeObject> {
   readonly client: ResourceClient<T>;
   readonly #name: string;
@@ -57,12 +57,12 @@ export class View<T extends KubeObject> {
   readonly #clock: Clock;
   readonly #timeouts: KubernetesTimeouts;
   readonly #deleted = new Map<string, number>();
-  /** Who waits for the deletion of an object to arrive, by key. */
+  /** Waiters for the deletion of an object to arrive, by key. */
   readonly #deletions = new Map<string, Set<(resourceVersion: string) => void>>();
   /** The last answers to this process's own writes, until the cache has them. */
   readonly #recent = new LruMap<string, Stored<T>>(RECENT_OBJECTS);
   #written = '';
-  /** When the cache was last known to miss nothing, on the monotonic clock. */
+  /** Time at which the cache was last known to miss nothing, on the monotonic clock. */
   #currentAt = 0;
 
   constructor({
@@ -93,9 +93,9 @@ export class View<T extends KubeObject> {
       registry,
       ...(namespace !== undefined && { namespace }),
     });
-    // A connection may be dead without knowing it, and the wait for another may be long by now.
+    // The connection may be dead without knowing it, and the wait for another may be long by now.
     this.#availability.onRegained(() => this.#informer.reconnect());
-    // While the server answers and a watch is open the cache misses nothing: a watch has nothing to say where nothing changes.
+    // While the server answers and a watch is open the cache misses nothing: a watch is silent where nothing changes.
     this.#availability.onAnswer(() => {
       if (this.#informer.connected) this.#currentAt = this.#clock.monotonic();
     });
@@ -118,13 +118,13 @@ export class View<T extends KubeObject> {
     return this.#informer.stop();
   }
 
-  /** All objects of an organisation, as {@link find} answers them. */
+  /** Returns all objects of an organisation, as {@link find} does. */
   list(org: string): Promise<readonly Stored<T>[]> {
     return this.find('namespace', org);
   }
 
   /**
-   * Objects of which `index` answers `value`, without those that are being deleted.
+   * Returns the objects for which `index` has `value`, without those that are being deleted.
    * @throws KubeError when nothing is known because the API server has been away from the start
    */
   async find(index: string, value: string): Promise<readonly Stored<T>[]> {
@@ -134,7 +134,7 @@ export class View<T extends KubeObject> {
     return this.#present(index, value);
   }
 
-  /** As {@link find}, with everything that was there when `object` was written; undefined where the watch doesn't deliver that in time. */
+  /** Does what {@link find} does, with all that existed when `object` was written; undefined where the watch is too late. */
   async findSince(object: Stored<T>, index: string, value: string): Promise<readonly Stored<T>[] | undefined> {
     try {
       await this.#informer.cache.waitFor(object.metadata.resourceVersion, this.#catchUpSignal());
@@ -151,8 +151,9 @@ export class View<T extends KubeObject> {
   }
 
   /**
-   * One object, for an answer: from the cache while that is kept up to date, otherwise from the server, and from the cache again where the server is
-   * away. What the cache doesn't have is looked for on the server: it may be a moment old. Undefined for what is being deleted, too.
+   * Returns one object for an answer: from the cache while that is up to date, otherwise from the server, or from the cache again while the
+   * server is away. One that the cache lacks is read from the server: the cache may be a moment old. Undefined for one that is being
+   * deleted.
    * @throws KubeError when the server is needed and doesn't answer
    */
   async get(namespace: string, name: string): Promise<Stored<T> | undefined> {
@@ -168,12 +169,12 @@ export class View<T extends KubeObject> {
     }
   }
 
-  /** One object as far as this process knows, without asking the server. Undefined for what is being deleted, too. */
+  /** Returns one object as far as this process knows, without asking the server. Undefined for an object that is being deleted, too. */
   known(namespace: string, name: string): Stored<T> | undefined {
     return this.#alive(this.newest(namespace, name));
   }
 
-  /** One object as the server has it now, for a write that builds on it. Undefined for what is being deleted, too. */
+  /** Returns one object as the server has it now, for a write that builds on it. Undefined for an object that is being deleted, too. */
   async stored(namespace: string, name: string): Promise<Stored<T> | undefined> {
     return isObjectName(name) ? this.#alive(await orUndefined(this.client.get({ namespace, name }))) : undefined;
   }
@@ -186,7 +187,7 @@ export class View<T extends KubeObject> {
   }
 
   /**
-   * Runs `remove`, which is to delete an object. The answer to a deletion doesn't say when in the order of writes it was: the watch does.
+   * Runs `remove`, which should delete an object. The answer to a deletion doesn't say when in the order of writes it was: the watch does.
    * @returns the resource version from which on the object is (being) deleted; undefined where the watch doesn't deliver it in time
    */
   async deletion(
@@ -208,7 +209,7 @@ export class View<T extends KubeObject> {
     }
   }
 
-  /** The newest state that this process knows of; the server may know a newer one. */
+  /** Returns the newest state that this process knows of; the server may know a newer one. */
   newest(namespace: string, name: string): Stored<T> | undefined {
     const key = `${namespace}/${name}`;
     const [cached, recent] = [this.#informer.cache.get(key), this.#recent.get(key)];
@@ -218,14 +219,14 @@ export class View<T extends KubeObject> {
     return cached;
   }
 
-  /** This process wrote `object`: later reads see it. */
+  /** Notes that this process wrote `object`: later reads see it. */
   wrote(object: Stored<T>): void {
     const { resourceVersion } = object.metadata;
     this.#recent.set(keyOf(object), object);
     if (this.#written === '' || compareResourceVersions(resourceVersion, this.#written) > 0) this.#written = resourceVersion;
   }
 
-  /** This process deleted `object`: later reads don't see it. */
+  /** Notes that this process deleted `object`: later reads don't see it. */
   deleted(object: Stored<T>): void {
     const now = this.#clock.monotonic();
     for (const [uid, since] of this.#deleted) if (now - since > TOMBSTONE_MS) this.#deleted.delete(uid);
@@ -233,7 +234,7 @@ export class View<T extends KubeObject> {
     this.#recent.delete(keyOf(object));
   }
 
-  /** Changes arrive as they happen. */
+  /** Set while changes arrive as they happen. */
   get #upToDate(): boolean {
     return this.#informer.connected && !this.#availability.lost;
   }
@@ -249,7 +250,7 @@ export class View<T extends KubeObject> {
     return known;
   }
 
-  /** The answer says how old it may be. */
+  /** Adds to the answer how old it may be. */
   #answerFromMemory(): void {
     if (!this.#informer.cache.synced) {
       throw new KubeError({ code: 0, reason: 'Unreachable', message: 'the API server has not answered since this process began' });
@@ -264,7 +265,7 @@ export class View<T extends KubeObject> {
   async #caughtUp(): Promise<void> {
     // A watch that is just being opened again delivers the write, too.
     if (this.#written === '' || this.#availability.lost) return;
-    // A watch that lags this far is as good as down: what is there is the best there is.
+    // A watch that lags this far is as good as down: the cached state is the best there is.
     await this.#informer.cache.waitFor(this.#written, this.#catchUpSignal()).catch(() => undefined);
   }
 }

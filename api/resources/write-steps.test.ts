@@ -6,7 +6,7 @@ import { runSteps, together, type Step } from './write-steps.ts';
 const refusal = new KubeError({ code: 422, reason: 'Invalid', message: 'refused' });
 const silence = new KubeError({ code: 0, reason: 'Timeout', message: 'no answer' });
 
-/** Steps that write down what becomes of them. */
+/** Makes steps that record what becomes of them. */
 function aWrite() {
   const log: string[] = [];
   const step = (

@@ -1,23 +1,23 @@
-/** The steps of a write, carried out in their order, and undone in the reverse one where one of them is refused. */
+/** Runs the steps of a write in their order, and undoes them in the reverse one where one of them is refused. */
 import { isAway } from './api-server-availability.ts';
 
-/** @returns what an earlier step came to */
+/** @returns the result of an earlier step */
 export type ResultOf = <R>(step: Step<R>) => R;
 
 export interface Step<R = unknown> {
-  /** @param dryRun only asks the API server whether it would carry the step out */
+  /** @param dryRun whether to ask the API server only if it would carry the step out */
   run(resultOf: ResultOf, dryRun: boolean): Promise<R>;
   /** @param result undefined where this very step failed: a part of it may have been done */
   undo?(result: R | undefined): Promise<unknown>;
-  /** Once it is done, it and what came before it stay, whatever fails later. */
+  /** Set where, once this step is done, it and those before it stay, whatever fails later. */
   readonly isFinal?: boolean;
-  /** However it fails, it has written nothing that rests on what came before it. */
+  /** Set where the step, however it fails, has written nothing that rests on those before it. */
   readonly isCheck?: boolean;
 }
 
 /**
- * Where it is uncertain whether a step happened, nothing is undone: it may be in use together with what came before it, and the sweeper
- * decides later.
+ * Runs the steps. Where it is uncertain whether a step happened, none is undone: it may be in use together with those before it, and the
+ * sweeper decides later.
  */
 export async function runSteps(steps: readonly Step[], { dryRun = false } = {}): Promise<ResultOf> {
   const results = new Map<Step, unknown>();
@@ -38,11 +38,11 @@ async function undo(begun: readonly Step[], results: ReadonlyMap<Step, unknown>)
   try {
     for (const step of begun.slice(final + 1).toReversed()) await step.undo?.(results.get(step));
   } catch {
-    // What can't be undone keeps what it rests on; the sweeper finds by its marks what nothing rests on.
+    // A step that can't be undone keeps the ones it rests on; by the marks the sweeper finds those on which nothing rests.
   }
 }
 
-/** Steps that don't depend on each other, as one. */
+/** Joins steps that don't depend on each other into one. */
 export function together<R>(steps: readonly Step<R>[]): Step<readonly R[]> {
   return {
     run: (...args) => all(steps.map((step) => step.run(...args))),
@@ -50,7 +50,7 @@ export function together<R>(steps: readonly Step<R>[]): Step<readonly R[]> {
   };
 }
 
-/** Nothing goes on when it fails. An uncertain failure counts before a certain one. */
+/** Waits for all, so that none goes on after a failure. An uncertain failure counts before a certain one. */
 async function all<R>(running: readonly Promise<R>[]): Promise<readonly R[]> {
   const settled = await Promise.allSettled(running);
   const failures = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));

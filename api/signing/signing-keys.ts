@@ -1,11 +1,11 @@
-/** What page tokens and signed addresses are signed with: the same on every replica, from secrets that serve nothing else. */
+/** Derives the keys of page tokens and signed addresses: the same on every replica, from secrets that serve nothing else. */
 import { hkdfSync } from 'node:crypto';
 
-/** The first one signs, and what any of them has signed is accepted. */
+/** Keys of which the first one signs, and any of them verifies. */
 export type Keys = readonly [Uint8Array, ...Uint8Array[]];
 
 export interface SigningKeysOptions {
-  /** From the configuration, the newest first; those of the database where there are none. */
+  /** Secrets of the configuration, the newest first; where there are none, the database's is used. */
   readonly given: readonly string[];
   /** @throws StoreError when the database doesn't answer */
   readonly stored: () => Promise<Uint8Array>;
@@ -23,14 +23,14 @@ export class SigningKeys {
   }
 
   /**
-   * To be awaited before {@link of}. Asks once; a question that failed is asked again.
+   * Loads the secrets, before the first call of {@link of}. Asks once, and again after a failure.
    * @throws StoreError when the database doesn't answer
    */
   async load(): Promise<void> {
     this.#secrets ??= [await this.#stored()];
   }
 
-  /** @param purpose sets the keys apart: what was signed for one opens no other */
+  /** @param purpose sets the keys apart: a signature for one purpose is valid for no other */
   of(purpose: string): Keys {
     const known = this.#keys.get(purpose);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** `state` in answers, and the filter of lists by it. */
+/** Defines `state` in answers, and the filter of lists by it. */
 import { z } from 'zod';
 
 import { pageQuery } from '../pagination/keyset.ts';
@@ -14,14 +14,14 @@ const reason = z
 
 export const stateFields = { ready, reason, message };
 
-/** What `state` says of an object. */
+/** Describes `state` in the OpenAPI document. */
 export const STATE = 'Whether the object is in use as it is shown here, and if not, why.';
 
 export const resourceState = volatile(z.object(stateFields).meta({ id: 'ResourceState', description: STATE }));
 
 export const readyFilter = { ready: z.boolean().optional().describe('Only what has this `state.ready`.') };
 
-/** Of lists of resources. */
+/** Query of a list of resources. */
 export const resourcePage = z.object({ ...pageQuery.shape, ...readyFilter });
 
 export const readyExample = { ready: true, reason: 'Available', message: 'its documents can be found' };

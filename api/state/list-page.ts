@@ -1,4 +1,4 @@
-/** Pages of a list of resources, all of them or those of one `state.ready`. */
+/** Returns pages of a list of resources, all of them or those of one `state.ready`. */
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { pageOf } from '../pagination/keyset.ts';
 import type { PageTokens } from '../pagination/page-token.ts';
@@ -15,14 +15,14 @@ export interface ListRequest<T> {
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly next_page_token: string | null;
-  /** Of all pages. */
+  /** Number of items on all pages. */
   readonly total: number;
 }
 
 /**
- * A position is a point in the order of creation, so that what has the asked-for state during a whole walk is seen exactly once.
+ * Returns a page. A position is a point in the order of creation, so that a whole walk sees each resource of the state exactly once.
  *
- * @throws ValidationError for a token of another list, and a list filtered otherwise is another one
+ * @throws ValidationError for a token of another list; a list with another filter is another list
  */
 export async function listPage<T extends Stored<KubeObject>>(tokens: PageTokens, request: ListRequest<T>): Promise<ListPage<T>> {
   const { objects, query, stateOf } = request;

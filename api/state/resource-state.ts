@@ -1,4 +1,4 @@
-/** Whether what REST shows of a resource is in use, from what its operator reported of it. Pure. */
+/** Decides whether a resource is in use as REST shows it, from its operator's reports. Pure. */
 import type { CommonStatus } from '../../crds/index.ts';
 import type { Stored, KubeObject } from '../../kube/types.ts';
 
@@ -25,7 +25,7 @@ export function stateOf({ metadata, status }: Reported): ResourceState {
 }
 
 /**
- * Of what names other resources: while one of them is gone, "ready" is what the operator reported before it was.
+ * Returns the state of an object that names other resources: while one of them is gone, "ready" is an old report from before.
  *
  * @param exists whether the resource of this name exists, as far as this process knows
  */
@@ -34,7 +34,7 @@ export function stateWithReferences(object: Reported, names: readonly string[], 
   return reported.ready && !names.every(exists) ? RECONCILING : reported;
 }
 
-/** `Ready`, or `Suspended` in its place. */
+/** Returns the condition `Ready`, or `Suspended` in its place. */
 export function summaryOf(status: CommonStatus | undefined) {
   return conditionOf(status, 'Ready') ?? conditionOf(status, 'Suspended');
 }

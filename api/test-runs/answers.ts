@@ -1,4 +1,3 @@
-/** What is answered of test runs. */
 import { z } from 'zod';
 
 import { testVerdicts } from '../../crds/agent-test.ts';

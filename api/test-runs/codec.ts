@@ -1,8 +1,8 @@
-/** Test runs as REST shows them. */
+/** Turns test runs into REST's answers. */
 import type { TestResultRecord, TestRunRecord } from '../../store/index.ts';
 import type { AttemptAnswer, TestRunAnswer, TestRunSummaryAnswer } from './answers.ts';
 
-/** Of a result as the runner stores it (agent-tests/result.ts). */
+/** An attempt in the runner's stored result (agent-tests/result.ts). */
 interface StoredAttempt extends Omit<AttemptAnswer, 'finish_reason' | 'duration_ms' | 'call_id' | 'transcript'> {
   readonly finishReason?: string;
   readonly durationMs: number;

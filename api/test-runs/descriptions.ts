@@ -1,4 +1,3 @@
-/** The routes of test runs. */
 import { routesOf } from '../http/route.ts';
 import { testRun, testRunList } from './answers.ts';
 import { finishedRun, finishedSummary, queuedRun } from './examples.ts';

@@ -24,7 +24,7 @@ export function registerTestRuns(
     const list = `test-runs/${org}`;
     const [after] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
     const { ai_agent_id: agentName, test: testName, state, page_size: pageSize } = query;
-    // Nothing has another name.
+    // No agent or test can have another name.
     if ([agentName, testName].some((name) => name !== undefined && !isObjectName(name))) return { data: [], next_page_token: null };
     const { items, next } = await timed('db', () => store.testRuns.list({ org, agentName, testName, state, pageSize, after }));
     return { data: items.map(testRunSummaryToRest), next_page_token: next === undefined ? null : pageTokens.write(list, [next]) };

@@ -1,4 +1,3 @@
-/** Bodies and queries of the routes of test runs. */
 import { z } from 'zod';
 
 import { pageQuery } from '../pagination/keyset.ts';

@@ -1,4 +1,4 @@
-/** Test runs over REST: requested by writing a row, which a worker finds. */
+/** Requests test runs over REST by writing a row, which a worker finds. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTest } from '../../crds/agent-test.ts';
 import type { Agent } from '../../crds/index.ts';
@@ -56,7 +56,7 @@ export class TestRunService {
     return this.get(org, run?.id ?? '');
   }
 
-  /** A malformed id is one that no run has. @throws ApiError `not_found` */
+  /** Reads a run; no run has a malformed id. @throws ApiError `not_found` */
   async get(org: string, id: string): Promise<WholeTestRun> {
     const run = RUN_ID.test(id) ? await this.#options.store.testRuns.get({ org, id }) : undefined;
     if (run === undefined) throw notFound('Test run');

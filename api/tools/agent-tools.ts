@@ -1,4 +1,4 @@
-/** `llm.tools` of an agent: tools attach themselves, so that this list is a set of changes to Tools and never touches the agent. */
+/** Attaches the `llm.tools` of an agent. Tools attach themselves, so the list is a set of changes to Tools, none to the agent. */
 import type { Agent, Tool, ToolSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
@@ -18,30 +18,30 @@ import { isAttachedTo, isLastAgent, TOOL_NAME_RULE, ToolWriter, withAgent } from
 
 const at: Loc = ['body', 'llm', 'tools'];
 
-/** A tool of the list: what it takes for the agent to have it as its item says. */
+/** A tool of the list, with all that the agent needs to have it as its item says. */
 interface Attachment {
   readonly index: number;
   readonly name: string;
   readonly item: InlineTool;
-  /** Its function's name. */
+  /** Name of its function. */
   readonly functionName: string | undefined;
-  /** Of a tool that isn't there yet. */
+  /** Set for a tool that doesn't exist yet. */
   readonly made?: { readonly spec: Draft<ToolSpec>; readonly secrets: SecretWriter };
 }
 
 export interface ToolSteps {
-  /** Makes, changes and attaches the tools of the list, and answers them as they are listed. */
+  /** Makes, changes and attaches the tools of the list, and returns them in its order. */
   readonly attach: Step<readonly Stored<Tool>[]>;
   readonly detach: Step;
-  /** @param agent the step that makes it: it becomes the owner of the tools that were made before it */
+  /** Makes the agent the owner of the tools that were made before it. @param agent the step that makes the agent */
   adopt(agent: Step<Stored<Agent>>): Step;
 }
 
-/** A request that has tools for an agent. */
+/** A request that brings tools for an agent. */
 export interface AgentWrite extends Pick<WriteMode, 'force'> {
   readonly caller: Caller;
   readonly agentName: string;
-  /** Undefined while it isn't there yet. */
+  /** Undefined while the agent doesn't exist yet. */
   readonly agent: Stored<Agent> | undefined;
 }
 
@@ -54,13 +54,13 @@ export class AgentTools {
     this.#writer = new ToolWriter(context);
   }
 
-  /** In the order of their creation. */
+  /** Returns the attached tools in the order of their creation. */
   async attachedTo(org: string, agentName: string): Promise<readonly Stored<Tool>[]> {
     const tools = await this.#context.views.tools.find('agent', `${org}/${agentName}`);
     return tools.toSorted((a, b) => (creationOrder(a) < creationOrder(b) ? -1 : 1));
   }
 
-  /** @returns what has to be done so that exactly `items` are attached, where anything has, and why it can't be done */
+  /** @returns steps after which exactly `items` are attached, where anything has to change, and the issues that prevent them */
   async plan(
     write: AgentWrite,
     items: readonly InlineTool[],
@@ -68,7 +68,7 @@ export class AgentTools {
     const attached = await this.attachedTo(write.caller.org, write.agentName);
     const named = new Set(items.map(({ tool_id: id }) => id));
     const unnamed = attached.filter(({ metadata }) => !named.has(metadata.name));
-    // New tools are born in the same second: suffixes in ascending order keep them in the order of the request.
+    // New tools have the same second of creation: suffixes in ascending order keep them in the order of the request.
     const suffixes = items.map(() => newSuffix()).toSorted();
     const planned = await Promise.all(
       items.map(async (item, index) => {
@@ -92,7 +92,7 @@ export class AgentTools {
     const { org } = caller;
     const attaching = attachments.map((attachment) => ({
       run: (_: ResultOf, dryRun: boolean) => translateToolErrors(attachment, this.#attach(write, attachment, { dryRun, force })),
-      // What is attached to an agent that is there may have been attached before.
+      // A tool of an existing agent may have been attached before, so this isn't undone.
       ...(agent === undefined && {
         undo: () => this.#writer.detach(org, attachment.name, agentName, { dryRun: false, force: false }),
       }),
@@ -109,13 +109,13 @@ export class AgentTools {
     return { attach: together(attaching), detach: together(detaching), adopt: (object) => together(adopting(object)) };
   }
 
-  /** To be called before the agent is deleted: tools that others use as well don't go with it. */
+  /** Keeps tools that others use as well from going with the agent; comes before the agent's deletion. */
   async beforeDeletion(org: string, agentName: string): Promise<void> {
     const attached = await this.attachedTo(org, agentName);
     await Promise.all(attached.filter((tool) => !isLastAgent(tool, agentName)).map((tool) => this.#writer.disown(tool)));
   }
 
-  /** The agent is gone: nothing refers to it any more that this facade attached. */
+  /** Detaches the tools that this facade attached to the deleted agent. */
   async release(org: string, agentName: string): Promise<void> {
     const attached = await this.attachedTo(org, agentName);
     const results = await Promise.allSettled(
@@ -127,7 +127,7 @@ export class AgentTools {
     }
   }
 
-  /** @param wanted.named the tools that the request names, which change along with this one */
+  /** @param planned.named the tools that the request names, which change along with this one */
   async #planItem(
     write: AgentWrite,
     { item, index, id, newName, named }: PlannedItem,
@@ -165,7 +165,7 @@ export class AgentTools {
     };
   }
 
-  /** The tool as the item wants it: attached, and with the definition it brings. */
+  /** Returns the tool as the item wants it: attached, and with the item's definition. */
   async #change(
     { caller, agentName }: AgentWrite,
     tool: Stored<Tool>,
@@ -184,7 +184,7 @@ export class AgentTools {
     }
     const secrets = await this.#writer.secretWriter(caller, tool.metadata.name, toolBringsSecrets(item) ? tool : undefined);
     const changed = toolFromRest(item, spec, { secrets, loc: [...at, index], found });
-    // What a built-in tool can't have is refused once.
+    // A field that a built-in tool can't have is refused once.
     if (!isBuiltin || found.length === 0) found.push(...this.#issuesOf(changed, tool.spec, index));
     return { spec: changed, ...(!isBuiltin && { secrets }), issues: found };
   }
@@ -200,7 +200,7 @@ export class AgentTools {
     const change = async (stored: Stored<Tool>) => {
       // Another request has made a tool of this name meanwhile.
       if (attachment.made !== undefined && !isAttachedTo(stored, agentName)) throw notOwn(attachment.name);
-      // The tool may have another state than the plan was made for, with a secret that must not move.
+      // The tool may have changed since the plan was made, and have a secret that must not move.
       const { spec, secrets, issues: found } = await this.#change(write, stored, attachment.item, attachment.index);
       requireNoIssues(found);
       return { spec, ...(secrets && { companions: { Secret: secrets } }) };
@@ -210,12 +210,12 @@ export class AgentTools {
       throw new ValidationError([
         issues.value([...at, attachment.index, 'tool_id'], `there is no tool ${JSON.stringify(attachment.name)}`),
       ]);
-    // Made with the body of one agent, it doesn't go with that one any more.
+    // The tool was made with one agent's body, and no longer goes with that agent.
     if (!mode.dryRun && !isLastAgent(written.object, agentName)) await this.#writer.disown(written.object);
     return written.object;
   }
 
-  /** @returns undefined where there is a tool of the name already */
+  /** @returns undefined where a tool of the name exists already */
   async #make(
     { caller, agentName, agent }: AgentWrite,
     { name, item, made }: Attachment,
@@ -232,7 +232,7 @@ export class AgentTools {
 }
 
 interface PlannedItem extends Pick<Attachment, 'item' | 'index'> {
-  /** Of a tool that the request names, or that has the function's name. */
+  /** Id of a tool that the request names, or that has the function's name. */
   readonly id: string | undefined;
   readonly newName: string;
   readonly named: ReadonlySet<string | null | undefined>;
@@ -265,7 +265,7 @@ function sameFunctionIssues(attachments: readonly Attachment[]): readonly Valida
   });
 }
 
-/** Refusals and conflicts of one tool come out as those of a part of the agent's body. */
+/** Translates refusals and conflicts of one tool into those of a part of the agent's body. */
 async function translateToolErrors<R>({ name, index }: { readonly name: string; readonly index?: number }, work: Promise<R>): Promise<R> {
   try {
     return await work;

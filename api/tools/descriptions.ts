@@ -1,4 +1,3 @@
-/** The routes of custom and built-in tools, and of MCP servers. */
 import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
@@ -36,9 +35,9 @@ const DELETION =
 
 interface Words<P extends string, N extends string, C, U, A> {
   readonly path: P;
-  /** Of the schemas and operations. */
+  /** Begins the names of the schemas and operations. */
   readonly name: N;
-  /** As in "Make a …". */
+  /** Noun in "Make a …". */
   readonly noun: string;
   readonly create: C;
   readonly createExamples: Readonly<Record<string, unknown>>;
@@ -47,7 +46,7 @@ interface Words<P extends string, N extends string, C, U, A> {
   readonly change: unknown;
   readonly answer: A;
   readonly example: unknown;
-  /** For the routes that write. */
+  /** Offers the routes that write to assistants. */
   readonly offered: Pick<RouteDescription, 'mcp'>;
 }
 

@@ -29,9 +29,9 @@ const keyRef = fc.record({ name: fc.constantFrom('mine', 'tool-t'), key: fc.cons
 const optional = <T extends Record<string, fc.Arbitrary<unknown>>, R extends keyof T & string>(model: T, requiredKeys: R[]) =>
   fc.record(model, { requiredKeys });
 const headerName = fc.constantFrom('X-Tenant', 'Authorization', 'X-Api-Key', 'Accept');
-// As it comes out of JSON: -0 is 0 there.
+// JSON turns -0 into 0.
 const json = fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).map((value): typeof value => JSON.parse(JSON.stringify(value)));
-/** A value that is sent: null is none. */
+/** A value that counts as sent: null doesn't. */
 const sentValue = json.filter((value) => value !== null);
 const params = fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), optional({ description: text, value: json }, []));
 const functionName = fc.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/);
@@ -79,7 +79,7 @@ const variants = {
   checkCalendarAvailability: calendar,
 } as const;
 
-/** Anything that `kubectl apply` may have stored. */
+/** Any spec that `kubectl apply` may have stored. */
 const spec = fc
   .record({
     common: optional(
@@ -189,7 +189,7 @@ const customBody = optional(
   },
   ['function_tool', 'additional_tool_info'],
 );
-/** Every field. */
+/** A body with every field. */
 const mcpBody = {
   server_url: 'https://mcp.example/x',
   headers: { 'X-Key': 'value' },
@@ -202,7 +202,7 @@ const mcpBody = {
   digest: `sha256:${'0'.repeat(64)}`,
   tool_messages: { a: { tool_start_message: 'One moment' } },
 };
-/** What null leaves: the field is absent afterwards. */
+/** Replaces null by undefined: the field is absent afterwards. */
 const unset = (sent: object): object => Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, value ?? undefined]));
 const plain = (value: unknown): object => JSON.parse(JSON.stringify(value)) as object;
 

@@ -1,4 +1,4 @@
-/** Tools in REST: every field of custom tools and of each built-in one. Pure. */
+/** Lists every field of tools in REST: of custom tools and of each built-in one. Pure. */
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
@@ -120,7 +120,7 @@ const parameters = group(
 const TOOL_TYPE = 'Always `custom`.';
 const TOOL_NAME = 'Which of the built-in tools it is.';
 
-/** What a custom tool is for the model, and what is called. */
+/** The fields that describe a custom tool to the model, and those of its request. */
 const definition = {
   function_tool: group(
     {
@@ -171,7 +171,7 @@ const builtin = {
     from_email: field('sendEmail.from', { body: (from) => from.regex(/^[^\s@]+@[^\s@]+$/) }),
     app_password: field('sendEmail.passwordSecretRef', {
       as: secret,
-      // The sender's domain decides about the mail server; calendars have one address for the installation.
+      // The sender's domain determines the mail server; calendars have one address for the installation.
       sentTo: ({ sendEmail: { from: sender = '' } = {} }) => ({
         from_email: sender.slice(sender.lastIndexOf('@') + 1).toLowerCase(),
       }),
@@ -180,7 +180,7 @@ const builtin = {
   transferCall: {
     tool_name: toolName('transfer_call'),
     transfer_to: field('transferCall.to', {
-      // A call that is handed to a SIP address goes through the trunk of its number, whose login is stored.
+      // A call that is transferred to a SIP address goes through the trunk of its number, whose login is stored.
       uses: ({ transferCall: { to: target } = {} }) =>
         target === undefined ? [] : [{ id: 'trunk', origin: isSip(target) ? { transfer_to: sipOriginOf(target) } : undefined }],
     }),
@@ -203,25 +203,25 @@ const variants = { custom, mcp, sendEmail, transferCall, bookCalendar, checkCale
   Fields
 >;
 
-/** A custom tool as the contract describes it. */
+/** A body that makes a custom tool, as the contract describes it. */
 export const customTool = z.object(createShape(custom));
 
-/** Absent fields keep their value, at every level; `null` brings back the default. */
+/** A body that changes a custom tool. Absent fields keep their value, at every level; `null` brings back the default. */
 export const customToolUpdate = z.object(updateShape(custom));
 
 export const customToolAnswer = z.object(answerShape(custom)).meta({ id: 'CustomTool' });
 
-/** An MCP server, whose tools an agent gets. */
+/** A body that makes an MCP server, whose tools an agent gets. */
 export const mcpTool = z.object(createShape(mcp));
 
-/** Absent fields keep their value, at every level; `null` brings back the default. */
+/** A body that changes an MCP server. Absent fields keep their value, at every level; `null` brings back the default. */
 export const mcpToolUpdate = z.object(updateShape(mcp));
 
 export const mcpToolAnswer = z.object(answerShape(mcp)).meta({ id: 'McpTool' });
 
 const ownFields = [...new Set(Object.values(builtin).flatMap((fields) => Object.keys(fields)))];
 
-/** Fields of the other variants are refused. */
+/** Bodies that make a built-in tool. Fields of the other variants are refused. */
 export const builtinTool = z.discriminatedUnion('tool_name', [
   forbidding(z.object(createShape(sendEmail)).meta({ id: 'SendEmailToolCreate' }), ownFields),
   forbidding(z.object(createShape(transferCall)).meta({ id: 'TransferCallToolCreate' }), ownFields),
@@ -229,7 +229,7 @@ export const builtinTool = z.discriminatedUnion('tool_name', [
   forbidding(z.object(createShape(checkCalendarAvailability)).meta({ id: 'CheckCalendarAvailabilityToolCreate' }), ownFields),
 ]);
 
-/** By what is stored. `tool_name` has to be that variant's; absent fields keep their value, `null` brings back the default. */
+/** Bodies by the stored variant, whose `tool_name` they may repeat. Absent fields stay, `null` brings back the default. */
 export const builtinToolUpdates = {
   sendEmail: forbidding(z.object(updateShape(sendEmail)).meta({ id: 'SendEmailToolUpdate' }), ownFields),
   transferCall: forbidding(z.object(updateShape(transferCall)).meta({ id: 'TransferCallToolUpdate' }), ownFields),
@@ -260,8 +260,8 @@ export type BuiltinToolUpdate = z.output<(typeof builtinToolUpdates)[BuiltinVari
 export const MAX_TOOLS = 64;
 
 /**
- * An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made, by its definition. With both, the tool of
- * that id is made where there is none, and a tool of the agent is updated; of a built-in tool that is what `llm.tools` shows of it.
+ * An item of `llm.tools`: a tool that exists, by `tool_id`, or a new custom tool, by its definition. With both, the tool of that id is made
+ * where there is none, and a tool of the agent is updated; a built-in tool appears in this form in `llm.tools`.
  */
 export const inlineTool = withRule(
   z
@@ -304,32 +304,32 @@ export const attachedTool = z
   ])
   .meta({ id: 'AttachedTool' });
 
-/** Paths of a Tool's spec in REST's words. */
+/** Maps paths of a Tool's spec to REST's names. */
 export const toolFieldNames = Object.assign({}, ...Object.values(variants).map(fieldNamesOf)) as ReturnType<typeof fieldNamesOf>;
 
 function variantOf(spec: Draft<ToolSpec>): ToolVariant {
   return toolVariants.find((variant) => spec[variant] !== undefined) ?? 'custom';
 }
 
-/** Undefined for a tool that is not built in. */
+/** Returns the variant of a built-in tool; undefined for any other tool. */
 export function builtinVariantOf(spec: Draft<ToolSpec>): BuiltinVariant | undefined {
   const variant = variantOf(spec);
   return variant === 'custom' || variant === 'mcp' ? undefined : variant;
 }
 
-/** The tool object of the contract: the fields of its own variant, and none of another. */
+/** Builds the tool object of the contract: the fields of its own variant, and none of another. */
 export function toolToRest(tool: Stored<Tool>, reading: ToolReading): Readonly<Record<string, unknown>> {
   return readFields(inOrder<Fields>(variants[variantOf(tool.spec)], ['tool_id']), tool, reading);
 }
 
-/** A tool as `llm.tools` of an agent lists it: what identifies it, and for a custom one its definition. */
+/** Builds a tool's item in `llm.tools` of an agent: the fields that identify it, and for a custom one its definition. */
 export function attachedToolToRest(tool: Tool, secrets: SecretValues): Readonly<Record<string, unknown>> {
   return readFields(tool.spec.custom === undefined ? attachedBuiltin : attachedCustom, tool, { secrets });
 }
 
 export type ToolBody = CustomTool | CustomToolUpdate | McpTool | McpToolUpdate | InlineTool | BuiltinToolCreate | BuiltinToolUpdate;
 
-/** @see writeFields */
+/** Writes the fields of a request into the spec. @see writeFields */
 export function toolFromRest(body: ToolBody, previous: ToolSpec | undefined, encoding: Encoding): Draft<ToolSpec> {
   // In `llm.tools`, null for a part of the definition leaves it as it is.
   const sent = Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !(name in definition)));
@@ -340,22 +340,21 @@ export function toolFromRest(body: ToolBody, previous: ToolSpec | undefined, enc
   );
   const variant = previous === undefined ? (wanted ?? 'custom') : variantOf(previous);
   const spec: Draft<ToolSpec> = writeFields(variants[variant], sent, previous, encoding);
-  // As the API server keeps them, so that the last text can be taken out without the object, which may be another manager's.
+  // The API server keeps an empty object, too: then the last text can be taken out without the object, which may be another manager's.
   return previous?.messages === undefined ? spec : { messages: {}, ...spec };
 }
 
-/** Whether a request may hold a secret that is stored already. */
+/** Returns whether a request may hold a secret that is stored already. */
 export function toolBringsSecrets(body: ToolBody): boolean {
   return Object.values(variants).some((fields) => bringsSecrets(fields, body));
 }
 
-/** The name by which the model calls a tool; undefined for an MCP server, whose tools have names of their own. */
+/** Returns the name by which the model calls a tool; undefined for an MCP server, whose tools have names of their own. */
 export function functionNameOf(spec: Draft<ToolSpec>): string | undefined {
   const variant = builtinVariantOf(spec);
   return variant === undefined ? spec.custom?.function?.name : builtinFunctionNames[variant];
 }
 
-/** Every Secret key that a tool refers to. */
 export function toolSecretRefs(spec: Draft<ToolSpec>): readonly KeyRef[] {
   return Object.values(variants).flatMap((fields) => secretRefsOf(fields, spec));
 }

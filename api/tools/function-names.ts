@@ -5,7 +5,7 @@ import type { NameClaim } from '../resources/unique-names.ts';
 import { functionNameOf } from './fields.ts';
 
 /**
- * The function name is claimed at every agent that the tool attaches itself to.
+ * Claims the function name at every agent that the tool attaches itself to.
  * @param except tools that are no rivals: the tool itself, and those that change along with it
  */
 export function functionNameClaims(

@@ -1,4 +1,4 @@
-/** An MCP server in REST. Pure. */
+/** Lists every field of an MCP server in REST. Pure. */
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
@@ -21,7 +21,7 @@ const oauth = group(
     client_id: field('mcp.oauth.clientID'),
     client_secret: field('mcp.oauth.clientSecretRef', {
       as: secret,
-      // The server gets the access tokens that the secret is exchanged for.
+      // The server gets the access tokens for which the secret is exchanged.
       sentTo: (spec) => ({ token_url: originOf(spec.mcp?.oauth?.tokenURL ?? ''), ...serverOrigin(spec) }),
     }),
     scope: field('mcp.oauth.scope'),
@@ -29,7 +29,7 @@ const oauth = group(
   { name: 'McpOAuth', path: 'mcp.oauth' },
 );
 
-/** The server, and what its status says of it. */
+/** The fields of the server, and those of its status. */
 export const mcpDefinition = {
   server_url: field('mcp.url'),
   headers: field('mcp.headers', { as: headers(() => 'header'), empty: {}, sentTo: serverOrigin }),

@@ -1,4 +1,4 @@
-/** The tools of one agent, as their own routes see them: what a request means, carried out so that nothing is left half. */
+/** Serves the tools of one agent to their own routes. A crash in the middle of a request leaves nothing half done. */
 import { toolDataRemarks } from '../../crds/agent-consistency.ts';
 import type { Agent, Tool, ToolSpec } from '../../crds/index.ts';
 import type { SpecProblem } from '../../crds/limits.ts';
@@ -41,7 +41,7 @@ export class ToolService {
   readonly #writer: ToolWriter;
   readonly #includes: (spec: ToolSpec) => boolean;
 
-  /** @param includes distinguishes the families of tools */
+  /** @param includes selects the tools of one family */
   constructor(context: KindContext, includes: (spec: ToolSpec) => boolean) {
     this.#context = context;
     this.#writer = new ToolWriter(context);
@@ -56,14 +56,14 @@ export class ToolService {
     return attached.filter(({ spec }) => this.#includes(spec));
   }
 
-  /** For an answer. @returns undefined when there is no such tool of no such agent */
+  /** Finds the tool for an answer. @returns undefined when there is no such tool of no such agent */
   find(org: string, agentName: string, name: string): Promise<Stored<Tool> | undefined> {
     return this.#find(org, agentName, name, 'get');
   }
 
   /**
    * @returns undefined when there is no such agent
-   * @throws ApiError `conflict` when the name or the function name is taken, or the agent has its most tools
+   * @throws ApiError `conflict` when the name or the function name is taken, or the agent has as many tools as it may have
    */
   async create(caller: Caller, agentName: string, body: ToolCreate, mode: WriteMode): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
@@ -92,7 +92,7 @@ export class ToolService {
 
   /**
    * Changes a tool that {@link find} found.
-   * @returns undefined when it is gone meanwhile, or the agent's no more
+   * @returns undefined when it is gone meanwhile, or is no longer the agent's
    */
   async update(caller: Caller, agentName: string, name: string, body: ToolUpdate, options: WriteMode): Promise<Stored<Tool> | undefined> {
     const functionName = 'function_tool' in body ? body.function_tool?.name : undefined;
@@ -135,7 +135,7 @@ export class ToolService {
   }
 
   /**
-   * Takes the tool from this agent; it goes altogether when no other agent uses it.
+   * Takes the tool from this agent, and deletes it when no other agent uses it.
    * @returns false when there is no such tool of no such agent
    */
   async delete(org: string, agentName: string, name: string, { requireState, ...mode }: WriteMode): Promise<boolean> {
@@ -150,7 +150,7 @@ export class ToolService {
     return (await this.#writer.removeAgent(org, name, agentName, mode, mine)) !== undefined;
   }
 
-  /** @param agentName of the agent that it is looked at from */
+  /** @param agentName the agent from whose view the answer is */
   async view(caller: Caller, agentName: string, tool: Stored<Tool>): Promise<Readonly<Record<string, unknown>>> {
     const secrets = await this.#context.companions.secretsToShow(caller, toolSecretRefs(tool.spec));
     return toolToRest(tool, { secrets, state: await this.#context.states.tool(tool, agentName) });
@@ -166,11 +166,11 @@ export class ToolService {
     return agent !== undefined && tool !== undefined && this.#belongs(tool, agentName) ? tool : undefined;
   }
 
-  /** @throws ValidationError with everything that only shows against what is stored */
+  /** @throws ValidationError with everything that only shows against the stored state */
   #encode(body: ToolCreate | ToolUpdate, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
     const found: ValidationIssue[] = [];
     const spec = toolFromRest(body, previous, { secrets, loc: ['body'], found });
-    // What is missing because it was refused is refused once.
+    // A field that is missing because it was refused is reported once.
     const problems = this.#writer.issuesOf(spec, previous);
     requireNoIssues([...found, ...problems.filter(({ loc }) => !found.some((other) => sameJson(other.loc, loc)))]);
     return spec;

@@ -1,4 +1,4 @@
-/** Writes of single tools, with their secrets: made, changed, attached to an agent and detached from it. */
+/** Writes single tools, with their secrets: makes and changes them, attaches them to agents and detaches them. */
 import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
@@ -17,10 +17,10 @@ import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging
 import type { ValidationIssue } from '../validation/issue.ts';
 import { toolFieldNames, toolSecretRefs } from './fields.ts';
 
-/** Annotation, value `true`: made over REST, as a part of an agent; it goes when the last agent lets go of it. */
+/** Annotation with value `true`: the tool was made over REST, as a part of an agent; it goes when the last agent lets go of it. */
 export const WITH_AGENT_ANNOTATION = 'parley.dev/made-with-agent';
 
-/** What a `tool_id` that becomes a name has to look like. */
+/** The rule for a `tool_id` that becomes a name. */
 export const TOOL_NAME_RULE =
   'a tool_id is a Kubernetes name: at most 253 lower-case letters, digits, "-" and ".", with a letter or digit at both ends';
 
@@ -30,7 +30,7 @@ export const toolResource: ResourceKind<Tool> = {
   companionRefs: (spec) => ({ Secret: toolSecretRefs(spec) }),
 };
 
-/** Tools that another field manager has attached to an agent; the others go with it or are detached by its deletion. */
+/** Finds tools that another field manager has attached to an agent; the others go with it or are detached by its deletion. */
 export function toolsOfAgent(context: KindContext): FindUsers {
   const writer = new ToolWriter(context);
   return async (org, agent) =>
@@ -44,7 +44,7 @@ export interface NewTool {
   readonly spec: Draft<ToolSpec>;
   readonly secrets: SecretWriter;
   readonly caller: Caller;
-  /** The agent it is a part of; absent while the agent itself doesn't exist yet: then the tool is marked as staged for it. */
+  /** The agent that the tool is a part of; absent while the agent itself doesn't exist yet: then the tool is marked as staged for it. */
   readonly madeWith: { readonly agentName: string; readonly agent?: Stored<KubeObject> | undefined };
 }
 
@@ -56,7 +56,7 @@ export class ToolWriter extends ResourceWriter<Tool> {
     this.#context = context;
   }
 
-  /** What only shows in the whole spec. */
+  /** Returns issues that only the whole spec shows. */
   issuesOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined): readonly ValidationIssue[] {
     const check = (tool: ToolSpec) => [...toolProblems(tool), ...toolAddressProblems(tool, this.#context.addresses)];
     return specIssues(toolResource, check, spec, previous);
@@ -74,12 +74,12 @@ export class ToolWriter extends ResourceWriter<Tool> {
     return this.create(caller, name, { spec, metadata, companions: { Secret: secrets } }, mode);
   }
 
-  /** The agent for which the tool was made is there and becomes its owner: takes the marks off. */
+  /** Makes the agent for which the tool was made its owner, once the agent exists, and takes the marks off. */
   adopt(org: string, name: string, agent: Stored<KubeObject>): Promise<void> {
     return this.#patch(org, name, { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] });
   }
 
-  /** The garbage collector takes a tool that several agents use away with none of them. */
+  /** Removes the owner of a tool that several agents use, so that the garbage collector deletes it with none of them. */
   async disown({ metadata: { namespace = '', name, ownerReferences = [] } }: Stored<Tool>): Promise<void> {
     if (ownerReferences.length > 0) await orUndefined(this.#patch(namespace, name, { ownerReferences: null }));
   }
@@ -94,7 +94,7 @@ export class ToolWriter extends ResourceWriter<Tool> {
     if (!(await this.delete(org, name, mode, goes))) await this.removeAgent(org, name, agentName, mode);
   }
 
-  /** Takes `agentName` out of the tool's agents while `decide` says so. @returns undefined where it isn't, or doesn't */
+  /** Takes `agentName` out of the tool's agents while `decide` agrees. @returns undefined where it wasn't one, or stays one */
   async removeAgent(
     org: string,
     name: string,
@@ -119,17 +119,17 @@ export function isAttachedTo({ spec }: Stored<Tool>, agentName: string): boolean
   return (spec.agentRefs ?? []).some(({ name }) => name === agentName);
 }
 
-/** Whether no other agent has the tool. */
+/** Returns whether no other agent has the tool. */
 export function isLastAgent({ spec }: Stored<Tool>, agentName: string): boolean {
   return (spec.agentRefs ?? []).every(({ name }) => name === agentName);
 }
 
-/** Another manager decides which agents have the tool: then that manager detaches it. */
+/** Returns whether another manager decides which agents have the tool: then that manager detaches it. */
 function heldByOthers(tool: Stored<Tool>): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs')], MANAGER).length > 0;
 }
 
-/** Another field manager has attached it to this agent. */
+/** Returns whether another field manager has attached the tool to this agent. */
 export function isAttachedByOthers(tool: Stored<Tool>, agentName: string): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs'), { type: 'key', key: { name: agentName } }], MANAGER).length > 0;
 }

@@ -1,4 +1,3 @@
-/** The route of the usage of many calls. */
 import { z } from 'zod';
 
 import { callUsage } from '../../events/call-usage.ts';
@@ -6,7 +5,7 @@ import { time } from '../calls/schema.ts';
 import { endedCall } from '../calls/examples.ts';
 import { routesOf } from '../http/route.ts';
 
-/** Groups in an answer. */
+/** Most groups in an answer. */
 export const MOST_GROUPS = 1_000;
 
 const usageQuery = z.object({

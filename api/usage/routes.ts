@@ -34,7 +34,7 @@ export function registerUsage(app: FastifyInstance, { store, clock }: Pick<ApiDe
   });
 }
 
-/** @throws ValidationError */
+/** @throws ValidationError for an unknown time zone, and for a range that is empty or too long */
 function rangeOf({ from, to, time_zone: timeZone }: UsageQuery, now: number): { readonly from: Date; readonly to: Date } {
   if (!isTimeZone(timeZone))
     throw new ValidationError([issues.value(['query', 'time_zone'], 'use the IANA name of a time zone, such as Europe/Berlin')]);

@@ -1,4 +1,4 @@
-/** Characters as Python counts them. Makes no list of them: a body has a million. */
+/** Counts characters as Python does. It makes no list of them: a body has a million. */
 export function countCodePoints(text: string, end: number = text.length): number {
   let pairs = 0;
   for (let at = 1; at < end; at += 1) {

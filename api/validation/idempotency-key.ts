@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a client calls something that is to be made once: 200 characters at most. */
+/** A client's name for something that is to be made once: 200 characters at most. */
 export const idempotencyKey = z
   .string()
   .min(1)

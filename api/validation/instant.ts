@@ -1,15 +1,15 @@
-/** Times in requests. Pure. */
+/** Reads times in requests. Pure. */
 import { isDate } from '../../platform/local-time.ts';
 
 const ISO = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** In milliseconds since the epoch. Postgres reads the years 1 to 9999 as JavaScript writes them, and no others. */
+/** Milliseconds since the epoch. Postgres reads the years 1 to 9999 as JavaScript writes them, and no others. */
 export const EARLIEST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
 const LATEST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Without a zone it is UTC, as all times here are.
- * @returns undefined for what is no date, and for what in UTC is in no year from 1 to 9999
+ * Reads a time. Without a zone it is in UTC, as all times here are.
+ * @returns undefined for a text that is no date, and for a time that in UTC is in no year from 1 to 9999
  */
 export function instantOf(text: string): Date | undefined {
   // An unescaped plus in a query arrives as a blank.

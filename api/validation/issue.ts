@@ -1,9 +1,9 @@
 import { cutText } from '../../platform/cut-text.ts';
 
-/** Where a value stood in the request: `body`, `query`, `path` or `header`, then field names and list positions. */
+/** Location of a value in the request: `body`, `query`, `path` or `header`, then field names and list positions. */
 export type Loc = readonly (string | number)[];
 
-/** One failed part of a request, as the contract writes it: `type` and `msg` are pydantic v2's. */
+/** One failed part of a request, in the contract's form: `type` and `msg` are pydantic v2's. */
 export interface ValidationIssue {
   readonly type: string;
   readonly loc: Loc;
@@ -13,10 +13,10 @@ export interface ValidationIssue {
 /** Most failures that one answer names. Reading a request ends with the last of them: a body has room for a hundred thousand. */
 export const MAX_ISSUES = 100;
 
-/** Longest part of what was sent that an answer repeats, in characters: a name in a body may be as long as the body. */
+/** Longest part of a request that an answer repeats, in characters: a name in a body may be as long as the body. */
 const ECHO_CHARACTERS = 1000;
 
-/** The first {@link MAX_ISSUES}, with names and texts of the request cut to a length that a person reads. */
+/** Returns the first {@link MAX_ISSUES}, with names and texts of the request cut to a length that a person reads. */
 export function answerable(found: readonly ValidationIssue[]): readonly ValidationIssue[] {
   return found.slice(0, MAX_ISSUES).map(({ type, loc, msg }) => ({
     type,
@@ -27,14 +27,14 @@ export function answerable(found: readonly ValidationIssue[]): readonly Validati
 
 const cut = (text: string): string => cutText(text, ECHO_CHARACTERS);
 
-/** `'a', 'b' or 'c'`, as pydantic lists alternatives. */
+/** Lists alternatives as pydantic does: `'a', 'b' or 'c'`. */
 export function alternatives(values: readonly string[]): string {
   const quoted = values.map((value) => `'${value}'`);
   const last = quoted.pop() ?? '';
   return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
 }
 
-/** Builders for every failure this API reports. Texts are pydantic 2's; `test` compares them with a recording of the real thing. */
+/** Builds every failure that this API reports. Texts are pydantic 2's; `test` compares them with a recording of the real thing. */
 export const issues = {
   missing: (loc: Loc): ValidationIssue => ({ type: 'missing', loc, msg: 'Field required' }),
   notAModel: (loc: Loc): ValidationIssue => ({
@@ -129,11 +129,11 @@ export const issues = {
     msg: `List should have at least ${count(min, 'item')} after validation, not ${actual}`,
   }),
   jsonInvalid: (offset: number): ValidationIssue => ({ type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error' }),
-  /** A rule that no schema keyword can say. */
+  /** Reports a violation of a rule that no schema keyword can express. */
   value: (loc: Loc, reason: string): ValidationIssue => ({ type: 'value_error', loc, msg: `Value error, ${reason}` }),
 };
 
-/** How pydantic prints what was sent: Python's `str`, as far as it is shown. */
+/** Prints a sent value as pydantic does: Python's `str`, as far as it is shown. */
 function pythonText(value: unknown, nested = 0): string {
   if (typeof value === 'string') return nested === 0 ? cut(value) : pythonString(cut(value));
   if (value === null) return 'None';
@@ -147,7 +147,7 @@ function pythonText(value: unknown, nested = 0): string {
   return `{${joined(Object.entries(value), ([name, item]) => `${pythonString(cut(name))}: ${pythonText(item, nested + 1)}`)}}`;
 }
 
-/** Ends with the item that makes it too long. */
+/** Joins items, and ends with the item that makes the text too long. */
 function joined<T>(items: readonly T[], text: (item: T) => string): string {
   let all = '';
   for (const item of items) {
@@ -159,7 +159,7 @@ function joined<T>(items: readonly T[], text: (item: T) => string): string {
 
 const pythonEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Python's `repr` of a text: what isn't printable is escaped. */
+/** Writes Python's `repr` of a text, with unprintable characters escaped. */
 function pythonString(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replaceAll(/[\\']|(?! )[\p{C}\p{Z}]/gu, (character) => {
@@ -173,7 +173,7 @@ function pythonString(text: string): string {
   return quote + escaped + quote;
 }
 
-/** Python's `repr` of a number: it begins to write exponents at other sizes, and with two digits at least. */
+/** Writes Python's `repr` of a number: it begins to write exponents at other sizes, and with two digits at least. */
 function pythonNumber(value: number): string {
   const size = Math.abs(value);
   const exponential = !Number.isInteger(value) && (size >= 1e16 || size < 1e-4);

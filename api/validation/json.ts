@@ -1,7 +1,7 @@
 /**
- * JSON bodies. What can't be parsed is reported with the position that Python's `json` module gives, because that is what
- * clients of a FastAPI service know. Source: CPython 3.12, Modules/_json.c
- * (3.13 moved the position of a trailing comma; servers in the field mostly answer the older one).
+ * Parses JSON bodies. A syntax error is reported with the position that Python's `json` module gives, because clients of a FastAPI service
+ * know that. Source: CPython 3.12, Modules/_json.c (3.13 moved the position of a trailing comma; servers in the field mostly answer the
+ * older one).
  */
 
 import { countCodePoints } from './code-points.ts';
@@ -9,7 +9,7 @@ import { countCodePoints } from './code-points.ts';
 /** Integers of 2^63 and more, written as integers, are bigints. */
 export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly offset: number };
 
-/** `offset` counts characters (code points) from the beginning of the text. */
+/** Parses a body. `offset` counts characters (code points) from the beginning of the text. */
 export function parseJson(body: Uint8Array): ParsedJson {
   let text: string;
   try {
@@ -29,8 +29,8 @@ export function parseJson(body: Uint8Array): ParsedJson {
 const EXACT_DIGITS = 400;
 
 /**
- * Python distinguishes integers of any size from fractions by their notation, and pydantic goes on from there. An integer of 2^63
- * and more becomes a bigint; where it has so many digits that reading them all would take long, exact as far as a double is.
+ * Turns an integer of 2^63 and more into a bigint: Python distinguishes integers of any size from fractions by their notation, and pydantic
+ * goes on from there. An integer with so many digits that reading them all would take long is exact as far as a double is.
  */
 function keepLargeIntegers(_key: string, read: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source ?? '';
@@ -43,11 +43,11 @@ const WHITESPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/y;
 // oxlint-disable-next-line no-control-regex -- JSON's own grammar speaks of control characters.
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
-/** Python reads NaN and the infinities; they are no JSON, and end the search where they stand. */
+/** Words of JSON. Python reads NaN and the infinities, too; they are no JSON, and end the search. */
 const words = ['null', 'true', 'false'];
 const DEEPEST = 1000;
 
-/** Thrown inside the search only: the place where the text stops being JSON. */
+/** Thrown inside the search only: `at` is the place where the text stops being JSON. */
 class JsonSyntaxError extends Error {
   readonly at: number;
   constructor(at: number) {

@@ -1,4 +1,4 @@
-/** What clients write in more than one way, in the one that the schemas know. */
+/** Brings values that clients write in more than one way into the one that the schemas know. */
 import { z } from 'zod';
 
 type Schema = z.core.$ZodType;
@@ -16,24 +16,24 @@ function mark<T extends z.ZodType>(schema: T, more: Marks): T {
   return schema;
 }
 
-/** `""` is a value of this field and not a way to leave it unset. */
+/** Marks a field for which `""` is a value and not a way to leave it unset. */
 export function keepingEmpty<T extends z.ZodType>(schema: T): T {
   return mark(schema, { keepsEmpty: true });
 }
 
-/** The values of this enum are written in any case. They have to be upper case. */
+/** Marks an enum of upper-case values that clients may write in any case. */
 export function inAnyCase<T extends z.ZodEnum>(schema: T): T {
   return mark(schema, { anyCase: true });
 }
 
-/** The spaces around the value don't count, and spaces alone are none. */
+/** Marks a text around which spaces don't count, and of which spaces alone are none. */
 export function trimmed<T extends z.ZodType>(schema: T): T {
   return mark(schema, { trimmed: true });
 }
 
 /**
- * Changes a parsed body in place: `""` becomes null where null leaves a text, number, boolean or choice unset, as forms send it, and
- * values that may be written {@link inAnyCase} become upper case. Names are {@link trimmed} before.
+ * Changes a parsed body in place: `""` becomes null where null leaves a text, number, boolean or choice unset, as forms send it, and values
+ * that may be written {@link inAnyCase} become upper case. Texts are {@link trimmed} before.
  */
 export function normalize(schema: Schema, input: unknown): void {
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -10,22 +10,22 @@ import { unknownFieldWarnings } from './warning.ts';
 /** Most unknown fields that are named; a body can have hundreds of thousands. */
 const MOST_NAMED = 16;
 
-/** What a route reads from a request. */
+/** Schemas of the parts that a route reads from a request. */
 export interface RequestSchemas {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
 }
 
 export interface RawRequest {
-  /** By name: the value, or all of them where the parameter is a list or was given more than once. */
+  /** Values by name; the value is a list where the parameter is one or was given more than once. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;
-  /** As sent; empty when there was none. */
+  /** The body as it was sent; empty when there was none. */
   readonly body: Uint8Array | undefined;
 }
 
 type Part<S extends RequestSchemas, K extends keyof RequestSchemas> = S[K] extends z.ZodType ? z.output<S[K]> : undefined;
 
-/** The parts of a request, read and sound. */
+/** The parts of a request, once they have been read and are sound. */
 export interface ReadRequest<S extends RequestSchemas> {
   readonly query: Part<S, 'query'>;
   readonly body: Part<S, 'body'>;
@@ -36,16 +36,17 @@ export type ValidatedRequest<S extends RequestSchemas> =
       readonly ok: true;
       readonly value: ReadRequest<S>;
       readonly warnings: readonly string[];
-      /** Nothing reads them: they say what is stored, or mean something that does not happen. */
+      /** Fields that nothing reads: they have the stored value, or mean something that does not happen. */
       readonly answered: readonly AnsweredField[];
     }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
 /**
- * Reads every part and reports all failures in FastAPI's order: query, then body. As there, a body that is no JSON is
- * reported alone, and one that is absent is a missing field. Unknown fields are failures where they would narrow what is
- * asked for: in the query, and in a body that is a `z.strictObject`; elsewhere they are warnings.
- * @param options.answers what the route answers: its fields may be sent back without effect, except where something is `made`, of which nothing is stored
+ * Reads every part and reports all failures in FastAPI's order: query, then body. As there, a body that is no JSON is reported alone, and
+ * one that is absent is a missing field. An unknown field is a failure where it would narrow the request: in the query, and in a body that
+ * is a `z.strictObject`; elsewhere it is a warning.
+ * @param options.answers schemas of the route's answers: their fields may be sent back without effect, except where something is `made`, of
+ * which nothing is stored
  * @param options.lenient reads more spellings than pydantic does: see {@link normalize}
  */
 export function validateRequest<S extends RequestSchemas>(
@@ -92,11 +93,11 @@ export function validateRequest<S extends RequestSchemas>(
   return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, MOST_NAMED), answered };
 }
 
-/** Whether a parameter takes several values. */
+/** Returns whether a parameter takes several values. */
 export function isList(field: z.core.$ZodType | undefined): boolean {
   return field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodArray;
 }
 
-/** Of a field that has no effect in a request. */
+/** Reports a field that has no effect in a request. */
 export const answersOnly = ({ path, sentAs }: Pick<AnsweredField, 'path' | 'sentAs'>): ValidationIssue =>
   issues.value(['body', ...path], `only answers have this field: ${sentAs === undefined ? 'leave it out' : `send ${sentAs}`}`);

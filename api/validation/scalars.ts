@@ -1,4 +1,4 @@
-/** How pydantic's lax mode reads plain values. Source: https://docs.pydantic.dev/latest/concepts/conversion_table/ */
+/** Reads plain values as pydantic's lax mode does. Source: https://docs.pydantic.dev/latest/concepts/conversion_table/ */
 import { issues, type Loc, type ValidationIssue } from './issue.ts';
 
 export type Read<T> = { readonly value: T } | { readonly issue: ValidationIssue };

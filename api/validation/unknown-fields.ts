@@ -6,7 +6,7 @@ import type { Loc } from './issue.ts';
 
 export interface UnknownField {
   readonly path: Loc;
-  /** The object takes no other fields (`z.strictObject`): ignoring one would widen what the request means. */
+  /** Set where the object takes no other fields (`z.strictObject`): ignoring one would widen the request's meaning. */
   readonly forbidden: boolean;
   /** A field of the same object with nearly the same name. */
   readonly similar: string | undefined;
@@ -17,19 +17,19 @@ export interface AnsweredField extends Pick<UnknownField, 'path'> {
   readonly value: unknown;
   /** The field of the same object that sets it, where there is one. */
   readonly sentAs: string | undefined;
-  /** It changes by itself: see {@link volatile}. */
+  /** Set where the value changes by itself: see {@link volatile}. */
   readonly isVolatile: boolean;
 }
 
 const answerNotes = z.registry<{ readonly sentAs?: string; readonly isVolatile?: true }>();
 
-/** For a field of an answer that has another name in requests. */
+/** Notes that a field of an answer has another name in requests. */
 export function sentAs<T extends z.ZodType>(answer: T, name: string): T {
   answerNotes.add(answer, { sentAs: name });
   return answer;
 }
 
-/** For a field of an answer that changes by itself: the next answer may say something else, whatever was written. */
+/** Notes that a field of an answer changes by itself: the next answer may have another value, whatever was written. */
 export function volatile<T extends z.ZodType>(answer: T): T {
   answerNotes.add(answer, { isVolatile: true });
   return answer;
@@ -40,15 +40,15 @@ type Schema = z.core.$ZodType;
 type Unread = { readonly unknown: UnknownField } | { readonly answered: AnsweredField };
 
 /**
- * What neither the schema nor an answer has at the same place.
- * @param answers what the route answers
- * @returns in the order of the input, `most` at most
+ * Returns the fields that neither the schema nor an answer has at the same place.
+ * @param answers schemas of the route's answers
+ * @returns at most `most` fields, in the order of the input
  */
 export function unknownFields(schema: Schema, input: unknown, answers: readonly Schema[], most: number): readonly UnknownField[] {
   return take(walk(schema, input, answers, []), (field) => ('unknown' in field ? field.unknown : undefined), most);
 }
 
-/** What an answer has at the same place, and the schema doesn't. In the order of the input, `most` at most. */
+/** Returns the fields that an answer has at the same place, and the schema doesn't: at most `most`, in the order of the input. */
 export function answeredFields(schema: Schema, input: unknown, answers: readonly Schema[], most: number): readonly AnsweredField[] {
   return take(walk(schema, input, answers, []), (field) => ('answered' in field ? field.answered : undefined), most);
 }
@@ -83,7 +83,7 @@ function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path:
       yield* inVariant(def, input, answers, path);
       return;
     case 'object':
-      // By name: the pairs of a body full of them would take long to make.
+      // The loop goes by name: the pairs of a body full of fields would take long to make.
       for (const name of Object.keys(input)) {
         const known = inside(answers, name);
         const field = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
@@ -101,7 +101,7 @@ function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path:
 
 const of = (object: object, name: string): unknown => (object as Readonly<Record<string, unknown>>)[name];
 
-/** The object that the tag names, or else the one with the fewest unknown fields. */
+/** Reads the object as the variant that its tag names, or else as the one with the fewest unknown fields. */
 function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly Schema[], path: Loc): Generator<Unread> {
   const objects = def.options.filter((option) => option instanceof z.ZodObject);
   const tag = 'discriminator' in def ? String(def.discriminator) : undefined;
@@ -110,7 +110,7 @@ function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly S
   const lists = (tagged.length > 0 ? tagged : objects).map((option) => Array.from(walk(option, input, answers, path)));
   const unknown = (fields: readonly Unread[]): number => fields.filter((field) => 'unknown' in field).length;
   const [best = []] = lists.toSorted((a, b) => unknown(a) - unknown(b));
-  // What another variant of the request has is that one's, not the answer's.
+  // A field of another variant of the request belongs to that variant, not to the answer.
   const ofAnother = ({ path: at }: AnsweredField): boolean =>
     at.length === path.length + 1 && objects.some(({ shape }) => Object.hasOwn(shape, String(at.at(-1))));
   yield* best.filter((field) => 'unknown' in field || !ofAnother(field.answered));
@@ -124,7 +124,7 @@ function notesOf(answers: readonly Schema[]): Pick<AnsweredField, 'sentAs' | 'is
   };
 }
 
-/** What the schemas say of a field or an item. */
+/** Returns the schemas of a field or an item. */
 function inside(schemas: readonly Schema[], step: string | number): readonly Schema[] {
   return schemas.flatMap((schema) => {
     const { def } = (schema as z.core.$ZodTypes)._zod;

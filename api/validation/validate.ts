@@ -1,7 +1,7 @@
 /**
- * Reads a request part against a zod schema the way pydantic v2 would: lax conversions, every failure at once (up to {@link MAX_ISSUES}), pydantic's texts.
- * zod says what is allowed (and becomes the OpenAPI description); this says how it is read. Only the zod types that requests
- * use are understood: another one is a defect of the schema and throws.
+ * Reads a request part against a zod schema the way pydantic v2 would: lax conversions, every failure at once (up to {@link MAX_ISSUES}),
+ * pydantic's texts. zod defines what is allowed (and becomes the OpenAPI description); this defines how it is read. Only the zod types that
+ * requests use are understood: another one is a defect of the schema and throws.
  */
 import { z } from 'zod';
 
@@ -10,19 +10,19 @@ import { countCodePoints } from './code-points.ts';
 import { issues, MAX_ISSUES, type Loc, type ValidationIssue } from './issue.ts';
 import { readBoolean, readFloat, readInteger, type Read } from './scalars.ts';
 
-/** A rule over a value that passed its schema; yields what is wrong, with `loc` below the value's own. */
+/** A rule over a value that passed its schema; it returns the issues, with `loc` below the value's own. */
 export type Rule<T = unknown> = (value: T, loc: Loc) => readonly ValidationIssue[];
 
 const rules = z.registry<{ readonly rule: Rule }>();
 
-/** Attaches a rule that no schema keyword can say. It runs only when the value itself is sound, as pydantic's validators do. */
+/** Attaches a rule that no schema keyword can express. It runs only when the value itself is sound, as pydantic's validators do. */
 export function withRule<T extends z.ZodType>(schema: T, rule: Rule<z.output<T>>): T {
   const copy = copyOf(schema);
   rules.add(copy, { rule: rule as Rule });
   return copy;
 }
 
-/** Another instance that reads the same, with the same texts. */
+/** Makes another instance that reads the same, with the same texts. */
 function copyOf<T extends z.ZodType>(schema: T): T {
   const copy = schema.clone(schema._zod.def);
   const meta = schema.meta();
@@ -35,8 +35,8 @@ function copyOf<T extends z.ZodType>(schema: T): T {
 const forbidden = z.registry<{ readonly fields: readonly string[] }>();
 
 /**
- * Fields that mean something elsewhere and would be lost here, such as those of another variant: they are reported.
- * All other fields that a schema doesn't know are ignored.
+ * Reports fields that mean something elsewhere and would be lost here, such as those of another variant. All other fields that a schema
+ * doesn't know are ignored.
  */
 export function forbidding<T extends z.ZodObject>(schema: T, fields: readonly string[]): T {
   const copy = copyOf(schema);
@@ -146,8 +146,8 @@ function readModel(
 }
 
 /**
- * The bound of a map is in its metadata, as `maxProperties`: zod's records have no check for it.
- * Sound entries count towards it, and the one too many is reported instead of everything else.
+ * Reads a map. Its bound is in the schema's metadata, as `maxProperties`: zod's records have no check for it. Sound entries count towards
+ * it, and the one too many is reported instead of everything else.
  */
 function readDictionary(schema: z.core.$ZodRecord, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   if (!isObject(input)) {
@@ -213,7 +213,7 @@ function readString(checks: readonly Check[], input: unknown, loc: Loc, found: V
       return undefined;
     }
   }
-  // Such as trim(): applied to what is sound as it was sent.
+  // Checks such as trim() change a text that was sound as it was sent.
   return checks.reduce((text, check) => ('tx' in check ? (check.tx as (text: string) => string)(text) : text), input);
 }
 
@@ -226,7 +226,7 @@ function stringIssue(check: Check, input: string, loc: Loc): ValidationIssue | u
   return undefined;
 }
 
-/** Characters as pydantic and the API server count them; stops counting once the answer can't change. */
+/** Counts characters as pydantic and the API server do, and stops once the answer can't change. */
 function codePoints(text: string, bound: number): number {
   return text.length > 2 * bound ? text.length : countCodePoints(text);
 }
@@ -234,7 +234,7 @@ function codePoints(text: string, bound: number): number {
 function readBounded(result: Read<number>, checks: readonly Check[], loc: Loc, found: ValidationIssue[]): unknown {
   const value = unwrap(result, found);
   if (value === undefined) return undefined;
-  // Upper bounds first: NaN fails every comparison, and pydantic names that one.
+  // Upper bounds come first: NaN fails every comparison, and pydantic names that one.
   for (const check of checks.toSorted((a, b) => Number(b.check === 'less_than') - Number(a.check === 'less_than'))) {
     if (check.check === 'less_than' && !(check.inclusive ? value <= Number(check.value) : value < Number(check.value))) {
       found.push(issues.above(loc, Number(check.value), check.inclusive));
@@ -250,7 +250,7 @@ function readBounded(result: Read<number>, checks: readonly Check[], loc: Loc, f
   return undefined;
 }
 
-/** The first alternative that fits without conversion wins, then the first that fits at all; failures are those of each, as pydantic lists them. */
+/** Reads the first alternative that fits without conversion, else the first that fits; pydantic lists the failures of each. */
 function readUnion(options: readonly Schema[], input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   const attempts = options.map((option) => {
     const own: ValidationIssue[] = [];
@@ -263,7 +263,7 @@ function readUnion(options: readonly Schema[], input: unknown, loc: Loc, found: 
   return undefined;
 }
 
-/** The variant that the field `discriminator` names; the one that has it as a default where it is absent. */
+/** Reads the variant that the field `discriminator` names, or where that is absent the one that has it as a default. */
 function readTagged(options: readonly z.ZodObject[], discriminator: string, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   if (!isObject(input)) {
     found.push(issues.notAModel(loc));
@@ -292,7 +292,7 @@ function unionLabel(option: Schema): string {
   return def.type === 'boolean' ? 'bool' : def.type;
 }
 
-/** A value that is kept as it is, once it can be: JSON has no infinity (`1e999`) and no half characters. */
+/** Keeps a value as it is, if it can be kept: JSON has no infinity (`1e999`) and no half characters. */
 function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   const seen: Seen = { bigint: false };
   const fault = freeFault(input, MAX_DEPTH, seen);
@@ -307,7 +307,7 @@ function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   return undefined;
 }
 
-/** Kept values are JSON again: a double for every number. */
+/** Replaces bigints by doubles: kept values are JSON again, which has no others. */
 function withoutBigints(input: unknown): unknown {
   if (typeof input === 'bigint') return Number(input);
   if (typeof input !== 'object' || input === null) return input;
@@ -315,7 +315,7 @@ function withoutBigints(input: unknown): unknown {
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, withoutBigints(value)]));
 }
 
-/** What {@link freeFault} came across: a copy of large values is made only where it has to be. */
+/** Finding of {@link freeFault}: large values are copied only where there is a bigint. */
 interface Seen {
   bigint: boolean;
 }

@@ -1,4 +1,3 @@
-/** What is answered of deliveries, signing secrets and events. */
 import { z } from 'zod';
 
 import { deliveryStatus } from './schema.ts';

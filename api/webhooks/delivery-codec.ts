@@ -1,4 +1,4 @@
-/** Deliveries and their attempts, as they are answered. Pure. */
+/** Turns deliveries and their attempts into answers. Pure. */
 import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryState } from '../../store/index.ts';
 import type { DeliveryStatus } from './schema.ts';
@@ -26,7 +26,7 @@ export function deliveryToRest(delivery: DeliveryRecord, subscription: string): 
   return { ...sentToRest(delivery), subscription_id: subscription };
 }
 
-/** The same of an agent's own address. */
+/** Builds the answer about a delivery to an agent's own address. */
 export function agentDeliveryToRest(delivery: DeliveryRecord, agent: string): Readonly<Record<string, unknown>> {
   return { ...sentToRest(delivery), ai_agent_id: agent };
 }
@@ -68,7 +68,7 @@ export function attemptToRest({
 
 const SHAPE = /^dlv_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** @returns the id as it is stored; undefined for what can't be one */
+/** @returns the stored form of an id; undefined for a text that can't be one */
 export function deliveryIdFrom(text: string): string | undefined {
   return SHAPE.exec(text)?.[1];
 }

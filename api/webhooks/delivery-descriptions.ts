@@ -1,4 +1,3 @@
-/** The routes of deliveries. */
 import { listOf } from '../codec/answers.ts';
 import { WEBHOOK_ROOT } from '../http/webhook-failure.ts';
 import { agentDeliveryAnswer, attemptList, deliveryAnswer, recoveryAnswer } from './answers.ts';
@@ -92,7 +91,7 @@ export const redeliver = defineRoute({
   errors: ['conflict'],
 });
 
-/** The same by the delivery's own id. */
+/** Lists attempts by the delivery's own id, without its subscription's. */
 export const listAttemptsById = defineRoute({
   method: 'GET',
   path: `${subscriptionPath}/deliveries/:delivery_id/attempts`,

@@ -1,4 +1,4 @@
-/** Deliveries of a subscription: looked at, and sent again. All of it lives in Postgres. */
+/** Reads the deliveries of a subscription, and sends them again. All of their data is in Postgres. */
 import type { Agent, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -19,7 +19,7 @@ export class DeliveryService {
     this.#clock = options.clock;
   }
 
-  /** Uids of those among `subscriptions` that were switched off because of their failures. */
+  /** Returns the uids of those among `subscriptions` that were switched off because of their failures. */
   async disabled(org: string, subscriptions: readonly Subscription[]): Promise<ReadonlySet<string>> {
     if (subscriptions.length === 0) return new Set();
     const records = await this.#store.endpoints({ org, subscriptionUids: subscriptions.map(({ metadata }) => metadata.uid) });
@@ -29,7 +29,7 @@ export class DeliveryService {
     );
   }
 
-  /** Newest first. @param receiver a subscription, or an agent with an address of its own @param page.before the delivery after which it begins */
+  /** @param receiver a subscription, or an agent with its own address @param page.before the delivery before the page, newest first */
   async list(
     receiver: Subscription | Stored<Agent>,
     page: {
@@ -51,8 +51,8 @@ export class DeliveryService {
   }
 
   /**
-   * @param subscription absent: any of the organisation
-   * @throws ApiError `not_found`, as every method here that takes a delivery's id
+   * @param subscription the subscription of the delivery; where absent, any of the organisation
+   * @throws ApiError `not_found`, as every method does that takes a delivery's id
    */
   async get(org: string, id: string, subscription?: Subscription): Promise<DeliveryRecord> {
     const deliveryId = deliveryIdFrom(id);
@@ -74,7 +74,7 @@ export class DeliveryService {
     return again;
   }
 
-  /** @returns how many are sent again */
+  /** @returns how many deliveries are sent again */
   async recover(subscription: Subscription, { since, until, status }: Recovery): Promise<number> {
     await this.#requireActive(subscription);
     return this.#store.recover({
@@ -85,7 +85,7 @@ export class DeliveryService {
     });
   }
 
-  /** An event of its own, for this subscription alone. */
+  /** Sends an event of its own, for this subscription alone. */
   async test(subscription: Subscription): Promise<{ readonly eventId: string; readonly deliveryId: string }> {
     await this.#requireActive(subscription);
     const { org, subscriptionUid } = refTo(subscription);
@@ -115,7 +115,7 @@ function refTo({ metadata }: Pick<Subscription, 'metadata'>): { readonly org: st
   return { org: metadata.namespace ?? '', subscriptionUid: metadata.uid };
 }
 
-/** A change of the resource switches it on again. */
+/** Returns whether failures have switched the subscription off; a change of the resource switches it on again. */
 function isDisabled(endpoint: EndpointRecord | undefined, generation: number | undefined): boolean {
   if (endpoint?.disabledAt === undefined) return false;
   return endpoint.disabledGeneration === undefined || generation === undefined || generation <= endpoint.disabledGeneration;

@@ -1,4 +1,3 @@
-/** The routes of webhook subscriptions. */
 import { z } from 'zod';
 
 import { deleted } from '../codec/answers.ts';

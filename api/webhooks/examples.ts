@@ -1,4 +1,4 @@
-/** Answers for the OpenAPI document. */
+/** Example answers for the OpenAPI document. */
 
 export const subscriptionExample = {
   id: 'crm-k3xq5w7z',
@@ -18,7 +18,7 @@ export const subscriptionExample = {
   updated_at: '2026-11-21T09:00:00Z',
 };
 
-/** A key that signs nothing: of the vectors of Standard Webhooks. */
+/** A key that signs nothing real, from the test vectors of Standard Webhooks. */
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export const subscriptionWithHeadersExample = { ...subscriptionExample, headers: { 'X-Tenant': 'acme', Authorization: '********' } };

@@ -33,7 +33,7 @@ const header = fc
   .tuple(headerName, fc.oneof(fc.record({ value: headerValue }), fc.record({ valueFrom: fc.record({ secretKeyRef: keyRef }) })))
   .map(([name, source]) => Object.assign({ name }, source));
 
-/** Anything that `kubectl apply` may have stored. */
+/** Any spec that `kubectl apply` may have stored. */
 const spec = fc
   .record(
     {

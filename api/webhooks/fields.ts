@@ -1,4 +1,4 @@
-/** Webhook subscriptions in REST: every field. Pure. */
+/** Lists every field of webhook subscriptions in REST. Pure. */
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
@@ -43,7 +43,7 @@ type Scope = 'ORGANIZATION' | 'WORKSPACE' | 'AGENT';
 type Subscription = Stored<WebhookSubscription>;
 
 export interface SubscriptionView {
-  /** Switched off by the deliveries themselves. */
+  /** Set where failing deliveries have switched the subscription off. */
   readonly disabled: boolean;
   readonly state: ResourceState;
   /** Absent in lists. */
@@ -53,15 +53,15 @@ export interface SubscriptionView {
 type SubscriptionReading = Decoding & SubscriptionView;
 
 export interface SubscriptionEncoding extends Encoding {
-  /** Names that exist. */
+  /** Names of the events that exist. */
   readonly eventNames: ReadonlySet<string>;
-  /** The subscription that is to change. */
+  /** The subscription to change; absent for a new one. */
   readonly subscription?: Subscription | undefined;
-  /** What the request has of answers. */
+  /** Fields of the request that only answers have. */
   readonly answered?: readonly AnsweredField[];
 }
 
-/** What HTTP can carry everywhere: visible ASCII, spaces and tabs, and neither at the ends, where they would get lost. */
+/** Header values that HTTP carries everywhere: visible ASCII, spaces and tabs, and neither at the ends, where they would get lost. */
 const HEADER_VALUE = /^([\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 const reservedName = `this name is reserved: it can be none of ${reservedHeaders.join(', ')}, nor begin with ${reservedHeaderPrefixes.join(' or ')}`;
@@ -78,7 +78,7 @@ const headers: Conversion<readonly Header[], Readonly<Record<string, string>>, R
       });
     }),
   answer: () => z.record(z.string(), z.string()),
-  // What they are for a caller is known before: see SubscriptionView.
+  // The caller's view of the headers is computed earlier: see SubscriptionView.
   read: () => undefined,
   write: (sent, { stored: previous }, { secrets, loc, found }) =>
     unlessEmpty(
@@ -86,7 +86,7 @@ const headers: Conversion<readonly Header[], Readonly<Record<string, string>>, R
       previous,
     ),
   below: { '.*': '' },
-  // Signing secrets are not sent, and what every reader may see is no secret.
+  // Requests don't send signing secrets, and a value that every reader may see is no secret.
   secretsIn(list, encoding) {
     const { metadata } = encoding?.subscription ?? {};
     return headerSecrets(list, metadata && ((header) => isPlain(header, metadata)));
@@ -145,7 +145,7 @@ const fields = {
     read: subscriptionNameOf,
   }),
   url: field('url', {
-    // As in the contract.
+    // The contract has this length and pattern.
     body: () =>
       z
         .string()
@@ -219,7 +219,7 @@ const fields = {
   signing_enabled: restField({
     answer: sentAs(z.boolean().describe('Whether deliveries are signed.'), 'enable_signed_webhooks'),
     read: ({ spec }) => spec.signing !== undefined,
-    // Who sends what answers call so wants signing switched on or off.
+    // A client that sends the answer's field wants to switch signing on or off.
     write: (_, spec, { answered: sent = [], found }) => {
       const isSigned = spec?.signing !== undefined;
       found.push(...sent.filter(({ path, value }) => path[0] === 'signing_enabled' && value !== isSigned).map(answersOnly));
@@ -231,7 +231,7 @@ const fields = {
   updated_at: answered(volatile(z.iso.datetime().describe('When its settings last changed, by whatever means.')), writtenAt),
 } as const;
 
-/** Closed: a misnamed scope would subscribe to everything. */
+/** The object is closed: a misnamed scope would subscribe to everything. */
 export const subscriptionCreate = z.strictObject(createShape(fields));
 
 export type SubscriptionCreate = z.output<typeof subscriptionCreate>;
@@ -269,15 +269,15 @@ export const subscriptionList = z
   })
   .meta({ id: 'WebhookSubscriptionList' });
 
-/** Paths of a WebhookSubscription's spec in REST's words. */
+/** Maps paths of a WebhookSubscription's spec to REST's names. */
 export const webhookFieldNames = fieldNamesOf(fields);
 
-/** The subscription of the contract, without its secret. */
+/** Builds the subscription of the contract, without its secret. */
 export function subscriptionToRest(subscription: Subscription, view: SubscriptionView): Readonly<Record<string, unknown>> {
   return readFields(fields, subscription, { secrets: masked, ...view });
 }
 
-/** @see writeFields */
+/** Writes the fields of a request into the spec. @see writeFields */
 export function subscriptionFromRest(
   body: SubscriptionCreate | SubscriptionUpdate,
   subscription: Subscription | undefined,
@@ -292,14 +292,14 @@ function scopeOf(scope: Draft<Spec['scope']>): Scope {
   return scope?.workspaces === undefined ? 'ORGANIZATION' : 'WORKSPACE';
 }
 
-/** What a request says of the scope. */
+/** The scope in a request. */
 interface SentScope {
   readonly agent_ids?: readonly string[] | null | undefined;
   readonly workspace_ids?: readonly string[] | null | undefined;
   readonly scope?: Scope | undefined;
 }
 
-/** A list takes the place of the other one; an empty list, or null, takes its own away. */
+/** Writes the scope. A list takes the place of the other one; an empty list, or null, takes its own away. */
 function scopeFromRest(
   { agent_ids: agents, workspace_ids: workspaces, scope: said }: SentScope,
   previous: Spec['scope'],
@@ -327,7 +327,7 @@ function scopeFromRest(
   return scope;
 }
 
-/** What is stored already may be sent back: a newer version may have known it. */
+/** Checks event names. A stored name may be sent back: a newer version may have known it. */
 function knownEvents(
   names: readonly string[],
   previous: readonly string[] | undefined,

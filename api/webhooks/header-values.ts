@@ -1,4 +1,4 @@
-/** Which values of a subscription's headers an answer shows. */
+/** Decides which values of a subscription's headers an answer shows. */
 import type { WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { looksSecret, type Header } from '../codec/headers.ts';
@@ -6,21 +6,20 @@ import type { Draft } from '../codec/present.ts';
 import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
 import { MASK } from '../http/caller.ts';
 
-/** Every Secret key that the headers refer to. */
 export function headerRefs({ headers }: Pick<Draft<WebhookSubscription['spec']>, 'headers'>): readonly KeyRef[] {
   return (headers ?? []).flatMap(({ valueFrom }) => (valueFrom === undefined ? [] : [valueFrom.secretKeyRef]));
 }
 
 export interface HeaderSight {
-  /** By `refId`; absent while Secrets can't be read. */
+  /** Values by `refId`; absent while Secrets can't be read. */
   readonly values: ReadonlyMap<string, string> | undefined;
-  /** The caller may see secrets. */
+  /** Set where the caller may see secrets. */
   readonly everything: boolean;
 }
 
 /**
- * All values that came over REST are kept in the Secret, but only those that are credentials by the name of their header are treated as such
- * when they are shown. Values in Secrets of other owners are always secret.
+ * Shows the headers. All values that came over REST are kept in the Secret, but only those count as secret whose header's name suggests
+ * credentials. Values in Secrets of other owners are always secret.
  */
 export function shownHeaders(
   subscription: Stored<WebhookSubscription>,
@@ -39,7 +38,7 @@ export function shownHeaders(
   );
 }
 
-/** Whether every reader of the subscription may see the value: it came over REST, for a header whose name suggests no credentials. */
+/** Returns whether every reader may see the value: it came over REST, for a header whose name suggests no credentials. */
 export function isPlain(header: Header, metadata: Metadata): boolean {
   return isOurs(header, ownSecrets(metadata)) && !looksSecret(header.name);
 }

@@ -1,4 +1,3 @@
-/** Queries of the webhook routes, and bodies of those that are not about a subscription's own fields. */
 import { z } from 'zod';
 
 import { pageQuery } from '../pagination/keyset.ts';
@@ -7,7 +6,7 @@ import { instantOf } from '../validation/instant.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
-/** The page size has no default here: the contract wants it said. */
+/** Query of a list of subscriptions. The page size has no default: the contract requires it. */
 export const subscriptionPage = z.object({
   page_size: z.int().min(1).max(100).describe('Subscriptions on a page; has to be given.'),
   page_token: pageQuery.shape.page_token,
@@ -17,7 +16,7 @@ export const subscriptionPage = z.object({
 /** Longest time for which a replaced secret goes on signing, in hours. */
 const LONGEST_GRACE_HOURS = 168;
 
-/** Closed: a misnamed `grace_period_hours: 0` would let a secret that has leaked sign for another day. */
+/** The object is closed: a misnamed `grace_period_hours: 0` would let a secret that has leaked sign for another day. */
 export const rotation = z
   .strictObject({
     grace_period_hours: z
@@ -45,13 +44,13 @@ export const deliveryPage = z.object({
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339, whatever its offset. */
+/** Makes a schema for a time of RFC 3339, whatever its offset. */
 const moment = (what: string) =>
   withRule(z.string().max(40).meta({ format: 'date-time', description: what }), (text, loc) =>
     RFC3339.test(text) && instantOf(text) !== undefined ? [] : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
   );
 
-/** Closed: a misnamed bound would send more again. */
+/** The object is closed: a misnamed bound would send more again. */
 export const recovery = withRule(
   z.strictObject({
     since: moment('Events from this time on.'),

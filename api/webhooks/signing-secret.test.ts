@@ -10,7 +10,7 @@ import { rotated } from './signing-secret.ts';
 const hour = 3_600_000;
 type State = Pick<Secret, 'data' | 'metadata'>;
 
-/** What the API server makes of the patch. */
+/** Applies the patch as the API server does. */
 function patched(state: State | undefined, { data, annotations }: ReturnType<typeof rotated>): State {
   const kept = (entries: Readonly<Record<string, string | null>>): Record<string, string> =>
     Object.fromEntries(Object.entries(entries).flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
@@ -20,7 +20,7 @@ function patched(state: State | undefined, { data, annotations }: ReturnType<typ
   };
 }
 
-/** The keys that sign at `now`, as the deliveries read them. */
+/** Returns the keys that sign at `now`, as the deliveries read them. */
 function signing(state: State, now: number): readonly string[] {
   const text = (key: string): string | undefined => {
     const value = state.data?.[key];

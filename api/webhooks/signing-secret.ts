@@ -1,4 +1,4 @@
-/** The Secret that holds the signing keys of a subscription, and what a rotation makes of it. Pure. */
+/** Rotates the signing keys in a subscription's Secret. Pure. */
 import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { CURRENT_KEY_NAME, previousKeyNames } from '../../webhooks/signing/signing-secret.ts';
@@ -7,18 +7,18 @@ import type { Draft } from '../codec/present.ts';
 import type { Secret } from '../resources/core-clients.ts';
 import { headerRefs } from './header-values.ts';
 
-/** Where the keys of `signing: {}` are. */
+/** Returns the name of the Secret with the keys of `signing: {}`. */
 export function signingSecretName(name: string): string {
   return companionName('WebhookSubscription', name);
 }
 
-/** Every key of the subscription's own Secret that it is signed with; none where it is unsigned, or where a person keeps the keys. */
+/** Returns the keys of the own Secret that sign the subscription; none where it is unsigned, or where a person keeps the keys. */
 function signingRefs(spec: Pick<Draft<WebhookSubscription['spec']>, 'signing'>, name: string): readonly KeyRef[] {
   if (spec.signing === undefined || spec.signing.secretRef !== undefined) return [];
   return [CURRENT_KEY_NAME, ...previousKeyNames].map((key) => ({ name: signingSecretName(name), key }));
 }
 
-/** Every Secret key that a subscription, or the draft of one, refers to. */
+/** Returns every Secret key that a subscription, or its draft, refers to. */
 export function subscriptionSecretRefs(
   spec: Pick<Draft<WebhookSubscription['spec']>, 'signing' | 'headers'>,
   name: string,
@@ -27,17 +27,17 @@ export function subscriptionSecretRefs(
 }
 
 export interface Rotated {
-  /** For a merge patch of the Secret: values in base64, null for what goes. */
+  /** Merge patch of the Secret's data: values in base64, null for removed ones. */
   readonly data: Readonly<Record<string, string | null>>;
   readonly annotations: Readonly<Record<string, string | null>>;
-  /** Until when the key that signed so far signs along; null where it stopped. */
+  /** End of the signing by the replaced key; null where it has ended. */
   readonly previousExpiresAt: string | null;
 }
 
-/** One more former key would end the promise that was made for another one. */
+/** Reports that one more former key would end the promise that was made for another one. */
 export class TooManyFormerKeysError extends Error {
   override readonly name = 'TooManyFormerKeysError';
-  /** When the first of them stops, RFC 3339; undefined where none has an end. */
+  /** Earliest end of a former key, RFC 3339; undefined where none has an end. */
   readonly until: string | undefined;
 
   constructor(until: string | undefined) {
@@ -47,8 +47,8 @@ export class TooManyFormerKeysError extends Error {
 }
 
 /**
- * The new key takes the place of the present one, which becomes the newest of at most four former ones. Without a grace period no former one is left.
- * @param now milliseconds since the epoch
+ * Puts a new key in the place of the present one, which becomes the newest of at most four former ones, if there is a grace period.
+ * @param options.now milliseconds since the epoch
  * @throws TooManyFormerKeysError where there are four, and a grace period
  */
 export function rotated(
@@ -80,7 +80,7 @@ export function rotated(
   };
 }
 
-/** What can't be read is no date: the key signs along until it is taken out. */
+/** Reads the ends of former keys. An unreadable end is none: the key signs along until it is taken out. */
 function expiryOf(secret: Pick<KubeObject, 'metadata'> | undefined): Readonly<Record<string, string | undefined>> {
   try {
     const read = JSON.parse(secret?.metadata.annotations?.[wellKnown.signingExpiry] ?? '{}') as unknown;

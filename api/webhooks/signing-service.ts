@@ -1,4 +1,4 @@
-/** Replaces the signing secret of a subscription. The new one is answered once and can't be had again. */
+/** Replaces the signing secret of a subscription. The new one is answered once and can't be read again. */
 import { ownerReferenceTo } from '../resources/staging.ts';
 import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -34,7 +34,7 @@ export class SigningService {
   /** @throws ApiError `not_found`; `conflict` for a subscription that is unsigned, signed with a Secret that a person keeps, or with four former ones */
   async rotate(org: string, name: string, graceMs: number): Promise<Rotation> {
     const secret = generateSigningKey();
-    // Of several rotations at once each replaces the secret of the one before: the write names the state that it was read in.
+    // Each of several simultaneous rotations replaces the secret of the one before: the write names the state that it was read in.
     return this.#writer.exclusively(org, name, async () => {
       const subscription = await this.#writer.find(org, name);
       if (subscription === undefined) throw notFound('Webhook subscription');
@@ -54,7 +54,7 @@ export class SigningService {
     throw new ApiError('conflict', `the Secret ${name} belongs to something else: nothing is written to it`);
   }
 
-  /** The operator may not have created the Secret yet, or it was deleted. */
+  /** Writes the Secret, and creates it where the operator hasn't done so yet, or where it was deleted. */
   #write(
     subscription: Stored<WebhookSubscription>,
     found: Stored<Secret> | undefined,
@@ -77,7 +77,7 @@ export class SigningService {
   }
 }
 
-/** @throws ApiError `conflict` where a former secret would stop earlier than it was promised */
+/** @throws ApiError `conflict` where a former secret would stop earlier than promised */
 function rotatedIn(...args: Parameters<typeof rotated>): Rotated {
   try {
     return rotated(...args);

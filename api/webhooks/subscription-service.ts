@@ -1,4 +1,4 @@
-/** Making, changing and deleting webhook subscriptions. The relay knows what is written before it is answered. */
+/** Makes, changes and deletes webhook subscriptions. The relay knows every write before it is answered. */
 import { subscriptionNameOf, webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
 import { unstorable } from '../../crds/unstorable.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -29,7 +29,7 @@ export const subscriptionResource: ResourceKind<WebhookSubscription> = {
   companionRefs: (spec, name) => ({ Secret: subscriptionSecretRefs(spec, name) }),
 };
 
-/** Subscriptions to the events of an agent. One that names no other agent goes on naming it: with none it would get the events of the whole organisation. */
+/** Finds subscriptions to an agent's events. The last agent of one stays named: with none it would get the organisation's events. */
 export function subscriptionsOfAgent(context: KindContext): FindUsers {
   const { webhookSubscriptions } = context.views;
   return usersAmong(new ResourceWriter(context, subscriptionResource, webhookSubscriptions), {
@@ -48,7 +48,7 @@ export function subscriptionsOfAgent(context: KindContext): FindUsers {
 export interface WrittenSubscription {
   readonly subscription: Stored<WebhookSubscription>;
   readonly secret?: string | undefined;
-  /** Of a dry run: the values that would be in its Secret, by `refId`. */
+  /** Values that a dry run would put into its Secret, by `refId`. */
   readonly unwritten?: ReadonlyMap<string, string> | undefined;
 }
 
@@ -73,7 +73,7 @@ export class SubscriptionService {
   }
 
   /**
-   * For an answer.
+   * Reads a subscription for an answer.
    * @throws ApiError `not_found` when there is no such subscription
    */
   async get(org: string, name: string): Promise<Stored<WebhookSubscription>> {
@@ -82,7 +82,7 @@ export class SubscriptionService {
     return found;
   }
 
-  /** The same by `metadata.uid`. */
+  /** Reads a subscription by `metadata.uid`, for an answer. */
   async byUid(org: string, uid: string): Promise<Stored<WebhookSubscription>> {
     const found = (await this.#context.views.webhookSubscriptions.list(org)).find(({ metadata }) => metadata.uid === uid);
     if (found === undefined) throw notFound('Webhook subscription');
@@ -125,7 +125,7 @@ export class SubscriptionService {
       const answered = currentRequest()?.answered ?? [];
       const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, answered, loc: ['body'], found });
       found.push(...textIssues(spec));
-      // What was allowed when it was written stays until it is changed.
+      // An address that was allowed when it was written stays until it is changed.
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
       found.push(...(await this.#unknownAgents(org, body, stored)));
       requireNoIssues(found);
@@ -160,7 +160,7 @@ export class SubscriptionService {
     if (version !== undefined) await this.#store.raiseWatermark(org, { subscriptions: version });
   }
 
-  /** The headers as `caller` may see them. */
+  /** Returns the headers as `caller` may see them. */
   async headers(
     caller: Caller,
     subscription: Stored<WebhookSubscription>,
@@ -172,7 +172,7 @@ export class SubscriptionService {
   }
 
   /**
-   * The Secret for the signing keys has one name: where a person has one of that name, nothing is written to it.
+   * Returns the resource version of the signing Secret, whose name is fixed: a person's Secret of that name is never written to.
    * @returns null where there is none
    */
   async #ownSecretVersion(stored: Stored<WebhookSubscription>): Promise<string | null> {

@@ -5,7 +5,7 @@ const meter = (id: string, name: string, label: string): string => `
             <p>${name}</p>
             <canvas id="${id}" role="meter" aria-label="${label}" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"></canvas>`;
 
-/** The page `/call`. @param script name of its script's file */
+/** Returns the page `/call`. @param script name of its script's file */
 export function callPage(script: string): string {
   return pageHtml({
     path: '/call',

@@ -3,7 +3,7 @@ import { STATUS_TEXTS } from '../session/outcome.ts';
 import { recordingHtml } from './recording.ts';
 import { pageHtml } from './shell.ts';
 
-/** The page `/calls`. @param script name of its script's file */
+/** Returns the page `/calls`. @param script name of its script's file */
 export function callsPage(script: string): string {
   const states = callStatuses.map((status) => `<option value="${status}">${STATUS_TEXTS[status]}</option>`).join('');
   return pageHtml({

@@ -1,6 +1,6 @@
-/** The recording of a call as both pages show it: one player with the waveform of both sides. */
+/** Lays out the recording of a call for both pages: one player with the waveform of both sides. */
 
-/** @param user how the page calls the user */
+/** @param user the page's name for the user */
 export function recordingHtml(user: string): string {
   return `<h3>Recording</h3>
             <p id="recording-note" class="quiet" role="status"></p>

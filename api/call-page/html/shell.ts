@@ -1,6 +1,6 @@
-/** What both pages have around their parts. Everything they do is in their scripts; without these there is nothing to do. */
+/** Builds the frame that both pages share. A page does everything in its script; without it there is nothing to do. */
 
-/** The names of the pages, by their addresses. */
+/** Names of the pages, by their addresses. */
 const pages = { '/call': 'Talk', '/calls': 'Calls' } as const;
 
 export interface PageParts {
@@ -8,9 +8,9 @@ export interface PageParts {
   readonly title: string;
   /** Name of the script's file. */
   readonly script: string;
-  /** What the API key has to allow, as HTML. */
+  /** Names the permissions that the API key needs, as HTML. */
   readonly keyNote: string;
-  /** HTML. */
+  /** The main part of the page, as HTML. */
   readonly main: string;
 }
 

@@ -1,6 +1,6 @@
-/** Which calls are listed. */
+/** Decides which calls are listed. */
 
-/** As the form has it: empty where nothing was chosen. */
+/** The values of the form: empty where nothing was chosen. */
 export interface ShownFilter {
   readonly agent: string;
   readonly status: string;
@@ -10,7 +10,7 @@ export interface ShownFilter {
   readonly to: string;
 }
 
-/** The query of `GET /v1/calls`. */
+/** Builds the query of `GET /v1/calls`. */
 export function callsQuery(
   { agent, status, from, to }: ShownFilter,
   { size, token }: { readonly size: number; readonly token: string | undefined },
@@ -27,7 +27,7 @@ export function callsQuery(
   return query.toString();
 }
 
-/** How many of the fields are set. */
+/** Counts the fields that are set. */
 export function filterCount(filter: ShownFilter): number {
   return Object.values(filter).filter((value) => value !== '').length;
 }

@@ -1,4 +1,4 @@
-/** What a link to `/calls` brings behind its `#`: a call, and perhaps a key, which no server sees there. */
+/** The part of a link to `/calls` behind its `#`: a call, and perhaps a key, which no server sees there. */
 export interface CallsFragment {
   readonly call: string | undefined;
   readonly key: string | undefined;

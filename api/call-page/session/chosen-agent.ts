@@ -1,4 +1,4 @@
-/** Which agent the page offers first, and what to say where the link names one that isn't there. */
+/** Chooses the agent that the page offers first, and the message where the link names one that isn't there. */
 
 export interface NamedAgent {
   readonly ai_agent_id: string;
@@ -24,7 +24,7 @@ export function chosenAgent(agents: readonly PageAgent[], wanted: string | undef
   return { agent: found ?? first, problem };
 }
 
-/** Its name, and its id where another agent has the same name. */
+/** Returns the agent's name, with its id where another agent has the same name. */
 export function agentLabel({ ai_agent_id: id, agent_name: name }: NamedAgent, agents: readonly NamedAgent[]): string {
   return agents.some((other) => other.agent_name === name && other.ai_agent_id !== id) ? `${name} (${id})` : name;
 }

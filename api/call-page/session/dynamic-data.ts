@@ -1,4 +1,4 @@
-/** Dynamic data that a person types: a field for each required name, and others as lines. */
+/** Reads dynamic data that a person types: a field for each required name, and others as lines. */
 
 /** @param lines `name=value`, one on each line; blank ones don't count @throws Error that names the first line without a name or `=` */
 export function readDynamicData(lines: string): Readonly<Record<string, string>> {

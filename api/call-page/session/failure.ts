@@ -1,7 +1,7 @@
-/** What went wrong, and what to do, in words for the person at the page. */
+/** Says what went wrong, and what to do, in words for the person at the page. */
 import { plainName } from './texts.ts';
 
-/** `{error, message}`, or `{detail: [{loc, msg}]}`. */
+/** The body of a refusal: `{error, message}`, or `{detail: [{loc, msg}]}`. */
 interface Refusal {
   readonly error?: string;
   readonly message?: string;
@@ -17,7 +17,7 @@ export function refusalText(status: number, answer: unknown): string {
   return message ?? `The server answered ${status}.`;
 }
 
-/** Of what a browser throws when it is asked for the microphone, by its name. */
+/** Explains an error of the browser's microphone request, by the error's name. */
 export function microphoneText(name: string): string {
   if (name === 'NotAllowedError') return 'The browser may not use the microphone. Allow it for this page, and call again.';
   if (name === 'NotFoundError') return 'There is no microphone. Connect one, and call again.';

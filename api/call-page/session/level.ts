@@ -1,9 +1,9 @@
-/** How loud a side is, for its meter. */
+/** Measures how loud a side is, for its meter. */
 
 /** Below this many decibels a microphone hears only its own noise. */
 const QUIETEST_DB = -60;
 
-/** Root mean square. */
+/** Returns the root mean square of the samples. */
 export function rms(samples: ArrayLike<number>): number {
   let sum = 0;
   for (let index = 0; index < samples.length; index += 1) sum += (samples[index] ?? 0) ** 2;
@@ -17,7 +17,7 @@ export function levelOf(volume: number): number {
   return Math.max(0, Math.round((1 - decibels / QUIETEST_DB) * 100));
 }
 
-/** The last `most` levels, newest last. */
+/** Returns the last `most` levels, newest last. */
 export function withLevel(levels: readonly number[], level: number, most: number): readonly number[] {
   return [...levels, level].slice(-most);
 }

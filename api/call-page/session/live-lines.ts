@@ -1,7 +1,7 @@
-/** The live transcript: lines stand in the order in which they were begun, whichever is completed first. */
+/** Keeps the live transcript: lines stand in the order in which they were begun, whichever is completed first. */
 import type { SpokenLine } from '../../../calls/live-transcript.ts';
 
-/** A line replaces the one with its id, unless that is final; interim words of the user that no final ones followed go with the user's next line. */
+/** Adds a line, or replaces one of its id that isn't final; the user's next line replaces interim words without final ones. */
 export function withLine(lines: readonly SpokenLine[], line: SpokenLine): readonly SpokenLine[] {
   const at = lines.findIndex(({ id }) => id === line.id);
   if (at >= 0) return lines[at]?.final === true ? lines : lines.with(at, line);

@@ -1,7 +1,7 @@
-/** Where a call stands and why it ended, in words for both pages. */
+/** Says for both pages where a call stands and why it ended. */
 import type { ShownCallSummary, ShownStatus } from './record.ts';
 
-/** Of `call_status`. */
+/** Texts by `call_status`. */
 export const STATUS_TEXTS: Readonly<Record<ShownStatus, string>> = {
   registered: 'Not started',
   ongoing: 'In progress',
@@ -9,7 +9,7 @@ export const STATUS_TEXTS: Readonly<Record<ShownStatus, string>> = {
   error: 'Failed',
 };
 
-/** Of `call_finish_reason`. */
+/** Texts by `call_finish_reason`. */
 export const REASON_TEXTS: Readonly<Record<string, string>> = {
   user_ended_call: 'User hung up',
   agent_ended_call: 'Agent hung up',
@@ -35,12 +35,12 @@ export const REASON_TEXTS: Readonly<Record<string, string>> = {
   user_connection_failure: 'Connection failed',
 };
 
-/** `live` and `failed` are to stand out, `unusual` a little; most calls end because somebody hangs up. */
+/** `live` and `failed` stand out, `unusual` a little; most calls end because somebody hangs up. */
 export type OutcomeTone = 'live' | 'failed' | 'unusual' | 'usual';
 
 export interface Outcome {
   readonly text: string;
-  /** As REST has it. */
+  /** REST's code. */
   readonly code: string;
   readonly tone: OutcomeTone;
 }
@@ -55,7 +55,7 @@ function toneOf(status: ShownStatus, reason: string): OutcomeTone {
   return reason === 'user_ended_call' || reason === 'agent_ended_call' ? 'usual' : 'unusual';
 }
 
-/** The outcome for the person who was in the call. */
+/** Returns the outcome in words for the person who was in the call. */
 export function endingOf(call: ShownCallSummary): Outcome {
   const outcome = outcomeOf(call);
   return outcome.code === 'user_ended_call' ? { ...outcome, text: 'You hung up' } : outcome;

@@ -21,7 +21,7 @@ const steps: Readonly<Record<Phase, Partial<Readonly<Record<PageEvent, Phase>>>>
   over: { again: 'choosing' },
 };
 
-/** What doesn't fit changes nothing: an agent event after the end starts no new call. */
+/** Returns the next phase. An event that doesn't fit changes nothing: an agent event after the end starts no new call. */
 export function nextPhase(phase: Phase, event: PageEvent): Phase {
   return steps[phase][event] ?? phase;
 }
@@ -38,12 +38,10 @@ const parts: Readonly<Record<Phase, PagePart>> = {
   over: 'summary',
 };
 
-/** Which part of the page is there. */
 export function partOf(phase: Phase): PagePart {
   return parts[phase];
 }
 
-/** For the status line. */
 export function statusText(phase: Phase, options: { readonly muted: boolean; readonly agentState: string | undefined }): string {
   switch (phase) {
     case 'connecting':

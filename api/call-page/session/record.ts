@@ -1,4 +1,4 @@
-/** A call as REST has it, as far as the pages show it. */
+/** The fields of a call in REST that the pages show. */
 import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
 
 export interface Source {
@@ -14,13 +14,13 @@ export interface Message {
   readonly content: string;
   readonly timestamp: string;
   readonly interrupted: boolean;
-  /** What of the knowledge base the answer rests on. */
+  /** Passages of the knowledge base that the answer rests on. */
   readonly sources?: readonly Source[];
 }
 
 export interface ToolCall {
   readonly name: string;
-  /** Absent where they are too large. */
+  /** Absent where the arguments are too large. */
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly result: string;
   readonly is_error: boolean;
@@ -29,7 +29,7 @@ export interface ToolCall {
 }
 
 export interface Turn extends TurnLatencies {
-  /** Of its answer; null where nothing of that was heard. */
+  /** Time of the turn's answer; null where nothing of that was heard. */
   readonly timestamp: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface Analysis {
   readonly error: { readonly message: string } | null;
 }
 
-/** Of a webhook event. */
+/** A delivery of a webhook event. */
 export interface Delivery {
   readonly id: string;
   readonly event_name: string;
@@ -53,11 +53,11 @@ export interface Delivery {
   readonly created_at: string;
 }
 
-/** Of what providers charge. */
+/** The sum of the providers' prices. */
 export interface Cost {
-  /** A decimal number. */
+  /** A decimal number as a text. */
   readonly amount: string;
-  /** ISO 4217. */
+  /** Code of ISO 4217. */
   readonly currency: string;
 }
 
@@ -70,7 +70,7 @@ export interface ShownCallSummary {
   readonly call_finish_reason?: string;
   readonly ai_agent_id: string;
   readonly ai_agent_name: string;
-  /** That talks in its stead. */
+  /** The agent that talks in its stead. */
   readonly override_ai_agent_id?: string;
   readonly created_at: string;
   readonly call_start_time?: string;
@@ -78,7 +78,7 @@ export interface ShownCallSummary {
   readonly direction?: 'inbound' | 'outbound';
   readonly from_number?: string;
   readonly to_number?: string;
-  /** So far; absent where a model has no price. */
+  /** The cost so far; absent where a model has no price. */
   readonly cost?: Cost;
 }
 
@@ -88,7 +88,7 @@ export interface ShownCall extends ShownCallSummary {
   readonly messages: readonly Message[];
   readonly turns: readonly Turn[];
   readonly tool_calls: readonly ToolCall[];
-  /** Absent until the call is over, and where its agent asks for none. */
+  /** Absent until the call is over, and where its agent asks for no analysis. */
   readonly post_call_analysis?: Analysis;
 }
 
@@ -96,18 +96,18 @@ export function isOver({ call_status: status }: ShownCallSummary): boolean {
   return status === 'ended' || status === 'error';
 }
 
-/** Nothing of the call changes any more but its recording and its deliveries. */
+/** Returns whether nothing of the call changes any more but its recording and its deliveries. */
 export function isComplete(call: ShownCall): boolean {
   const status = call.post_call_analysis?.status;
   return isOver(call) && status !== 'pending' && status !== 'processing';
 }
 
-/** Of the user, who says why they call; undefined where they have said nothing. */
+/** Returns the first words of the user, who says why they call; undefined where they have said nothing. */
 export function firstWords({ messages }: Pick<ShownCall, 'messages'>): string | undefined {
   return messages.find(({ role }) => role === 'user')?.content;
 }
 
-/** Where the times of a call count from. */
+/** Returns the time from which the times of a call count. */
 export function startOf({ call_start_time: started, created_at: created }: ShownCallSummary): number {
   return Date.parse(started ?? created);
 }

@@ -1,10 +1,10 @@
-/** What happened in a call, in one order: from its record, and while it goes on also from the live transcript, which is ahead of the record. */
+/** Puts the events of a call into one order: from its record, and from the live transcript, which is ahead of the record. */
 import type { SpokenLine } from '../../../calls/live-transcript.ts';
 import { startOf, type ShownCall, type Message, type Source, type ToolCall, type Turn } from './record.ts';
 
 export interface SpokenEntry {
   readonly kind: 'spoken';
-  /** The same for the same entry as long as the page shows the call. */
+  /** Stays the same for the same entry as long as the page shows the call. */
   readonly key: string;
   readonly role: 'agent' | 'user';
   readonly text: string;
@@ -13,7 +13,7 @@ export interface SpokenEntry {
   /** Seconds since the start of the call; undefined until it is recorded. */
   readonly second: number | undefined;
   readonly sources: readonly Source[];
-  /** What the answer took. */
+  /** Latencies of the answer. */
   readonly turn: Turn | undefined;
 }
 
@@ -49,7 +49,7 @@ export function recordedTimeline(call: ShownCall): readonly TimelineEntry[] {
   return [...spoken, ...tools].toSorted((left, right) => (left.second ?? 0) - (right.second ?? 0));
 }
 
-/** Lines that the record doesn't have yet stand behind the recorded message that they follow, and what belongs to it. */
+/** Places lines that the record doesn't have yet behind the recorded message that they follow, and behind the entries that belong to it. */
 export function liveTimeline(call: ShownCall | undefined, lines: readonly SpokenLine[]): readonly TimelineEntry[] {
   const recorded = call === undefined ? [] : recordedTimeline(call);
   const ahead = linesAhead(call?.messages ?? [], lines);
@@ -78,7 +78,7 @@ function linesAhead(
   messages: readonly Message[],
   lines: readonly SpokenLine[],
 ): readonly { readonly line: SpokenLine; readonly after: number }[] {
-  // A message may consist of several lines: of each message, the words that no line has claimed.
+  // A message may consist of several lines: this holds, for each message, the words that no line has claimed.
   const unclaimed = messages.map(({ content }) => wordsOf(content));
   let after = -1;
   return lines.flatMap((line) => {
@@ -94,7 +94,7 @@ function linesAhead(
   });
 }
 
-/** Of an interrupted answer the record has only what was heard, which is less than the live line. */
+/** Compares a live line with the record, which has only the heard part of an interrupted answer. */
 function agree(rest: string, words: string): boolean {
   return words !== '' && (` ${rest} `.includes(` ${words} `) || words.startsWith(rest));
 }

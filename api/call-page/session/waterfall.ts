@@ -1,15 +1,15 @@
-/** The latencies of one answer as bars on a common axis, which begins when the user has stopped speaking. */
+/** Lays out the latencies of one answer as bars on a common axis, which begins when the user has stopped speaking. */
 import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
 
 export interface Bar {
   readonly stage: keyof TurnLatencies;
-  /** Milliseconds on the axis. */
+  /** Start on the axis, in milliseconds. */
   readonly from: number;
   readonly to: number;
 }
 
 export interface Waterfall {
-  /** The whole, then its stages, as far as they were measured. */
+  /** The whole, then its stages, where they were measured. */
   readonly bars: readonly Bar[];
   /** Length of the axis, in milliseconds: the same for all answers that are not too slow for it. */
   readonly length: number;
@@ -17,7 +17,7 @@ export interface Waterfall {
 
 const AXIS_MS = 2_000;
 
-/** From here on people begin to ask whether anyone is there. */
+/** Beyond so many milliseconds people begin to ask whether anyone is there. */
 const SLOW_MS = 1_500;
 
 export function isSlow({ v2v }: TurnLatencies): boolean {
@@ -25,8 +25,8 @@ export function isSlow({ v2v }: TurnLatencies): boolean {
 }
 
 /**
- * The end of turn is decided while speech is recognised; then the model answers, then the voice. An answer that was begun before the end of turn was
- * decided is drawn from its end.
+ * Lays out one answer. The end of turn is decided while speech is recognised; then the model answers, then the voice. An answer that was
+ * begun before the end of turn was decided is drawn from its end.
  */
 export function waterfallOf({ eou, stt, llm_ttft: llm, tts_ttfb: tts, v2v }: TurnLatencies): Waterfall {
   const answer = (llm ?? 0) + (tts ?? 0);

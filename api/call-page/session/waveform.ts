@@ -1,4 +1,4 @@
-/** A recording as a picture: the loudest sample of each column. */
+/** Draws a recording as columns: the loudest sample of each. */
 
 /** @returns for each channel `columns` values, of which the highest of all is 1 */
 export function peaksOf(channels: readonly Float32Array[], columns: number): readonly (readonly number[])[] {
@@ -17,7 +17,7 @@ function loudestOf(samples: Float32Array, columns: number): readonly number[] {
   });
 }
 
-/** Where a click on the picture is in the recording. */
+/** Returns the second of the recording at a click on the picture. */
 export function secondAt(x: number, width: number, seconds: number): number {
   return width > 0 ? Math.min(1, Math.max(0, x / width)) * seconds : 0;
 }

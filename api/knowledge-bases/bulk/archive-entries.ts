@@ -1,4 +1,4 @@
-/** Entries of a zip archive (`application/zip`) that lies in the storage. */
+/** Reads the entries of a zip archive (`application/zip`) in the storage. */
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw, type InputType, type ZlibOptions } from 'node:zlib';
@@ -28,17 +28,17 @@ interface File {
 
 const STORED = 0;
 const DEFLATED = 8;
-/** Entries that a folder has for each file, at most: the directory is read to its end before anything is stored. */
+/** Most entries of an archive, which may have a folder for each file: the directory is read to its end before anything is stored. */
 const MAX_DIRECTORY_ENTRIES = 2 * MAX_ENTRIES;
-/** No compression makes what is small larger than this, in bytes. */
+/** Largest compressed size of an entry that is unpacked in memory, in bytes: no compression makes small content larger than this. */
 const PACKED_LIMIT = MAX_MANIFEST_BYTES + 1024 * 1024;
 const inflate = promisify<InputType, ZlibOptions, Buffer>(inflateRaw);
-/** Of Unix, in the upper half of the attributes. */
+/** File types of Unix, in the upper half of the attributes. */
 const [FILE_TYPE, LINK] = [0o170_000, 0o120_000];
 
 /**
  * Reads the directory and the manifest; entries are unpacked one by one as they are asked for.
- * @throws ApiError `bad_request` or `payload_too_large`, or ValidationError, for what concerns the archive as a whole
+ * @throws ApiError `bad_request` or `payload_too_large`, or ValidationError, for a fault of the archive as a whole
  */
 export async function openArchiveEntries(reader: StoredFileReader, bytes: number): Promise<AsyncGenerator<BulkEntry>> {
   const zip = await readable(() =>
@@ -102,7 +102,7 @@ async function readDirectory(zip: ZipFile): Promise<{ readonly files: readonly F
   let declared = 0;
   let largest: File | undefined;
   await readable(async () => {
-    // Its pages are in memory.
+    // The directory's pages are in memory.
     for await (const entry of paced(zip.eachEntry())) {
       const name = archiveName(entry);
       declared += entry.uncompressedSize;
@@ -126,7 +126,7 @@ function tooManyFiles(): ApiError {
   return new ApiError('payload_too_large', `an archive may have ${MAX_ENTRIES} files: make several archives`);
 }
 
-/** Names the file that is more than half of it: the others may be fine. */
+/** Refuses an archive that unpacks to too much. It names a file that makes up more than half of that: the others may be fine. */
 function refuseBomb(inflated: number, packed: number, { name, entry }: File): void {
   const tooMuch = inflated > MAX_UNPACKED_BYTES;
   if (!tooMuch && (inflated <= ARCHIVE_LIMITS.ratioFloorBytes || inflated <= packed * ARCHIVE_LIMITS.ratio)) return;
@@ -136,7 +136,7 @@ function refuseBomb(inflated: number, packed: number, { name, entry }: File): vo
   throw new ApiError('payload_too_large', `unpacked, the archive has ${limit}${cure}`);
 }
 
-/** Of what is small: without streams, which cost more than the content. @throws EntryError for damaged content */
+/** Unpacks small content without streams, which would cost more than the content. @throws EntryError for damaged content */
 async function contentOf({ zip, reader }: Archive, { entry }: File): Promise<Buffer> {
   requireReadable(entry);
   if (entry.compressedSize > PACKED_LIMIT) throw damaged();
@@ -156,7 +156,7 @@ function unpacked(zip: ZipFile, entry: ZipEntry): Readable {
   return Readable.from(unpackedPieces(zip, entry), { objectMode: false });
 }
 
-/** Never more than the directory says: what all entries have together was counted by it. @throws EntryError for damaged content */
+/** Unpacks at most the size in the directory, from which the total was computed. @throws EntryError for damaged content */
 async function* unpackedPieces(zip: ZipFile, entry: ZipEntry): AsyncGenerator<Buffer> {
   let bytes = 0;
   let sum = 0;
@@ -180,7 +180,7 @@ function damaged(cause?: unknown): EntryError {
   );
 }
 
-/** What reading an entry failed with; a storage that is unavailable fails the request instead. */
+/** Translates the failure of reading an entry; an unavailable storage fails the request instead. */
 function entryFailure(error: unknown): EntryError {
   if (error instanceof EntryError) return error;
   if (error instanceof StorageError || error instanceof ApiError) throw error;

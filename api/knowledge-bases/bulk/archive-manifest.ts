@@ -1,4 +1,4 @@
-/** What a manifest in an archive says of its files. Pure. */
+/** Reads the manifest of an archive. Pure. */
 import { z } from 'zod';
 
 import { ValidationError } from '../../http/api-error.ts';
@@ -21,7 +21,7 @@ const manifestEntry = z.object({
 export type ManifestEntry = Pick<SoundEntry, 'metadata' | 'idempotencyKey'>;
 
 /**
- * By the name of the file in the archive.
+ * Reads entries by the name of the file in the archive.
  * @throws ValidationError with each line that cannot be used: nothing has been stored by then
  */
 export async function readManifest(content: Buffer): Promise<ReadonlyMap<string, ManifestEntry>> {

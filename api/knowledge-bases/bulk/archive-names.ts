@@ -1,13 +1,13 @@
-/** Names of what is in an archive. Pure. */
+/** Reads the names of files in an archive. Pure. */
 import { getFileNameLowLevel, type Entry as ZipEntry } from 'yauzl';
 
 const UTF8_FLAG = 0x800;
 /** Extra field with the name in UTF-8. @see APPNOTE.TXT 4.6.9 */
 const UNICODE_NAME = 0x7075;
-/** Japanese first: Chinese words are half-width letters in it, and no words. */
+/** Encodings to try. Japanese comes first: in it, Chinese words are half-width letters, which make no words. */
 const EAST_ASIAN = ['shift_jis', 'gb18030'] as const;
 
-/** UTF-8 also where the archive forgets to say so, as many programs do; else what the format falls back to. Folders are separated by `/`. */
+/** Reads a name as UTF-8, which many programs forget to declare, else in the format's encoding. Folders are separated by `/`. */
 export function archiveName({
   fileNameRaw,
   generalPurposeBitFlag: flags,
@@ -17,7 +17,7 @@ export function archiveName({
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fileNameRaw).replaceAll('\\', '/');
     } catch {
-      // An old encoding.
+      // The name is in an old encoding.
     }
   }
   const name = getFileNameLowLevel(flags, fileNameRaw, extraFields, false);
@@ -25,8 +25,8 @@ export function archiveName({
 }
 
 /**
- * Windows in Japan and China writes its own code page. In 437, which the format falls back to, such words are signs of frames and
- * mathematics; words of European languages are none in these.
+ * Reads a name in the code page of Windows in Japan or China, which its zip program uses. In the format's default, code page 437, such
+ * words are box-drawing and mathematical signs; words of European languages make no words in these code pages.
  */
 function eastAsianName(raw: Buffer): string | undefined {
   const names = EAST_ASIAN.flatMap((encoding) => {
@@ -39,12 +39,12 @@ function eastAsianName(raw: Buffer): string | undefined {
   return names.find((name) => /[\u3041-\u30ff]|\p{Script=Han}{2}/u.test(name))?.replaceAll('\\', '/');
 }
 
-/** A folder, what macOS adds of its own, or what Office keeps beside a document that is open. */
+/** Returns whether an entry is a folder, an addition of macOS, or Office's lock file beside an open document. */
 export function isNoFile(name: string): boolean {
   return name.endsWith('/') || name.startsWith('__MACOSX/') || baseName(name).startsWith('~$');
 }
 
-/** What is wrong with a name as a path; undefined for nothing. */
+/** Returns the fault of a name as a path; undefined for none. */
 export function pathFault(name: string): string | undefined {
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name))
     return 'the name of the file is an absolute path: put it into the archive by a relative one';
@@ -52,7 +52,7 @@ export function pathFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Without its folders. */
+/** Returns a name without its folders. */
 export function baseName(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }

@@ -2,17 +2,17 @@ import type { Clock } from '../../../platform/clock.ts';
 import { withTimeout } from '../../../platform/clock.ts';
 
 export interface BatchOptions<T> {
-  /** Longest batch. */
+  /** Most items of a batch. */
   readonly items: number;
   /** A batch ends with the item that brings it to this weight. */
   readonly weight: number;
   readonly weightOf: (item: T) => number;
-  /** A batch does not wait longer than this for its next item, in milliseconds. */
+  /** Longest wait of a batch for its next item, in milliseconds. */
   readonly idleMs: number;
   readonly clock: Clock;
 }
 
-/** Items in the order in which they come, as many at a time as are there. What a source yields before it fails comes before the failure. */
+/** Yields items in their order, as many at a time as are there, and those before a failure of the source before the failure. */
 export async function* batches<T>(source: AsyncIterable<T>, options: BatchOptions<T>): AsyncGenerator<readonly T[]> {
   const items = source[Symbol.asyncIterator]();
   let batch: T[] = [];
@@ -39,7 +39,7 @@ export async function* batches<T>(source: AsyncIterable<T>, options: BatchOption
 
 type Attempt<T> = IteratorResult<T, unknown> | { readonly failure: unknown };
 
-/** It may fail while nothing waits for it. */
+/** Turns a rejection into a value: it may come while nothing waits for it. */
 function attempted<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Attempt<T>> {
   return next.catch((failure: unknown) => ({ failure }));
 }

@@ -1,4 +1,3 @@
-/** The route for many files at a time. */
 import { z } from 'zod';
 
 import { errorStatus, type ErrorCode } from '../../http/api-error.ts';

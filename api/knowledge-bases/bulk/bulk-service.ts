@@ -1,4 +1,4 @@
-/** Takes on many files with one request. */
+/** Receives many files with one request. */
 import { addAbortSignal, PassThrough, Readable } from 'node:stream';
 
 import { Counter, type Registry } from 'prom-client';
@@ -26,7 +26,7 @@ import { ResultStream, type ResultFormat } from './result-stream.ts';
 import { StoredFileReader } from './stored-file-reader.ts';
 import { UploadPace } from './upload-pace.ts';
 
-/** Entries of one transaction, at most; their contents are in memory together. */
+/** Bounds of one transaction: the contents of its entries are in memory together. */
 const BATCH = { items: 200, weight: 4 * 1024 * 1024, idleMs: 250 } as const;
 
 export interface BulkServiceOptions {
@@ -47,7 +47,7 @@ export interface BulkRequest {
   readonly state: RequestState;
 }
 
-/** Entries, and what to do when they have all been read. */
+/** A source of entries; `close` runs when they have all been read. */
 interface Source {
   readonly entries: AsyncIterable<BulkEntry>;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ interface Source {
 
 export class BulkService {
   readonly #options: BulkServiceOptions;
-  /** Uploads until their answers are written, with their organisations. */
+  /** Organisations of the uploads whose answers aren't fully written. */
   readonly #running = new Map<Promise<void>, string>();
   readonly #entries: Counter<'outcome'>;
 
@@ -71,7 +71,7 @@ export class BulkService {
 
   /**
    * @returns the results as they come
-   * @throws ApiError for what concerns the request as a whole: nothing was stored then
+   * @throws ApiError for a fault of the request as a whole: nothing was stored then
    */
   async submit({ org, userId }: Caller, baseName: string, request: BulkRequest): Promise<Readable> {
     if (request.contentLength > MAX_BODY_BYTES) throw tooLarge();
@@ -105,7 +105,7 @@ export class BulkService {
     return { results: results.readable, written: this.#run(source, { upload, pace, results, state }) };
   }
 
-  /** Waits for what has begun. */
+  /** Waits for the uploads that have begun. */
   async close(): Promise<void> {
     await Promise.all(this.#running.keys());
   }
@@ -129,7 +129,7 @@ export class BulkService {
       }
       results.end();
     } catch (thrown) {
-      // A signal is wrapped by what it ends.
+      // The aborted stream wraps the signal's reason in an error of its own.
       const error: unknown = state.signal.aborted ? state.signal.reason : thrown;
       state.failure ??= error;
       this.#options.logger.warn({ err: error, traceId: state.traceId }, 'a bulk upload broke off; what was answered as accepted is kept');
@@ -149,7 +149,7 @@ export class BulkService {
     state.entries = counts;
   }
 
-  /** An archive is read from its end, so it is stored first: under the id of a document that never comes, for the sweep of orphaned files. */
+  /** Stores an archive first, as it is read from its end, under a key of no document: the sweep of orphaned files finds it. */
   async #archive({ org }: Collection, body: Readable, signal: AbortSignal): Promise<Source> {
     const { files } = this.#options;
     const key = fileKey(org, newDocumentId());
@@ -168,7 +168,7 @@ function linesOf(body: Readable): Source {
   return { entries: lineEntries(body), close: async () => undefined };
 }
 
-/** Reading may end early, and by the signal: the body itself must stay, as its connection carries the answer. */
+/** Copies a body, so that reading may end early, and by the signal: the body itself must stay, as its connection carries the answer. */
 function abortable(body: Readable, signal: AbortSignal): Readable {
   const copy = new PassThrough();
   body.on('error', (error) => copy.destroy(error));

@@ -1,4 +1,4 @@
-/** Stores the entries of a bulk upload, many in one transaction, and says of each what became of it. */
+/** Stores the entries of a bulk upload, many in one transaction, and reports the outcome of each. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 
@@ -16,12 +16,12 @@ import { EntryError, tooLargeFile, type BulkEntry, type EntryFailure, type Sound
 
 export interface EntryResult {
   readonly index: number;
-  /** Absent where it could not be read. */
+  /** Absent where the name could not be read. */
   readonly name?: string;
   readonly status: 'accepted' | 'failed';
-  /** Of what is accepted. */
+  /** Id of an accepted document. */
   readonly document_id?: string;
-  /** The entry was stored before. */
+  /** Set where the entry was stored before. */
   readonly existing: boolean;
   readonly error?: EntryFailure;
   readonly warnings?: readonly string[];
@@ -36,12 +36,12 @@ export interface BulkUploadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Files that are written at a time. */
+/** Most files that are written at a time. */
 const WRITES_AT_ONCE = 16;
 
 type Outcome = { readonly id: string; readonly existing: boolean } | EntryFailure;
 
-/** A file with its key, and once it is stored with what was counted of it. */
+/** A file with its key, and once it is stored with its counted bytes and hash. */
 interface Candidate {
   readonly file: SoundEntry;
   readonly id: string;
@@ -54,14 +54,14 @@ interface Candidate {
 export class BulkUpload {
   readonly #options: BulkUploadOptions;
   readonly #writing = new Semaphore(WRITES_AT_ONCE);
-  /** Of a server that is unavailable: each of the other entries would wait for it as long. */
+  /** Failure of an unavailable server: each of the other entries would wait for it as long. */
   #stopped: EntryFailure | undefined;
 
   constructor(options: BulkUploadOptions) {
     this.#options = options;
   }
 
-  /** @returns one for each entry, in their order. What is `accepted` outlives this process. */
+  /** @returns one result for each entry, in their order. An `accepted` document outlives this process. */
   async take(entries: readonly BulkEntry[]): Promise<readonly EntryResult[]> {
     const candidates = new Map(entries.flatMap((entry) => ('file' in entry ? [[entry, candidateOf(entry.file)] as const] : [])));
     if (this.#stopped === undefined) await this.#store([...candidates.values()]);
@@ -79,7 +79,7 @@ export class BulkUpload {
     try {
       await this.#recognise(candidates);
       await Promise.all(leadersOf(candidates).map((candidate) => this.#write(candidate)));
-      // Of large files the content is known only now.
+      // The hashes of large files are known only now.
       await this.#recognise(candidates.filter(({ file, outcome }) => !Buffer.isBuffer(file.content) && outcome === undefined));
       await this.#create(leadersOf(candidates));
     } catch (error) {
@@ -90,7 +90,7 @@ export class BulkUpload {
     await Promise.all(candidates.map((candidate) => this.#tidy(candidate)));
   }
 
-  /** Which of them are stored already. */
+  /** Marks the candidates that are stored already. */
   async #recognise(candidates: readonly Candidate[]): Promise<void> {
     const { collection, bulk } = this.#options;
     const identified = candidates.flatMap((candidate) => {
@@ -137,7 +137,7 @@ export class BulkUpload {
     }
   }
 
-  /** Removes the file of what did not become a document; the sweep of orphaned files removes what cannot be removed now. */
+  /** Removes the file of a candidate that did not become a document; the sweep of orphaned files removes what this can't. */
   async #tidy({ id, stored, outcome }: Candidate): Promise<void> {
     if (stored === undefined || outcome === undefined || ('id' in outcome && outcome.id === id)) return;
     // A lost answer may have been a success: the file is needed then.
@@ -148,7 +148,7 @@ export class BulkUpload {
   #failureOf(error: unknown): EntryFailure {
     const { signal } = this.#options;
     const cause = signal.aborted ? signal.reason : error;
-    // Deleted while the entries were on their way.
+    // The knowledge base was deleted while the entries were on their way.
     const failure = cause instanceof StoreError && cause.kind === 'not_found' ? notFound('Knowledge base') : toApiError(cause);
     return failure instanceof ApiError ? { code: failure.code, message: failure.message } : unanswered;
   }
@@ -166,7 +166,7 @@ function identityOf({ file: { idempotencyKey: given }, sha256 }: Candidate) {
   return submissionKey({ given, sha256: sha256 ?? '' });
 }
 
-/** The first of each key among those whose outcome is open; those without a key, too. */
+/** Returns, of those whose outcome is open, the first of each key, and all that have no key. */
 function leadersOf(candidates: readonly Candidate[]): readonly Candidate[] {
   const seen = new Set<string>();
   return candidates.filter(({ key, outcome }) => {
@@ -176,7 +176,7 @@ function leadersOf(candidates: readonly Candidate[]): readonly Candidate[] {
   });
 }
 
-/** The others of a key become what its first one became. */
+/** Gives the others of a key the outcome of its first one. */
 function follow(candidates: readonly Candidate[]): void {
   const leaders = new Map<string, Outcome>();
   for (const candidate of candidates) {

@@ -1,4 +1,4 @@
-/** One entry of a bulk upload: a file, or why it is none that can be stored. */
+/** Defines one entry of a bulk upload: a file, or the reason why it can't be stored. */
 import type { Readable } from 'node:stream';
 
 import type { Scalar } from '../../../knowledge/vector-stores/vector-store.ts';
@@ -8,7 +8,7 @@ import { fileExtensions, MAX_FILE_BYTES } from '../schema.ts';
 
 export interface EntryFailure {
   readonly code: ErrorCode;
-  /** What failed, and what to do. */
+  /** Says what failed, and what to do. */
   readonly message: string;
 }
 
@@ -16,22 +16,22 @@ export interface SoundEntry {
   readonly filename: string;
   readonly extension: FileExtension;
   readonly metadata: Readonly<Record<string, Scalar>>;
-  /** What the client calls it, so that it is stored once; its content where absent. */
+  /** The client's key for the file, which is stored once; where absent, the content is the key. */
   readonly idempotencyKey: string | undefined;
-  /** In memory where it is small. A stream may throw {@link EntryError}. */
+  /** In memory for a small file. A stream may throw {@link EntryError}. */
   readonly content: Buffer | (() => Promise<Readable>);
 }
 
 export type BulkEntry = {
-  /** Of the entries of its request, from 0. */
+  /** Position among the entries of the request, from 0. */
   readonly index: number;
-  /** As it was sent, for people; null where it could not be read. */
+  /** Name as it was sent, for people; null where it could not be read. */
   readonly name: string | null;
-  /** What nothing reads. */
+  /** Warnings about fields that nothing reads. */
   readonly warnings?: readonly string[];
 } & ({ readonly file: SoundEntry } | { readonly failure: EntryFailure });
 
-/** An entry cannot be stored; the others can. */
+/** Reports an entry that cannot be stored; the others can. */
 export class EntryError extends Error {
   override readonly name = 'EntryError';
   readonly code: ErrorCode;

@@ -1,4 +1,4 @@
-/** Entries of one request. */
+/** Most entries of one request. */
 export const MAX_ENTRIES = 10_000;
 
 /** Longest body, in bytes. */
@@ -10,23 +10,23 @@ export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** Most values in a line: an entry has its own fields, and those of its metadata. */
 export const MAX_LINE_VALUES = 1_000;
 
-/** Lines in a row that can't be read, after which the others aren't tried: such a body is no list of files. */
+/** Unreadable lines in a row after which the others aren't tried: such a body is no list of files. */
 export const MAX_UNREADABLE_IN_A_ROW = 100;
 
-/** Bulk uploads that an organisation may have running in one api process. `parley kb add` has four at a time. */
+/** Most bulk uploads of an organisation that run in one api process. `parley kb add` has four at a time. */
 export const UPLOADS_AT_ONCE = 8;
 
-/** What all entries of an archive may have together, unpacked, in bytes. */
+/** Most bytes of all entries of an archive together, unpacked. */
 export const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
 
-/** Entries of an archive of up to this size are unpacked in memory, in bytes. */
+/** Largest entry of an archive that is unpacked in memory, in bytes. */
 export const SMALL_ENTRY_BYTES = 1024 * 1024;
 
 /** Longest manifest of an archive, in bytes. */
 export const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 
-/** Entries that count as much as one request, against the rate limits. */
+/** Entries that count as one request against the rate limits. */
 export const ENTRIES_PER_REQUEST = 25;
 
-/** Bytes of the body that do: to read and store as many takes as long as many requests. */
+/** Bytes of the body that count as one request: to read and store as many takes as long. */
 export const BYTES_PER_REQUEST = 128 * 1024;

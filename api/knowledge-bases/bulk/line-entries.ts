@@ -1,4 +1,4 @@
-/** Entries of a body of JSON lines (`application/x-ndjson`). */
+/** Reads the entries of a body of JSON lines (`application/x-ndjson`). */
 import { z } from 'zod';
 
 import { hasMoreValues } from '../../http/large-bodies.ts';
@@ -37,13 +37,13 @@ export const bulkEntry = z
   })
   .meta({ id: 'BulkDocument' });
 
-/** Ends early with an entry that says so where there are too many entries, bytes or lines that can't be read. @throws what reading the body throws */
+/** Yields entries; one that says so is the last after too many entries, bytes or unreadable lines. @throws the body's error */
 export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenerator<BulkEntry> {
   let index = 0;
   let unreadable = 0;
   const limited = new LimitedBody(body);
   for await (const line of readLines(limited.chunks(), { maxBytes: MAX_LINE_BYTES })) {
-    // What was cut off in the middle is no line.
+    // The last line was cut off in the middle, and is none.
     if (limited.isOver) break;
     if (index === MAX_ENTRIES) {
       yield overLimit(index, `one request takes ${MAX_ENTRIES} entries`);
@@ -61,7 +61,7 @@ export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenera
       return;
     }
     const entry = entryOf(line, index);
-    // A folder may well have a hundred pictures between its documents.
+    // An unsupported type doesn't count: a folder may well have a hundred pictures between its documents.
     unreadable = 'failure' in entry && entry.failure.code !== 'unsupported_media_type' ? unreadable + 1 : 0;
     yield entry;
     index += 1;
@@ -98,7 +98,7 @@ function overLimit(index: number, limit: string): BulkEntry {
   };
 }
 
-/** Pure. */
+/** Turns a line into an entry. Pure. */
 export function entryOf(line: BodyLine, index: number): BulkEntry {
   let name: string | null = null;
   try {
@@ -110,7 +110,7 @@ export function entryOf(line: BodyLine, index: number): BulkEntry {
     const value = parse(line.bytes);
     name = nameOf(value);
     const file = fileOf(value);
-    // After what refuses a line: looking for similar names takes longer than all else.
+    // This comes after the checks that refuse a line: looking for similar names takes longer than they do.
     const warnings = unknownFieldWarnings(unknownFields(bulkEntry, value, [], MOST_WARNINGS), MOST_WARNINGS);
     return { index, name, ...(warnings.length > 0 && { warnings }), file };
   } catch (error) {
@@ -119,7 +119,7 @@ export function entryOf(line: BodyLine, index: number): BulkEntry {
   }
 }
 
-/** @throws EntryError */
+/** @throws EntryError for too many values, and for a line that is no UTF-8 or no JSON */
 export function parse(line: Buffer): unknown {
   if (hasMoreValues(line, MAX_LINE_VALUES))
     throw new EntryError({ code: 'payload_too_large', message: `the line holds more than ${MAX_LINE_VALUES} values` });
@@ -153,7 +153,7 @@ function fileOf(value: unknown): SoundEntry {
   };
 }
 
-/** @throws EntryError */
+/** @throws EntryError for metadata that can't be used */
 export function metadataOf(sent: Readonly<Record<string, unknown>> | null | undefined): SoundEntry['metadata'] {
   const read = readMetadata({ json: sent ?? {} });
   if (!read.ok) throw new EntryError({ code: 'bad_request', message: `metadata: ${read.issue.msg}` });

@@ -1,4 +1,4 @@
-/** Splits a body into lines, of which one at a time is in memory. */
+/** Splits a body into lines; one line at a time is in memory. */
 
 import { Pacer } from '../../../platform/pacer.ts';
 
@@ -6,7 +6,7 @@ export type BodyLine = { readonly bytes: Buffer } | { readonly tooLong: true };
 
 const NEWLINE = 0x0a;
 
-/** Lines without their ends, and without those that are empty, in slices. What is longer than `maxBytes` is passed over, and said. */
+/** Yields lines without their ends, and skips empty ones, in slices. A line longer than `maxBytes` is passed over, and reported. */
 export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: { readonly maxBytes: number }): AsyncGenerator<BodyLine> {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -28,7 +28,7 @@ export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: 
       take(chunk.subarray(from, at));
       from = at + 1;
       const found = line();
-      // For each line, as a body of nothing but empty ones yields none.
+      // The pause comes with each line, even an empty one, as a body of these alone yields nothing.
       if (pacer.due) await pacer.pause();
       if (found !== undefined) yield found;
     }
@@ -38,7 +38,7 @@ export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: 
   if (last !== undefined) yield last;
 }
 
-/** Without white space at its ends: a carriage return, or a blank line. */
+/** Removes white space at a line's ends: a carriage return, or all of a blank line. */
 function trimmed(line: Buffer): Buffer {
   let [from, to] = [0, line.length];
   while (from < to && isBlank(line[from])) from += 1;

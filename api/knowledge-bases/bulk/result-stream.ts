@@ -4,13 +4,13 @@ import type { EntryResult } from './bulk-upload.ts';
 
 export type ResultFormat = 'application/x-ndjson' | 'application/json';
 
-/** Lines, unless the client asks for JSON and not for lines. */
+/** Chooses lines, unless the client asks for JSON and not for lines. */
 export function resultFormat(accept: string | undefined): ResultFormat {
   const types = new Set((accept ?? '').split(',').map((each) => each.split(';', 1)[0]?.trim().toLowerCase()));
   return types.has('application/json') && !types.has('application/x-ndjson') ? 'application/json' : 'application/x-ndjson';
 }
 
-/** Results as lines, or as one list. A client that sends all of its entries before it reads results holds up nothing: they wait in memory. */
+/** Writes results as lines, or as one list. They wait in memory for a client that sends all of its entries before it reads. */
 export class ResultStream {
   readonly #output = new PassThrough();
   readonly #isList: boolean;
@@ -18,7 +18,7 @@ export class ResultStream {
 
   constructor(format: ResultFormat) {
     this.#isList = format === 'application/json';
-    // A client that is gone reads no results.
+    // The client has gone, and reads no results.
     this.#output.on('error', () => undefined);
     if (this.#isList) this.#output.write('[');
   }
@@ -38,7 +38,7 @@ export class ResultStream {
     this.#output.end(this.#isList ? ']' : '');
   }
 
-  /** An answer that breaks off is seen; one that ends early would be believed. */
+  /** Breaks the answer off, which a client notices; it would believe an answer that merely ends early. */
   breakOff(error: Error): void {
     this.#output.destroy(error);
   }

@@ -8,9 +8,9 @@ import { RandomAccessReader } from 'yauzl';
 import type { FileStorage } from '../../../knowledge/storage/file-storage.ts';
 import { LruMap } from '../../../platform/lru.ts';
 
-/** What is read at a time, in bytes: small entries stand next to each other, and a bucket answers each request late. */
+/** Bytes that are read at a time: small entries stand next to each other, and a bucket answers each request late. */
 const PAGE_BYTES = 1024 * 1024;
-/** Pages that are kept: the directory's, and those of the entries that are being read. */
+/** Pages that are kept: those of the directory, and of the entries that are being read. */
 const PAGES_KEPT = 4;
 
 export interface StoredFileReaderOptions {
@@ -29,12 +29,12 @@ export class StoredFileReader extends RandomAccessReader {
     this.#options = options;
   }
 
-  /** @param end behind the last byte */
+  /** @param end index behind the last byte */
   async bytes(start: number, end: number): Promise<Buffer> {
     return buffer(this.#paged(start, end));
   }
 
-  /** Of headers: without a stream for each. */
+  /** Reads headers, without a stream for each. */
   override read(target: Buffer, offset: number, length: number, position: number, done: (error: Error | null) => void): void {
     callbackify(() => this.bytes(position, position + length))((error: Error | null, found: Buffer | undefined) => {
       found?.copy(target, offset);
@@ -42,7 +42,7 @@ export class StoredFileReader extends RandomAccessReader {
     });
   }
 
-  /** @param end behind the last byte */
+  /** @param end index behind the last byte */
   override _readStreamForRange(start: number, end: number): Readable {
     return Readable.from(end - start > PAGE_BYTES ? this.#large(start, end) : this.#paged(start, end), { objectMode: false });
   }
@@ -70,7 +70,7 @@ export class StoredFileReader extends RandomAccessReader {
     const { files, key, bytes, signal } = this.#options;
     const range = { start: number * PAGE_BYTES, end: Math.min(bytes, (number + 1) * PAGE_BYTES) - 1 };
     const page = files.read(key, { signal, range }).then((stream) => buffer(stream));
-    // Read again where it failed.
+    // A page that failed is read again when it is next needed.
     page.catch(() => this.#pages.delete(number));
     this.#pages.set(number, page);
     return page;

@@ -7,7 +7,7 @@ import { RateLimiter } from '../../limits/rate-limiter.ts';
 import { BYTES_PER_REQUEST, ENTRIES_PER_REQUEST } from './limits.ts';
 import { UploadPace } from './upload-pace.ts';
 
-/** Of a key that may make two requests a second, and four at once; the request itself has been counted. */
+/** Makes the pace of a key that may make two requests a second, and four at once; the request itself has been counted. */
 function uploadPace() {
   const clock = new FakeClock();
   const perKey: LimitClass = { name: 'key', of: 'key', limit: { perSecond: 2, burst: 4 } };

@@ -11,7 +11,7 @@ export class UploadPace {
   readonly #clock: Clock;
   #entries = 0;
   #bytes = 0;
-  /** The request itself. */
+  /** Starts with the request itself. */
   #counted = 1;
   #counting = Promise.resolve();
 

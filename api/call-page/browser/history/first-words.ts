@@ -1,10 +1,10 @@
-/** The first words of the user for each call of the list that is in view: the list itself doesn't have them. */
+/** Shows the user's first words for each call of the list that is in view: the list itself doesn't have them. */
 import { firstWords, isOver, type ShownCallSummary } from '../../session/record.ts';
 import type { Rest } from '../shared/rest.ts';
 import type { WordsPlace } from './view.ts';
 
 export interface FirstWords {
-  /** Puts them into a place once that comes into view. */
+  /** Puts the words into a place once that comes into view. */
   readonly put: WordsPlace;
   close(): void;
 }
@@ -26,7 +26,7 @@ export function readFirstWords(rest: Pick<Rest, 'call'>): FirstWords {
       const record = await rest.call(id).catch(() => undefined);
       if (record === undefined) continue;
       const words = firstWords(record);
-      // Read again when it comes back into view.
+      // The call still goes on: it is read again when it comes back into view.
       if (words === undefined && !isOver(record)) continue;
       observer.unobserve(place);
       known.set(id, words);

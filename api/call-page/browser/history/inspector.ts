@@ -1,4 +1,4 @@
-/** One call: its record, which may still grow, its recording, and what was sent about it. */
+/** Shows one call: its record, which may still grow, its recording, and the events that were sent about it. */
 import { errorMessageOf } from '../../../../platform/caught.ts';
 import { isComplete, isOver, startOf, type ShownCall, type Delivery } from '../../session/record.ts';
 import { outcomeOf } from '../../session/outcome.ts';
@@ -13,16 +13,16 @@ import { awaitRecording, readUntil } from '../shared/wait.ts';
 import { elements, whenText } from './view.ts';
 
 const READ_EVERY_MS = 1_000;
-/** For the end of a call and its analysis. */
+/** Longest wait for the end of a call and its analysis. */
 const COMPLETE_WITHIN_MS = 4 * 3_600_000;
-/** For the recording, which is stored seconds after the end. */
+/** Longest wait for the recording, which is stored seconds after the end. */
 const RECORDING_WITHIN_MS = 15_000;
 
 export interface Inspector {
   close(): void;
 }
 
-/** @param onFailure where the record can't be read: there is nothing to show then */
+/** @param onFailure called when the record can't be read: there is nothing to show then */
 export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => void): Inspector {
   const closed = new AbortController();
   const { signal } = closed;

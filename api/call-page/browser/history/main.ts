@@ -1,4 +1,4 @@
-/** What happens on the page `/calls`: a key, a filter, a list, and the call that the address names. */
+/** Runs the page `/calls`: a key, a filter, a list, and the call that the address names. */
 import { errorMessageOf } from '../../../../platform/caught.ts';
 import { callsQuery, type ShownFilter } from '../../session/call-filter.ts';
 import { readCallsFragment } from '../../session/calls-fragment.ts';
@@ -12,7 +12,7 @@ import { elements, filterGiven, focusFilter, offerAgents, showCalls, showFilter,
 const PAGE_SIZE = 50;
 
 let rest: Rest | undefined;
-/** Of the list that is shown: the form may say something else by now. */
+/** The filter of the list that is shown: the form may say something else by now. */
 let filter: ShownFilter = filterGiven();
 let calls: readonly ShownCallSummary[] = [];
 let total = 0;
@@ -20,13 +20,13 @@ let next: string | undefined;
 let open: string | undefined;
 let inspector: Inspector | undefined;
 let words: FirstWords | undefined;
-/** Those that the filter offers, by id. */
+/** Agents that the filter offers, by id. */
 const agents = new Map<string, NamedAgent>();
 /** On a phone the fields are shown on request only. */
 let filterExpanded = false;
-/** How many lists were asked for: an answer that comes after a later request is not shown. */
+/** Number of lists that were asked for: an answer that comes after a later request is not shown. */
 let requests = 0;
-/** The first page of another list is under way. What follows the list that is there may not be asked for meanwhile. */
+/** Set while the first page of another list is under way: the next page of the present list may not be asked for then. */
 let isBeingReplaced = false;
 
 function show(): void {
@@ -71,7 +71,7 @@ function useKey(key: string): void {
   if (open === undefined) focusFilter();
 }
 
-/** The first page of what the filter asks for, or the one after what is there. */
+/** Loads the first page of calls that pass the filter, or the page after those that are shown. */
 async function list({ more = false } = {}): Promise<void> {
   if (rest === undefined) return;
   requests += 1;
@@ -112,7 +112,7 @@ function openNamed(): void {
     });
     elements.title.focus();
   } else if (before !== undefined) {
-    // Back where the call was opened.
+    // The focus returns to where the call was opened.
     (elements.list.querySelector<HTMLElement>(`a[href="#${before}"]`) ?? elements.count).focus();
   }
 }
@@ -120,7 +120,7 @@ function openNamed(): void {
 function takeFragment(): void {
   const { call, key } = readCallsFragment(location.hash);
   if (key === undefined) return openNamed();
-  // Out of the address bar and out of the history.
+  // The key leaves the address bar and the history.
   history.replaceState(null, '', `${location.pathname}${call === undefined ? '' : `#${call}`}`);
   useKey(key);
 }
@@ -139,7 +139,7 @@ elements.filterToggle.addEventListener('click', () => {
   show();
 });
 elements.list.addEventListener('click', ({ target }) => {
-  // One that could not be read: its address is still there, and does not change.
+  // The address of a call that could not be read is still there, so following its link again doesn't change it.
   if (open === undefined && target instanceof Element && target.closest('a')?.hash === location.hash) openNamed();
 });
 elements.more.addEventListener('click', () => void list({ more: true }).catch(fail));

@@ -1,4 +1,4 @@
-/** The elements of the page `/calls`, and its list of calls. */
+/** Finds the elements of the page `/calls`, and fills its list of calls. */
 import { filterCount, type ShownFilter } from '../../session/call-filter.ts';
 import { agentLabel, type NamedAgent } from '../../session/chosen-agent.ts';
 import { outcomeOf } from '../../session/outcome.ts';
@@ -39,7 +39,7 @@ export function showProblem(text: string | undefined): void {
   elements.problem.hidden = text === undefined;
 }
 
-/** @param open whether a call is shown: next to the list, or in its place where there is no room for both */
+/** @param open whether a call is shown: next to the list, or in place of the list where there is no room for both */
 export function showParts({ hasKey, open }: { readonly hasKey: boolean; readonly open: boolean }): void {
   elements.keyForm.hidden = hasKey;
   elements.filter.hidden = !hasKey;
@@ -53,7 +53,7 @@ export function filterGiven(): ShownFilter {
   return { agent: agent.value, status: status.value, from: from.value, to: to.value };
 }
 
-/** On a phone the fields are behind their button. */
+/** Focuses the filter, whose fields are behind a button on a phone. */
 export function focusFilter(): void {
   (elements.filterToggle.offsetParent === null ? elements.agent : elements.filterToggle).focus();
 }
@@ -64,7 +64,7 @@ export function showFilter({ expanded }: { readonly expanded: boolean }): void {
   elements.filterToggle.setAttribute('aria-expanded', String(expanded));
 }
 
-/** Agents to choose from, next to all of them. The one that is chosen stays, offered again or not: the list is of its calls. */
+/** Offers agents to choose from, next to all of them. The chosen agent stays even where it isn't offered: the list is of its calls. */
 export function offerAgents(agents: readonly NamedAgent[]): void {
   const [chosen = make('option')] = elements.agent.selectedOptions;
   const options = agents.map((agent) => make('option', { value: agent.ai_agent_id }, agentLabel(agent, agents)));
@@ -75,7 +75,7 @@ export function offerAgents(agents: readonly NamedAgent[]): void {
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
-/** The day and the time of day at which a call began. */
+/** Returns the day and the time of day at which a call began. */
 export function whenText(call: ShownCallSummary): string {
   const date = new Date(startOf(call));
   return `${dayText(date, new Date())}, ${timeOfDay.format(date)}`;

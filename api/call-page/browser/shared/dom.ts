@@ -1,4 +1,4 @@
-/** Elements of a page, found and made. All text goes in as text, never as HTML. */
+/** Finds and makes elements of a page. All text goes in as text, never as HTML. */
 
 /** @throws Error where the page and its script don't fit together */
 export function element<T extends HTMLElement>(id: string, type: new () => T): T {
@@ -51,7 +51,7 @@ export function showList<T extends { readonly key: string }>(
   for (const [index, item] of items.entries()) if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
 }
 
-/** To draw on in CSS pixels, as sharp as the screen is. */
+/** Clears a canvas and returns its context, which draws in CSS pixels and is as sharp as the screen. */
 export function cleared(canvas: HTMLCanvasElement) {
   const { clientWidth: width, clientHeight: height } = canvas;
   canvas.width = width * devicePixelRatio;

@@ -1,4 +1,4 @@
-/** The latencies of an answer: one line, and what they consist of where that is opened. */
+/** Shows the latencies of an answer: one line, which opens to show their parts. */
 import { LATENCY_NAMES, type TurnLatencies } from '../../../../calls/turn-latencies.ts';
 import { secondsText } from '../../session/texts.ts';
 import { isSlow, waterfallOf, type Bar } from '../../session/waterfall.ts';
@@ -10,7 +10,7 @@ export function makeLatency(turn: TurnLatencies): HTMLElement {
   return make('details', { class: isSlowAnswer ? 'latency slow' : 'latency' }, make('summary', {}, line), makeBreakdown(turn));
 }
 
-/** A row with name, bar and figure for each latency. @param scale whether the length of the bars is explained below them */
+/** Makes a row with name, bar and figure for each latency. @param scale whether the length of the bars is explained below them */
 export function makeBreakdown(turn: TurnLatencies, { scale = false } = {}): HTMLElement {
   const { bars, length } = waterfallOf(turn);
   const breakdown = make('dl', { class: 'breakdown' }, ...bars.map((bar) => barRow(bar, length)));

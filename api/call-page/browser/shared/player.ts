@@ -1,4 +1,4 @@
-/** The recording of a call: heard, and seen as the peaks of both sides, in which a click or an arrow key seeks. */
+/** Plays the recording of a call, and draws the peaks of both sides, in which a click or an arrow key seeks. */
 import { clockText } from '../../session/texts.ts';
 import { peaksOf, secondAt } from '../../session/waveform.ts';
 import { cleared, element } from './dom.ts';
@@ -14,16 +14,16 @@ const elements = {
   player: element('player', HTMLAudioElement),
 };
 
-/** In hertz: low enough that an hour fits into memory, high enough for peaks. */
+/** Hertz. An hour still fits into memory, and the peaks are still exact enough. */
 const SAMPLE_RATE = 8_000;
-/** Width of a column, in pixels. */
+/** Width of a drawn column, in pixels. */
 const COLUMN = 3;
 const ARROW_SECONDS = 5;
 /** Both lanes are drawn without peaks until the recording is decoded. */
 const SILENCE = new Float32Array(0);
 
 export interface Player {
-  /** Plays from there. */
+  /** Plays from this second on. */
   seek(second: number): void;
   close(): void;
 }
@@ -33,7 +33,7 @@ export function showRecordingNote(text: string): void {
   elements.note.textContent = text;
 }
 
-/** It can be heard at once; its peaks are drawn once it is decoded. */
+/** Opens a player that can be heard at once; it draws the peaks once the recording is decoded. */
 export function openPlayer(callId: string, recording: Blob): Player {
   const { player, position, waveform, play, played, download, part } = elements;
   const address = URL.createObjectURL(recording);
@@ -102,7 +102,7 @@ export function openPlayer(callId: string, recording: Blob): Player {
   };
 }
 
-/** @returns undefined where the browser can't; it may play the file all the same */
+/** @returns undefined where the browser can't decode the file; it may play it all the same */
 async function decode(recording: Blob): Promise<AudioBuffer | undefined> {
   try {
     return await new OfflineAudioContext(2, 1, SAMPLE_RATE).decodeAudioData(await recording.arrayBuffer());
@@ -114,7 +114,7 @@ async function decode(recording: Blob): Promise<AudioBuffer | undefined> {
 type Peaks = ReturnType<typeof peaksOf>;
 type PeaksOfWidth = (columns: number) => Peaks;
 
-/** All samples are looked at for another width only, not each time that the position moves. */
+/** Caches the peaks of one width: all samples are looked at when the width changes, not each time that the position moves. */
 function peaksOfWidth(audio: AudioBuffer): PeaksOfWidth {
   const channels = [0, 1].map((channel) => audio.getChannelData(Math.min(channel, audio.numberOfChannels - 1)));
   let known: { readonly columns: number; readonly peaks: Peaks } | undefined;
@@ -124,7 +124,7 @@ function peaksOfWidth(audio: AudioBuffer): PeaksOfWidth {
   };
 }
 
-/** The user above, the agent below; what was played is darker. */
+/** Draws the user above, the agent below, and what was played darker. */
 function draw(canvas: HTMLCanvasElement, peaksOfColumns: PeaksOfWidth, played: number): void {
   const { context, width, height } = cleared(canvas);
   if (context === null) return;

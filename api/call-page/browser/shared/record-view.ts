@@ -1,4 +1,4 @@
-/** Parts of a call's record that both pages show. */
+/** Shows the parts of a call's record that both pages have. */
 import { medianLatencies } from '../../../../calls/turn-latencies.ts';
 import type { Analysis, ShownCall } from '../../session/record.ts';
 import type { Outcome } from '../../session/outcome.ts';
@@ -9,7 +9,7 @@ import { makeBreakdown } from './latency-view.ts';
 export interface Fact {
   readonly name: string;
   readonly text: string;
-  /** An identifier, which is long, and which people need elsewhere. */
+  /** Set for an identifier, which gets a button to copy it: it is long, and people need it elsewhere. */
   readonly copies?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function showFacts(list: HTMLElement, facts: readonly Fact[]): void {
   );
 }
 
-/** The facts of a call that both pages show, the same way. */
+/** Returns the facts of a call that both pages show the same way. */
 export function commonFacts({ _id: id, cost }: ShownCall): readonly Fact[] {
   return [...(cost === undefined ? [] : [{ name: 'Cost', text: costText(cost) }]), { name: 'Call', text: id, copies: true }];
 }
@@ -40,7 +40,7 @@ function copyButton(text: string): HTMLElement {
   return button;
 }
 
-/** In words, with the code of the API where one points at it. */
+/** Says in words how a call ended, with the code of the API where one points at it. */
 export function outcomeTag({ text, code, tone }: Outcome): HTMLElement {
   return make('span', { class: tone === 'usual' ? 'outcome' : `outcome tag ${tone}`, title: code }, text);
 }
@@ -67,7 +67,7 @@ function resultWord(result: string | number | boolean | null): string {
   return typeof result === 'boolean' ? (result ? 'yes' : 'no') : String(result);
 }
 
-/** The median of all answers. */
+/** Shows the median latencies of all answers. */
 export function showMedian(part: HTMLElement, { turns }: ShownCall): void {
   part.hidden = turns.length === 0;
   const heading = turns.length === 1 ? 'Latency, one answer' : `Latency, median of ${turns.length} answers`;

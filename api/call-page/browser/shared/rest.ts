@@ -1,9 +1,9 @@
-/** The REST API as the pages use it. The key is in here, and nowhere else. */
+/** Calls the REST API for the pages. No other module keeps the key. */
 import type { PageAgent } from '../../session/chosen-agent.ts';
 import { refusalText } from '../../session/failure.ts';
 import type { ShownCall, ShownCallSummary, Delivery } from '../../session/record.ts';
 
-/** The server said no. */
+/** Reports that the server refused a request. */
 export class RestRefusalError extends Error {
   override readonly name = 'RestRefusalError';
   readonly status: number;
@@ -23,22 +23,22 @@ export interface ListedCalls {
 }
 
 export interface ReceiverDeliveries {
-  /** Name of the subscription, or what the agent's own address is called. */
+  /** Name of the subscription, or a text that stands for the agent's own address. */
   readonly receiver: string;
   readonly deliveries: readonly Delivery[];
 }
 
 export interface Rest {
-  /** In the order of their names. */
+  /** Returns the agents, sorted by name. */
   agents(): Promise<readonly PageAgent[]>;
   createCall(agent: string, data: Readonly<Record<string, string>>): Promise<ShownCall>;
   call(id: string): Promise<ShownCall>;
   recording(id: string): Promise<Blob>;
-  /** @param query as `callsQuery` makes it */
+  /** @param query a result of `callsQuery` */
   calls(query: string): Promise<ListedCalls>;
-  /** What was sent about a call, to its agent's own address and to subscriptions. */
+  /** Returns what was sent about a call, to its agent's own address and to subscriptions. */
   deliveries(call: ShownCall, signal: AbortSignal): Promise<readonly ReceiverDeliveries[]>;
-  /** For the part of an address that servers don't see. */
+  /** The key, for the part of an address that servers don't see. */
   readonly keyForLink: string;
 }
 
@@ -79,7 +79,7 @@ export function restWith(key: string): Rest {
       };
       const agent = call.override_ai_agent_id ?? call.ai_agent_id;
       await add("the agent's own webhook", `agent/${encodeURIComponent(agent)}`).catch((error: unknown) => {
-        // It has been deleted.
+        // The agent has been deleted.
         if (!(error instanceof RestRefusalError && error.status === 404)) throw error;
       });
       let token: string | null = '';
@@ -88,7 +88,7 @@ export function restWith(key: string): Rest {
           'GET',
           `${WEBHOOKS}/subscriptions?page_size=100${token && `&page_token=${encodeURIComponent(token)}`}`,
         );
-        // One after the other: the key has a rate limit, and its other users come first.
+        // The requests go one after the other: the key has a rate limit, and its other users come first.
         for (const { id, name } of page.data) {
           if (signal.aborted) return found;
           await add(name, `subscription/${encodeURIComponent(id)}`);

@@ -1,18 +1,18 @@
-/** What happened in a call, as a list: what was said with its sources and latencies, and what tools did. */
+/** Shows a call as a list of messages, with their sources and latencies, and of tool calls. */
 import { clockText, resultText, secondsText, sourceFiles, toolText } from '../../session/texts.ts';
 import type { SpokenEntry, TimelineEntry, ToolEntry } from '../../session/timeline.ts';
 import { make, showList } from './dom.ts';
 import { makeLatency } from './latency-view.ts';
 
 export interface TimelineOptions {
-  /** How the user is called. */
+  /** The name that the page gives the user. */
   readonly user: string;
-  /** Where times are buttons: to hear the recording from there. */
+  /** Makes times buttons that play the recording from there, where it is given. */
   readonly seek?: (second: number) => void;
 }
 
 export function showTimeline(list: HTMLElement, entries: readonly TimelineEntry[], options: TimelineOptions): void {
-  // An entry is made again where its time becomes a button.
+  // A time that becomes a button changes the key, so that its entry is made anew.
   const isHeard = options.seek !== undefined;
   showList(
     list,

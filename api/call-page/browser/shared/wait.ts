@@ -1,23 +1,23 @@
-/** What of a call is there only after a while, read again and again. */
+/** Reads again and again until the late parts of a call are there. */
 import type { ShownCall } from '../../session/record.ts';
 import { RestRefusalError, type Rest } from './rest.ts';
 
 export interface Patience {
-  /** In milliseconds. */
+  /** Time between two readings, in milliseconds. */
   readonly everyMs: number;
   readonly withinMs: number;
-  /** Aborted when no one waits any more. */
+  /** Aborts when no one waits any more. */
   readonly signal: AbortSignal;
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Reads the record of a call until `done`. What was read once is read again after a reading that fails: the server may be starting anew.
+ * Reads the record of a call until `done`. Once a reading has succeeded, one that fails is repeated: the server may be starting anew.
  * @param record an earlier reading
- * @param onRecord for each reading, `signal` permitting
+ * @param onRecord called with each reading, unless `signal` has aborted
  * @returns the last reading
- * @throws what the first reading fails with, and RestRefusalError
+ * @throws the error of the first reading, and RestRefusalError
  */
 export async function readUntil(
   rest: Pick<Rest, 'call'>,
@@ -46,12 +46,12 @@ export async function readUntil(
   }
 }
 
-/** Another reading would be, too. */
+/** Returns whether another reading would be refused, too. */
 function isRefused(error: unknown): boolean {
   return error instanceof RestRefusalError && error.status < 500 && error.status !== 429;
 }
 
-/** The recording, which is stored some seconds after the end of a call. @returns undefined where there is none in time */
+/** Waits for the recording, which is stored some seconds after the end of a call. @returns undefined where there is none in time */
 export async function awaitRecording(
   rest: Pick<Rest, 'recording'>,
   id: string,

@@ -1,4 +1,4 @@
-/** One call in the browser: into its room, heard and hearing, and out of it again. */
+/** Runs one call in the browser: joins its room, plays the agent, sends the microphone, and leaves the room. */
 import {
   ConnectionState,
   createAudioAnalyser,
@@ -20,15 +20,15 @@ import { AGENT_HEARD_WITHIN_MS } from '../../../../calls/microphone.ts';
 import { rms } from '../../session/level.ts';
 import { pause } from '../shared/wait.ts';
 
-// By default it writes each step of a call to the console, the request to join among them.
+// By default LiveKit's client logs each step of a call to the console, among them the request to join.
 setLogLevel(LogLevel.warn);
 
-/** `listening`, `thinking` or `speaking`: what LiveKit's agents report. */
+/** LiveKit's agents report `listening`, `thinking` or `speaking` in this attribute. */
 const STATE_ATTRIBUTE = 'lk.agent.state';
 
-/** How loud a track is now. */
+/** Measures how loud a track is now. */
 export interface LevelSource {
-  /** Root mean square, 0 to 1. */
+  /** Returns the root mean square of the samples, 0 to 1. */
   volume(): number;
   close(): void;
 }
@@ -38,11 +38,11 @@ export interface ConversationEvents {
   readonly onAgentState: (state: string) => void;
   readonly onLine: (line: SpokenLine) => void;
   readonly onMicrophone: (level: LevelSource) => void;
-  /** The agent's voice, to be put into the page. */
+  /** Receives the element of the agent's voice, which the page has to add. */
   readonly onVoice: (element: HTMLMediaElement, level: LevelSource) => void;
-  /** The browser plays nothing until the user presses a button. */
+  /** Reports whether the browser plays nothing until the user presses a button. */
   readonly onSilenced: (silenced: boolean) => void;
-  /** The room is disconnected. */
+  /** Reports that the room is disconnected. */
   readonly onOver: (reason: string) => void;
 }
 
@@ -71,7 +71,7 @@ export class PageConversation {
       .on(RoomEvent.Disconnected, (reason) => events.onOver(reason === undefined ? 'unknown' : DisconnectReason[reason]));
   }
 
-  /** Before anything else: an unused call counts against the limit for minutes. @throws DOMException where there is none, or it may not be used */
+  /** Comes first: an unused call counts against the limit for minutes. @throws DOMException where there is no usable microphone */
   async openMicrophone(): Promise<void> {
     this.#tracks = await this.#room.localParticipant.createTracks({
       audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
@@ -79,7 +79,7 @@ export class PageConversation {
     for (const track of this.#tracks) this.#events.onMicrophone(levelOf(track as LocalAudioTrack));
   }
 
-  /** @throws Error where the media server can't be reached, or doesn't let anybody in */
+  /** @throws Error where the media server can't be reached, or refuses the token */
   async join(url: string, token: string, userIdentity: string): Promise<void> {
     followTranscript(this.#room, { userIdentity, onLine: (line) => this.#events.onLine(line) });
     await this.#room.connect(url, token);
@@ -87,7 +87,7 @@ export class PageConversation {
     this.#events.onSilenced(!this.#room.canPlaybackAudio);
   }
 
-  /** Once the agent is heard, so that its welcome message is. */
+  /** Publishes the microphone once the agent is heard, so that its welcome message is. */
   async publishMicrophone(): Promise<void> {
     await Promise.race([this.#agentHeard.promise, pause(AGENT_HEARD_WITHIN_MS)]);
     const publishing = this.#publish();
@@ -95,7 +95,7 @@ export class PageConversation {
     await publishing;
   }
 
-  /** Also before the microphone is published. The server doesn't learn of an unmuting while it is: that waits. */
+  /** Mutes the microphone, also before it is published. The server misses an unmuting during publication, so that waits. */
   async mute(muted: boolean): Promise<void> {
     this.#muted = muted;
     if (!muted) await this.#published;
@@ -110,12 +110,12 @@ export class PageConversation {
     return this.#room.state === ConnectionState.Connected;
   }
 
-  /** From a button only: browsers don't let a page begin by itself. */
+  /** Turns the sound on. Only a button may call this: browsers don't let a page begin by itself. */
   async turnSoundOn(): Promise<void> {
     await this.#room.startAudio();
   }
 
-  /** Also releases the microphone. */
+  /** Leaves the room, and releases the microphone. */
   async hangUp(): Promise<void> {
     await this.#room.disconnect();
     for (const track of this.#tracks) track.stop();

@@ -1,4 +1,4 @@
-/** What happens on the page `/call`, from the key to the recording. */
+/** Runs the page `/call`, from the key to the recording. */
 import { errorMessageOf } from '../../../../platform/caught.ts';
 import type { SpokenLine } from '../../../../calls/live-transcript.ts';
 import { userIdentityOf } from '../../../../calls/names.ts';
@@ -19,27 +19,27 @@ import { PageConversation, type LevelSource } from './conversation.ts';
 import { startMeter, type LevelMeter } from './meter.ts';
 import { askForData, dataGiven, elements, forgetCall, showAgents, showPhase, showProblem, showSummary } from './view.ts';
 
-/** How often the record of a call is read, in milliseconds; and how long its end, its analysis and its recording are waited for. */
+/** Times between readings of a call's record, and longest waits for its end, its analysis and its recording, in milliseconds. */
 const READ_EVERY_MS = 1_000;
 const END_EVERY_MS = 500;
 const END_WITHIN_MS = 30_000;
 const COMPLETE_WITHIN_MS = 120_000;
 const RECORDING_WITHIN_MS = 60_000;
 
-/** What belongs to one call; the next one has all of it new. */
+/** State of one call; the next call starts with a new one. */
 interface CurrentCall {
   id: string | undefined;
   conversation: PageConversation;
   record: ShownCall | undefined;
   lines: readonly SpokenLine[];
   meters: LevelMeter[];
-  /** User and agent are in the room. */
+  /** Set once user and agent are in the room. */
   joined: boolean;
-  /** The user hung up before. */
+  /** The user hung up before joining. */
   changedMind: boolean;
   clock: ReturnType<typeof setInterval> | undefined;
   player: Player | undefined;
-  /** Aborted when the page goes on to something else. */
+  /** Aborts when the page goes on to something else. */
   readonly forgotten: AbortController;
 }
 
@@ -112,7 +112,7 @@ async function call(): Promise<void> {
     await conversation.openMicrophone().catch((error: unknown) => {
       throw error instanceof DOMException ? new Error(microphoneText(error.name), { cause: error }) : error;
     });
-    // Hanging up leaves a room, and there is none yet.
+    // The user hung up while there was no room to leave yet.
     if (begun.changedMind) throw new Error('hung up');
     const made = await client.createCall(elements.agent.value, data);
     if (begun.changedMind) throw new Error('hung up');
@@ -160,7 +160,7 @@ function newCall(): CurrentCall {
       onLine(line) {
         begun.lines = withLine(begun.lines, line);
         showConversation(begun);
-        // For screen readers, once: what is shown changes with every word, and again when it is recorded.
+        // Screen readers get each line once: the shown line changes with every word, and again when it is recorded.
         if (line.final) elements.spoken.append(make('p', {}, `${line.role === 'user' ? 'You' : 'Agent'}: ${line.text}`));
       },
       onMicrophone: (level) => meter(elements.userLevel, level),
@@ -176,7 +176,7 @@ function newCall(): CurrentCall {
 }
 
 function showConversation({ record, lines, player }: CurrentCall): void {
-  // The record of a call that is over is complete, and what was never heard is not in it.
+  // The record of a call that is over is complete, and lacks words that were never heard.
   const isRecorded = record !== undefined && isOver(record);
   const { scrollHeight, scrollTop, clientHeight } = elements.scroll;
   const atEnd = scrollHeight - scrollTop - clientHeight < 40;
@@ -184,11 +184,11 @@ function showConversation({ record, lines, player }: CurrentCall): void {
     user: 'You',
     ...(player !== undefined && { seek: (second: number) => player.seek(second) }),
   });
-  // Whoever has scrolled up is reading.
+  // A user who has scrolled up is reading, and isn't scrolled down.
   if (atEnd) elements.scroll.scrollTop = elements.scroll.scrollHeight;
 }
 
-/** Tools, sources and latencies come with the record: the room, which every caller may join, has none of them. */
+/** Reads tools, sources and latencies from the record: the room, which every caller may join, has none of them. */
 async function followRecord(client: Rest, begun: CurrentCall, id: string): Promise<void> {
   const live = { everyMs: READ_EVERY_MS, withinMs: Infinity, signal: begun.forgotten.signal };
   const isGone = (): boolean => !begun.conversation.connected;
@@ -204,7 +204,7 @@ function stopMeters({ meters }: CurrentCall): void {
   for (const meter of meters.splice(0)) meter.stop();
 }
 
-/** Once for each call, whether user or agent ended it. */
+/** Shows the end of a call, once for each call, whether user or agent ended it. */
 async function over(ended: CurrentCall): Promise<void> {
   clearInterval(ended.clock);
   stopMeters(ended);
@@ -256,7 +256,7 @@ async function hear(client: Rest, ended: CurrentCall, id: string): Promise<void>
 function takeFragment(): void {
   const { key, agent } = readFragment(location.hash);
   if (key === undefined) return;
-  // Out of the address bar and out of the history.
+  // The key leaves the address bar and the history.
   history.replaceState(null, '', location.pathname);
   void useKey(key, agent).catch(fail);
 }

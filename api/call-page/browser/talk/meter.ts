@@ -1,4 +1,4 @@
-/** A level meter: the last seconds of one side as bars, and the level of now for screen readers. */
+/** Draws a level meter: the last seconds of one side as bars, and the present level for screen readers. */
 import type { LevelSource } from './conversation.ts';
 import { levelOf, withLevel } from '../../session/level.ts';
 import { cleared } from '../shared/dom.ts';

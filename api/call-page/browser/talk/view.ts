@@ -1,4 +1,4 @@
-/** The elements of the page `/call`, and what is shown in them. */
+/** Finds the elements of the page `/call`, and fills them. */
 import { partOf, statusText, type Phase } from '../../session/phase.ts';
 import { agentLabel, type ChosenAgent, type PageAgent } from '../../session/chosen-agent.ts';
 import { readDynamicData } from '../../session/dynamic-data.ts';
@@ -84,7 +84,7 @@ export function showAgents(agents: readonly PageAgent[], { agent, problem }: Cho
   showProblem(problem);
 }
 
-/** A field for each dynamic value that the agent requires. */
+/** Shows a field for each dynamic value that the agent requires. */
 export function askForData(names: readonly string[]): void {
   elements.data.replaceChildren(
     ...names.flatMap((name, index) => [
