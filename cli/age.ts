@@ -1,4 +1,4 @@
-/** A span as kubectl writes it: `42s`, `5m3s`, `3h12m`, `2d4h`, `41d`, `2y30d`. */
+/** Formats a span as kubectl writes it: `42s`, `5m3s`, `3h12m`, `2d4h`, `41d`, `2y30d`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const minutes = Math.floor(seconds / 60);
@@ -14,7 +14,7 @@ export function span(ms: number): string {
   return both(Math.floor(days / 365), 'y', days % 365, 'd');
 }
 
-/** How long ago an RFC 3339 time was; `<unknown>` without a time, as kubectl prints it. */
+/** Returns how long ago an RFC 3339 time was; `<unknown>` without a time, as kubectl prints it. */
 export function ageOf(time: string | null | undefined, now: number): string {
   const at = Date.parse(time ?? '');
   return Number.isNaN(at) ? '<unknown>' : span(now - at);

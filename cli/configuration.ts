@@ -3,17 +3,17 @@ import { MASK, maskUrl } from '../platform/masking.ts';
 
 export interface DescribedVariable {
   readonly name: string;
-  /** As it is in force, masked where it is secret; null without one. */
+  /** The value in force, masked if it is secret; null without one. */
   readonly value: string | null;
   readonly source: 'environment' | 'default' | 'unset';
   readonly default: string | null;
   readonly description: string;
   readonly secret: boolean;
-  /** What is wrong with the value, in words. */
+  /** Says what is wrong with the value. */
   readonly problem?: string;
 }
 
-/** Every variable of the configuration as this environment sets it. An empty one counts as not set. */
+/** Lists every variable of the configuration as this environment sets it. An empty one counts as not set. */
 export function describeConfig(env: Readonly<Record<string, string | undefined>>): readonly DescribedVariable[] {
   return configEntries().map((entry) => {
     const given = env[entry.name];
@@ -37,7 +37,7 @@ function defaultOf(entry: ConfigEntry): string | null {
   return value === undefined ? null : typeof value === 'object' ? JSON.stringify(value) : `${value as string | number | boolean}`;
 }
 
-/** Of a secret address everything but its password helps to find a mistake. */
+/** Shows a secret address but for its password: the rest helps to find a mistake. */
 function shown(entry: ConfigEntry, value: string): string {
   if (!entry.secret) return value;
   return entry.name.endsWith('_URL') ? maskUrl(value) : MASK;

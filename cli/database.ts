@@ -1,4 +1,4 @@
-/** How commands reach Postgres, and how they speak of it when they don't. */
+/** Connects commands to Postgres, and explains failures. */
 import { loadConfig } from '../platform/config/config.ts';
 import { maskUrl } from '../platform/masking.ts';
 import { openStore, StoreError, type Store } from '../store/index.ts';

@@ -50,10 +50,10 @@ describe.each(leaves.map((command) => [nameOf(command), command] as const))('%s'
   });
 });
 
-/** They serve, talk with a person, or write for a person or a file. */
+/** These commands serve, talk with a person, or write for a person or a file. */
 const WITHOUT_DATA: ReadonlySet<string> = new Set([
   ...['operator', 'api', 'worker', 'dispatcher', 'voice', 'dev stop', 'chat', 'completion', 'kubectl'].map((name) => `parley ${name}`),
-  // YAML of resources is its result.
+  // Its result is YAML of resources.
   'parley export',
   'kubectl parley report',
   'kubectl parley completion',

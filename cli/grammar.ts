@@ -1,4 +1,4 @@
-/** What all commands of `parley` and `kubectl parley` have in common: help, exit codes, `--quiet`, completion. */
+/** Gives all commands of `parley` and `kubectl parley` what they share: help, exit codes, `--quiet`, completion. */
 import { Command, CommanderError } from 'commander';
 
 import { reportFailure } from '../platform/user-error.ts';
@@ -7,10 +7,10 @@ import { addCompletion, type CompletionOptions } from './completion/command.ts';
 import { INTERRUPTED } from './interruptible.ts';
 import { commandsMeant } from './unknown-command.ts';
 
-/** What a command ends with that was not written as its help says. */
+/** Exit code of a command that is written differently from its help. */
 const WRONG_USAGE = 2;
 
-/** Its commands inherit its settings: add them to it. */
+/** Creates a program whose commands inherit its settings: add them to it. */
 export function createProgram(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -20,14 +20,14 @@ export function createProgram(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** For `addHelpText('after', …)`. */
+/** Formats examples for `addHelpText('after', …)`. */
 export function examples(...commands: readonly string[]): string {
   return `\nExamples:\n${commands.map((command) => `  ${command}\n`).join('')}`;
 }
 
 /**
  * Adds what needs to know all commands, when all are there.
- * @param options.elsewhere commands that it passes on, as `kubectl status`
+ * @param options.elsewhere commands that it passes on, such as `kubectl status`
  */
 export function completeProgram(
   program: Command,
@@ -42,7 +42,7 @@ export function completeProgram(
   return program;
 }
 
-/** At every depth: what was meant may stand elsewhere. */
+/** Adds the help at every depth: the meant command may stand elsewhere. */
 function helpWithUnknownCommands(program: Command, elsewhere: readonly string[]): void {
   const all = commandsOf(program);
   const paths = [...all.filter(({ commands }) => commands.length === 0).map((command) => pathBelow(program, command)), ...elsewhere];
@@ -58,16 +58,16 @@ function helpWithUnknownCommands(program: Command, elsewhere: readonly string[])
   }
 }
 
-/** `keys list` */
+/** Returns `keys list`, for example. */
 function pathBelow(program: Command, command: Command): string {
   const { parent } = command;
   return parent === null || parent === program ? command.name() : `${pathBelow(program, parent)} ${command.name()}`;
 }
 
-/** They write logs. */
+/** These commands write logs. */
 const SERVERS: ReadonlySet<string> = new Set(['operator', 'api', 'worker', 'dispatcher', 'voice', 'kubectl']);
 
-/** The visible commands of a program, at every depth. */
+/** Returns the visible commands of a program, at every depth. */
 export function commandsOf(program: Command): readonly Command[] {
   const visible = program
     .createHelp()

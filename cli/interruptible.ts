@@ -1,12 +1,12 @@
 import { onSignals } from '../platform/on-signals.ts';
 import { processIo, type Io } from './kubectl/io.ts';
 
-/** What a process ends with that Ctrl-C has ended. */
+/** Exit code of a process that Ctrl-C has ended. */
 export const INTERRUPTED = 130;
 
 /**
  * Runs `work`, whose signal aborts at the first Ctrl-C; a second one ends the process at once.
- * @param options.whileRead of what prints without end: the signal aborts, too, when nobody reads standard output any more
+ * @param options.whileRead true for a command that prints without end: the signal aborts, too, when nobody reads standard output any more
  */
 export async function interruptible<T>(
   work: (io: Io) => Promise<T>,

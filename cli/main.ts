@@ -1,4 +1,4 @@
-/** The process of the `parley` command. */
+/** Runs the process of the `parley` command. */
 import { runProgram } from './grammar.ts';
 import { createParley } from './program.ts';
 import { prepareStandardStreams } from './standard-streams.ts';

@@ -1,4 +1,4 @@
-/** Values of options. Each parser throws InvalidArgumentError with what is allowed. */
+/** Parses values of options. Each parser throws InvalidArgumentError with what is allowed. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 
 import { millisecondsIn, millisecondsOf } from '../crds/duration.ts';
@@ -6,12 +6,12 @@ import { isOrganizationName } from '../platform/organization-name.ts';
 
 const UNITS = { ...millisecondsIn, d: 86_400_000 };
 
-/** The one way to say the organisation, in every command that has one; what it is read as: `organizationNamed`. */
+/** Creates the one flag for the organisation, in every command that has one; `organizationNamed` reads it. */
 export function orgOption(description = 'organisation; default: PARLEY_ORG'): Option {
   return new Option('-n, --org <organisation>', description).argParser(organizationName);
 }
 
-/** An organisation that is named without a flag. */
+/** Creates the argument that names an organisation without a flag. */
 export function orgArgument(description = 'organisation'): Argument {
   return new Argument('<org>', description).argParser(organizationName);
 }
@@ -21,12 +21,12 @@ function organizationName(text: string): string {
   throw new InvalidArgumentError('use 1 to 63 lower-case letters, digits and hyphens, as for a namespace.');
 }
 
-/** The same for one or more. */
+/** Does the same for one or more. */
 export function organizationNames(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, organizationName(text)];
 }
 
-/** `90s`, `10m`, `1h30m`, `2d` → milliseconds; as kubectl takes them, and days. */
+/** Parses `90s`, `10m`, `1h30m`, `2d` into milliseconds; as kubectl takes them, and days. */
 export function parseDuration(text: string): number {
   try {
     const total = millisecondsOf(text, UNITS);
@@ -45,14 +45,14 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** 0 takes a free one. */
+/** Accepts 0, which takes a free port. */
 export function portNumber(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('use a number from 0 (a free one) to 65535.');
   return port;
 }
 
-/** `name=value`, gathered over all uses of the option. */
+/** Parses `name=value`, gathered over all uses of the option. */
 export function pair(text: string, previous: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('write it as name=value.');

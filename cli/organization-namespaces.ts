@@ -1,4 +1,4 @@
-/** The Kubernetes half of an organisation: a namespace with the label. */
+/** Keeps the Kubernetes half of an organisation: a namespace with the label. */
 import { wellKnown } from '../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject } from '../kube/index.ts';
 import { UserError } from '../platform/user-error.ts';
@@ -11,7 +11,7 @@ export interface OrganizationNamespaces {
   /** Creates the namespace, where it is missing, without the label: the roles don't look at it yet. */
   prepare(name: string): Promise<void>;
   exists(name: string): Promise<boolean>;
-  /** Names of the namespaces with the label, sorted. */
+  /** Returns the names of the namespaces with the label, sorted. */
   list(): Promise<readonly string[]>;
 }
 

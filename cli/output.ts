@@ -1,4 +1,4 @@
-/** Formats of output: those of kubectl's `-o`, for every command that has a result. */
+/** Offers the formats of kubectl's `-o` to every command that has a result. */
 import { Option, type Command } from 'commander';
 
 import type { Io } from './kubectl/io.ts';
@@ -13,7 +13,7 @@ export function outputOption(what = 'all data, for scripts; wide: more columns a
   return new Option('-o, --output <format>', `json or yaml: ${what}`).choices(['json', 'yaml', 'wide']);
 }
 
-/** How `-o json` was written before there was `-o`. */
+/** Creates `--json`, the older way to write `-o json`. */
 export function jsonOption(): Option {
   return new Option('--json', 'the same as -o json').implies({ output: 'json' });
 }
@@ -26,7 +26,7 @@ export function formatOf(flags: OutputFlags): Format {
   return flags.output ?? 'table';
 }
 
-/** Whether the result is wanted for a script. */
+/** Tells whether the result is wanted for a script. */
 export function wantsData({ output }: OutputFlags): boolean {
   return output === 'json' || output === 'yaml';
 }
@@ -36,7 +36,7 @@ export function printData(flags: OutputFlags, value: unknown): Promise<void> {
   return writeAs({ out: process.stdout }, flags.output === 'yaml' ? 'yaml' : 'json', value, () => '');
 }
 
-/** Writes `value` as it is asked for, or as `text` makes it for people. */
+/** Writes `value` in the format that is asked for, or as `text` makes it for people. */
 export async function writeAs(io: Pick<Io, 'out'>, format: Format, value: unknown, text: (wide: boolean) => string): Promise<void> {
   switch (format) {
     case 'json':
@@ -50,7 +50,7 @@ export async function writeAs(io: Pick<Io, 'out'>, format: Format, value: unknow
   }
 }
 
-/** Loaded on demand: that takes 30 ms, and most output is a table. */
+/** Loads the library on demand: that takes 30 ms, and most output is a table. */
 export async function toYaml(value: unknown): Promise<string> {
   const { stringifyYaml } = await import('./yaml.ts');
   return stringifyYaml(value);

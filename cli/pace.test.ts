@@ -10,7 +10,7 @@ it('says the rate of the last seconds and the time left', () => {
   expect(pace.text(100)).toBe('20/s, 3 s left');
   pace.reached(41, 60_000);
   pace.reached(42, 70_000);
-  // What was fast a minute ago is forgotten.
+  // The pace of a minute ago no longer counts.
   expect(pace.text(1_400)).toMatch(/^0\.\d\/s, \d+ h \d+ min left$/);
 });
 

@@ -1,12 +1,12 @@
-/** How fast things get done, and how long the rest will take. Pure: times are passed in, in milliseconds. */
+/** Estimates how fast things get done, and how long the rest will take. Pure: times are passed in, in milliseconds. */
 
-/** What is further back says nothing about now, in milliseconds. */
+/** Longest time that counts, in milliseconds: what is further back says nothing about now. */
 const WINDOW_MS = 15_000;
-/** Before this much time has passed a rate is a guess, in milliseconds. */
+/** Shortest time that makes a rate, in milliseconds: before that it is a guess. */
 const LEAST_MS = 1_000;
 
 export class Pace {
-  /** Oldest first: one from before the window, and those in it. */
+  /** Marks, the oldest first: one from before the window, and those in it. */
   #marks: readonly { readonly at: number; readonly done: number }[];
 
   constructor(now: number) {
@@ -19,7 +19,7 @@ export class Pace {
     this.#marks = marks.slice(Math.max(0, first));
   }
 
-  /** `21/s, 1 min 4 s left`; empty while it is unknown. */
+  /** Formats `21/s, 1 min 4 s left`; empty while it is unknown. */
   text(total: number): string {
     const [first, last] = [this.#marks[0], this.#marks.at(-1)];
     if (first === undefined || last === undefined || last.at - first.at < LEAST_MS || last.done === first.done) return '';
@@ -29,7 +29,7 @@ export class Pace {
   }
 }
 
-/** `45 s`, `2 min 5 s`, `3 h 12 min` */
+/** Formats `45 s`, `2 min 5 s`, `3 h 12 min`. */
 function duration(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole} s`;

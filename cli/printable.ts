@@ -1,19 +1,19 @@
-/** What may reach a terminal: others write most of what is printed (agents, callers, servers), and a terminal obeys what it reads. */
+/** Decides what may reach a terminal: others write most of what is printed (agents, callers, servers), and terminals obey it. */
 
-/** C0 and C1 but for newline and tab, line separators of Unicode, and what turns the direction of text around (Trojan Source). */
+/** Matches C0 and C1 but for newline and tab, line separators of Unicode, and what turns the direction of text around (Trojan Source). */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
 const UNSAFE = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 
-/** What this program itself writes to a terminal: the start of a line again, and the colours of kubectl/style.ts. */
+/** Matches what this program itself writes to a terminal: the start of a line again, and the colours of kubectl/style.ts. */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
 const OURS = /(\r\u001B\[2K|\u001B\[(?:1|2|22|31|32|39)m)/;
 
-/** `text` with every unsafe character escaped as `\u001b`: the escape of JSON and of YAML's double quotes, so that these keep their value. */
+/** Escapes every unsafe character as `\u001b`, the escape of JSON and of YAML's double quotes, so that these keep their value. */
 export function printable(text: string): string {
   return text.replaceAll(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The same for a terminal that this program draws on: its own sequences stay. */
+/** Does the same for a terminal that this program draws on: its own sequences stay. */
 export function drawable(text: string): string {
   return text
     .split(OURS)
@@ -23,7 +23,7 @@ export function drawable(text: string): string {
 
 type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
 
-/** From now on every text that is written to these streams is made safe; bytes are written as they are. */
+/** Makes every text safe that is written to these streams from now on; bytes are written as they are. */
 export function writePrintable(...streams: readonly Stream[]): void {
   for (const stream of streams) {
     const write = stream.write.bind(stream) as (chunk: unknown, ...rest: readonly unknown[]) => boolean;

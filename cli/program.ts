@@ -5,7 +5,7 @@ import { PLUGIN_COMMANDS } from './commands/kubectl.ts';
 import { completeProgram, createProgram } from './grammar.ts';
 import { processIo } from './kubectl/io.ts';
 
-/** The `parley` command. Each subcommand is one file in `commands/`, loaded only when it runs. */
+/** Builds the `parley` command. Each subcommand is one file in `commands/`, loaded only when it runs. */
 export function createParley(): Command {
   const program = createProgram('parley', 'Voice agents whose configuration is Kubernetes resources.');
   for (const register of commands) register(program);

@@ -1,12 +1,10 @@
-/**
- * A bar, or a line, at the bottom of a terminal while a command works through a number of things. Draws nothing where there is no terminal.
- */
+/** Draws a bar, or a line, at the bottom of a terminal while a command works through a number of things; nothing without a terminal. */
 import type { Io } from './kubectl/io.ts';
 
 const BAR_WIDTH = 24;
-/** Start of the line again, and nothing on it: what `printable.ts` lets through. */
+/** Clears the line and goes back to its start; `printable.ts` lets this through. */
 const CLEAR = '\r\u001B[2K';
-/** Between two drawings, in milliseconds. */
+/** Time between two drawings, in milliseconds. */
 const DRAW_EVERY_MS = 100;
 
 export class ProgressBar {
@@ -20,19 +18,19 @@ export class ProgressBar {
     this.#isShown = isWanted && io.err.isTTY === true;
   }
 
-  /** @param more what else is to be said: `2 failed` */
+  /** @param more what else to say: `2 failed` */
   show(done: number, total: number, more: string): void {
     this.#set(barText(done, total, more));
     if (this.#io.now() - this.#drawnAt >= DRAW_EVERY_MS || done === total) this.#draw();
   }
 
-  /** A step whose length is unknown. */
+  /** Shows a step whose length is unknown. */
   note(text: string): void {
     this.#set(text);
     this.#draw();
   }
 
-  /** A step that is done: a whole line, in place of the bar, with or without a terminal. */
+  /** Reports a step that is done: a whole line, in place of the bar, with or without a terminal. */
   line(text: string): void {
     this.clear();
     this.#text = '';
@@ -61,11 +59,11 @@ export class ProgressBar {
   }
 }
 
-/** `[############------------] 12 of 24, 1 failed` */
+/** Formats `[############------------] 12 of 24, 1 failed`. */
 export function barText(done: number, total: number, more: string): string {
   const filled = total === 0 ? BAR_WIDTH : Math.floor((done / total) * BAR_WIDTH);
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${done} of ${total}${more === '' ? '' : `, ${more}`}`;
 }
 
-/** Steps of a long command. */
+/** Reports steps of a long command. */
 export type Progress = Pick<ProgressBar, 'line' | 'note' | 'show'>;

@@ -1,9 +1,9 @@
 import { writePrintable } from './printable.ts';
 
-/** The reader has closed the pipe; what is written after that goes nowhere. */
+/** The reader has closed the pipe with these errors; what is written after that goes nowhere. */
 const UNREAD: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-/** What holds of standard output and error whatever the command, for programs that people start. */
+/** Prepares standard output and error for programs that people start, whatever the command. */
 export function prepareStandardStreams(): void {
   // `parley … | head` closes the pipe early: that is the reader's right, and the command ends as it would (interruptible.ts).
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -11,7 +11,7 @@ export function prepareStandardStreams(): void {
     process.stderr.write(`parley: the output can't be written: ${error.message}\n`);
     process.exit(74);
   });
-  // What is done goes on, and the exit code stays, where no one reads its progress.
+  // Work goes on, and the exit code stays, where no one reads its progress.
   process.stderr.on('error', () => undefined);
   writePrintable(process.stdout, process.stderr);
 }

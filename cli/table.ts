@@ -1,12 +1,12 @@
 /** Aligned columns, as kubectl prints them. An empty table is just its header. */
 
 const GAP = '   ';
-/** A column is not cut below this, in characters: a name has to be recognised. */
+/** Least width of a column that is cut, in characters: a name has to be recognised. */
 const LEAST = 8;
 
 /**
- * @param options.wide nothing is cut
- * @param options.width in characters; that of the terminal by default, and none in pipes: what a script reads is whole
+ * @param options.wide true to cut nothing
+ * @param options.width width in characters; that of the terminal by default, and none in pipes: scripts read the whole text
  */
 export function table(
   header: readonly string[],
@@ -22,13 +22,13 @@ export function table(
   return lines.map((line) => `${line.map(cellOf).join(GAP).trimEnd()}\n`).join('');
 }
 
-/** Room for an indentation is left. */
+/** Leaves room for an indentation. */
 function terminalWidth(): number {
   const { isTTY, columns } = process.stdout;
   return isTTY && columns > 0 ? columns - 2 : Infinity;
 }
 
-/** The widest column gives way, again and again; never the first one, whose ids and names are what one goes on with. */
+/** Narrows the widest column, again and again; never the first one, whose ids and names are what one goes on with. */
 function fitted(widths: readonly number[], most: number): readonly number[] {
   const fits = [...widths];
   const total = (): number => fits.reduce((sum, each) => sum + each, GAP.length * (fits.length - 1));
@@ -42,7 +42,7 @@ function fitted(widths: readonly number[], most: number): readonly number[] {
 
 const cut = (cell: string, width: number): string => (cell.length > width ? `${cell.slice(0, width - 1)}…` : cell);
 
-/** Every line that has text, two columns to the right. */
+/** Moves every line that has text two columns to the right. */
 export function indent(text: string): string {
   return text.replace(/^(?=.)/gm, '  ');
 }

@@ -1,13 +1,14 @@
-/** What someone may have meant by a command that there isn't. Pure. */
+/** Guesses what someone may have meant by a command that there isn't. Pure. */
 import { similarName } from '../platform/similar-name.ts';
 
-/** The most that are named. */
+/** Most commands that are named. */
 const MOST = 4;
 
 /**
- * @param words as they were typed, without the program's name and without flags
- * @param commands as they are typed, `keys list`
- * @returns the commands that may have been meant: the same words in another order, one that ends with the first word, or one with a similar name
+ * @param words words as they were typed, without the program's name and without flags
+ * @param commands commands as they are typed, `keys list`
+ * @returns the commands that may have been meant: the same words in another order, one that ends with the first word, or one with a
+ * similar name
  */
 export function commandsMeant(words: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = ''] = words;

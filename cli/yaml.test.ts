@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 import { fromYaml, stringifyYaml } from './yaml.ts';
 
-/** A word that some reader of YAML takes for something else. */
+/** Some reader of YAML takes each of these words for something else. */
 const ambiguous = fc.constantFrom(
   'yes',
   'No',

@@ -1,23 +1,23 @@
 /**
- * YAML that every reader reads alike, kubectl's YAML 1.1 and the YAML 1.2 of others. A module of its own: the bundle keeps the names of a CommonJS package
- * only for a static import (scripts/nameless-imports.ts).
+ * Writes YAML that every reader reads alike, kubectl's YAML 1.1 and the YAML 1.2 of others. It is a module of its own because the bundle
+ * keeps the names of a CommonJS package only for a static import (scripts/nameless-imports.ts).
  */
 import { Document, Scalar, visit } from 'yaml';
 
 import { readYaml } from '../platform/yaml.ts';
 import { printable } from './printable.ts';
 
-/** Words that are a word in every version of YAML, unless the library knows better (`yes`, `null`). */
+/** Matches words that are a word in every version of YAML, unless the library knows better (`yes`, `null`). */
 const PLAIN = /^[A-Za-z][A-Za-z0-9 _./@-]*$/;
-/** What YAML 1.1 refuses or folds when it stands there as it is, and what turns the direction of text around. */
+/** Matches what YAML 1.1 refuses or folds when it stands there as it is, and what turns the direction of text around. */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
 const FOREIGN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
 
 const order = ['apiVersion', 'kind', 'type', 'metadata', 'name', 'namespace', 'labels', 'annotations'];
 
-/** One document. @param options.sorted by key, but for those that say what an object is; otherwise in the order of the value */
+/** Formats one document. @param options.sorted true to sort by key, with those first that say what an object is */
 export function stringifyYaml(value: unknown, { sorted = false }: { readonly sorted?: boolean } = {}): string {
-  // The detour drops what is undefined, and ties to objects that stand twice in it.
+  // The detour drops members that are undefined, and ties to objects that stand twice in it.
   const document = new Document(JSON.parse(JSON.stringify(value)), {
     version: '1.1',
     aliasDuplicateObjects: false,
@@ -26,7 +26,7 @@ export function stringifyYaml(value: unknown, { sorted = false }: { readonly sor
   visit(document, {
     Scalar(_key, node) {
       if (typeof node.value !== 'string') return;
-      // Only between double quotes an escape means the character.
+      // An escape means the character only between double quotes.
       const foreign = FOREIGN.test(node.value) || printable(node.value) !== node.value;
       if (foreign || (!node.value.includes('\n') && !PLAIN.test(node.value))) node.type = Scalar.QUOTE_DOUBLE;
     },
@@ -48,7 +48,7 @@ function rank(key: unknown): number {
   return at < 0 ? order.length : at;
 }
 
-/** Objects as kubectl reads them. @throws YamlError */
+/** Reads objects as kubectl does. @throws YamlError */
 export function fromYaml(content: string): readonly unknown[] {
   return readYaml(content, { dialect: 'kubernetes' }).flatMap(({ value }) => (value === null ? [] : [value]));
 }

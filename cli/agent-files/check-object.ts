@@ -1,6 +1,6 @@
 /**
- * What the API server and the operator say of an object, without either: the schema of its kind with its CEL rules, fields that it does not have, and
- * what neither can express.
+ * Says what the API server and the operator would say of an object, without either of them: it checks the schema of its kind with the CEL
+ * rules, fields that the kind doesn't have, and what neither can express.
  */
 import { Environment } from '@marcbachmann/cel-js';
 import { z } from 'zod';
@@ -61,7 +61,7 @@ function problemOf(issue: z.core.$ZodIssue): SpecProblem {
   return { path: at, message: messageOf(issue) };
 }
 
-/** The API server would drop them, and with a misspelt expectation a test would pass. */
+/** The API server would drop unknown fields, and with a misspelt expectation a test would pass. */
 function unknownFields(schema: Schema, value: unknown, path: string): readonly SpecProblem[] {
   const names = Object.keys(schema.properties ?? {});
   const open = schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties !== undefined || names.length === 0;
@@ -87,7 +87,7 @@ function childrenOf(
   });
 }
 
-/** Rules about a change have nothing to compare with. */
+/** Skips rules about a change: they have nothing to compare with. */
 function brokenRules(schema: Schema, value: unknown, path: string): readonly SpecProblem[] {
   const own = (schema['x-kubernetes-validations'] ?? []).flatMap(({ rule, message = rule, fieldPath = '' }) =>
     rule.includes('oldSelf') || holds(rule, value) ? [] : [{ path: `${path}${fieldPath}`, message }],
@@ -105,7 +105,7 @@ function holds(rule: string, self: unknown): boolean {
   return program({ self: withIntegers(self) }) === true;
 }
 
-/** In CEL a whole number of JSON is an integer. */
+/** CEL takes a whole number of JSON for an integer. */
 function withIntegers(value: unknown): unknown {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
   if (Array.isArray(value)) return value.map(withIntegers);

@@ -1,4 +1,4 @@
-/** YAML files of resources, read as kubectl reads them, with the place of each field. */
+/** Reads YAML files of resources as kubectl reads them, with the place of each field. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -29,21 +29,23 @@ export interface FileObject {
 export interface SourceObject {
   readonly file: string;
   readonly object: FileObject;
-  /** @param path as problems have it, `spec.conversation[0].user`; its nearest part that exists counts */
+  /** @param path the path as problems have it, `spec.conversation[0].user`; its nearest part that exists counts */
   lineOf(path: string): number;
 }
 
 /** Folders that hold no resources of the team. */
 const IGNORED = new Set(['node_modules', 'cassettes']);
-/** Of one file, in bytes: more is no resource. */
+/** The largest file that is read, in bytes: more is no resource. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export const isYaml = (name: string): boolean => /\.ya?ml$/.test(name);
 
-/** Whether a file or folder of this name in a folder is not read: hidden, cassettes, or installed packages. */
+/** Tells whether a file or folder of this name is skipped in a folder: hidden ones, cassettes, and installed packages are. */
 export const isLeftOut = (name: string): boolean => name.startsWith('.') || IGNORED.has(name);
 
-/** In files and folders; a folder's hidden files, cassettes and installed packages are left out. @throws UnreadableFileError */
+/**
+ * Reads the objects in files and folders, without a folder's hidden files, cassettes and installed packages. @throws UnreadableFileError
+ */
 export async function readObjects(paths: readonly string[]): Promise<readonly SourceObject[]> {
   const files = [...new Set((await Promise.all(paths.map(filesAt))).flat())];
   return (await Promise.all(files.map(objectsIn))).flat();
@@ -71,7 +73,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   return found.flat();
 }
 
-/** Documents of others that are no Kubernetes objects, such as the values of a chart, are left out. */
+/** Skips documents of others that are no Kubernetes objects, such as the values of a chart. */
 async function objectsIn(file: string): Promise<readonly SourceObject[]> {
   const text = await readFile(file, 'utf8').catch((cause: Error) => {
     throw new UnreadableFileError(`${file} can't be read: ${cause.message}`, { cause });
@@ -107,7 +109,7 @@ function lineOf({ document, lineAt }: YamlDocument, path: string): number {
     const last = steps[length - 1];
     const node: unknown = document.getIn(steps.slice(0, length), true);
     if (!isNode(node)) continue;
-    // The line of its key: a value may begin on the next one.
+    // Takes the line of the item's key: a value may begin on the next one.
     const items = (
       parent as
         | { readonly items?: readonly { readonly key?: { readonly value?: unknown; readonly range?: readonly number[] } }[] }
@@ -120,14 +122,14 @@ function lineOf({ document, lineAt }: YamlDocument, path: string): number {
   return lineAt(document.contents?.range[0] ?? 0);
 }
 
-/** `spec.a[0].b` → spec, a, 0, b. */
+/** Splits `spec.a[0].b` into spec, a, 0, b. */
 function stepsOf(path: string): readonly (string | number)[] {
   return [...path.matchAll(/([^.[\]]+)|\[([^\]]*)\]/g)].map(
     ([, name, index]) => name ?? (/^\d+$/.test(index ?? '') ? Number(index) : (index ?? '')),
   );
 }
 
-/** `file:line: path: message`, as compilers say it. */
+/** Formats `file:line: path: message`, as compilers do. */
 export function located({ file, lineOf: line }: Pick<SourceObject, 'file' | 'lineOf'>, path: string, message: string): string {
   return `${file}:${line(path)}: ${path}: ${message}`;
 }

@@ -1,4 +1,4 @@
-/** What MCP servers said when tests were recorded: a file next to the recordings, for runs that ask no server. */
+/** Keeps what MCP servers said when tests were recorded in a file next to the recordings, for runs that ask no server. */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -9,7 +9,7 @@ import { readYaml, YamlError } from '../../platform/yaml.ts';
 
 const FORMAT = 1;
 
-/** @param source file of the Tool */
+/** @param source the Tool's file */
 export const keptListFile = (source: string, tool: string): string => join(dirname(source), 'cassettes', 'tools', `${tool}.yaml`);
 
 /** @returns undefined where there is no such file. @throws Error for one that can't be used, or that is of a server at another address */
@@ -28,7 +28,7 @@ export async function readKeptList(file: string, url: string): Promise<readonly 
   return kept['tools'];
 }
 
-/** Nothing where it is no YAML that can be read. */
+/** Returns nothing where the text is no YAML that can be read. */
 function contentOf(text: string): Readonly<Record<string, unknown>> {
   try {
     return (readYaml(text)[0]?.value ?? {}) as Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ function contentOf(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Whole or not at all: what is there was committed by people. */
+/** Writes the file as a whole or not at all: people committed what is there. */
 export async function keepList(file: string, url: string, tools: readonly ServerTool[]): Promise<void> {
   const document = new Document({ format: FORMAT, url, tools });
   document.commentBefore = ' Tools of an MCP server, for replays of tests. Written by parley test --record.';
@@ -47,7 +47,7 @@ export async function keepList(file: string, url: string, tools: readonly Server
   await rename(`${file}.new`, file);
 }
 
-/** Files are edited and merged by people. */
+/** People edit and merge these files. */
 function isTool(value: unknown): value is ServerTool {
   const { name, description, parameters, readOnly } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const texts = typeof name === 'string' && typeof description === 'string';

@@ -1,4 +1,4 @@
-/** Keys of models and tools without a cluster: from variables of the environment, and from Secrets in the files. */
+/** Reads keys of models and tools without a cluster: from variables of the environment, and from Secrets in the files. */
 import { MISSING_KEY } from '../../agent-tests/cassettes/recorder.ts';
 import { llmProviders } from '../../crds/providers.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
@@ -7,7 +7,7 @@ import { ProviderKeyError } from '../../calls/provider-access/index.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** As the providers' own programs have them. */
+/** The providers' own programs read these variables. */
 export const PROVIDER_VARIABLES = {
   openai: 'OPENAI_API_KEY',
   azure_openai: 'AZURE_OPENAI_API_KEY',
@@ -17,7 +17,7 @@ export const PROVIDER_VARIABLES = {
   openai_compatible: 'OPENAI_COMPATIBLE_API_KEY',
 } as const satisfies Readonly<Record<(typeof llmProviders)[number], string>>;
 
-/** What stands in examples and exports in the place of a value. */
+/** This text stands in examples and exports in the place of a value. */
 const PLACEHOLDER = /replace-me/i;
 
 interface Model {
@@ -28,19 +28,19 @@ interface Model {
 
 export interface FileKeysOptions {
   readonly env: Environment;
-  /** Of the files. */
+  /** Returns a value of a Secret in the files. */
   readonly secret: (namespace: string, ref: SecretKeyRef) => string | undefined;
-  /** Whose keys may come from the variables of their providers. */
+  /** Keys of these models may come from the variables of their providers. */
   readonly models: readonly Model[];
-  /** What else may name a Secret, and sends its key to an address of the files. */
+  /** Everything else that may name a Secret, and sends its key to an address of the files. */
   readonly others: unknown;
-  /** Recorded answers need none: {@link MISSING_KEY} is given in its place. */
+  /** False for recorded answers: they need no key, and get {@link MISSING_KEY} in its place. */
   readonly needed: boolean;
 }
 
 /**
- * In this order: `PARLEY_SECRET_<NAME>_<KEY>`, the Secret in the files, the variable of the provider. The last one never goes to an address that the
- * files name.
+ * Looks for a key in this order: `PARLEY_SECRET_<NAME>_<KEY>`, the Secret in the files, the variable of the provider. The last one never
+ * goes to an address that the files name.
  */
 export function fileKeys({ env, secret, models, others, needed }: FileKeysOptions): ProviderKeyReader {
   return {
@@ -59,7 +59,7 @@ export function fileKeys({ env, secret, models, others, needed }: FileKeysOption
   };
 }
 
-/** A key is read by its Secret, whoever it is for: none of those that name the Secret may send it elsewhere. */
+/** A key is read by its Secret, whoever asks for it: nothing that names the Secret may send a variable's value elsewhere. */
 function variableFor(ref: SecretKeyRef, models: readonly Model[], others: unknown): string | undefined {
   const [first, ...more] = models.filter(({ apiKeySecretRef }) => namesKey(apiKeySecretRef, ref));
   if (first === undefined || namesKey(others, ref)) return undefined;
@@ -67,7 +67,7 @@ function variableFor(ref: SecretKeyRef, models: readonly Model[], others: unknow
   return alike && [first, ...more].every(({ baseURL }) => baseURL === undefined) ? variableOf(first.provider) : undefined;
 }
 
-/** Whether a reference to the key is anywhere in the value. */
+/** Tells whether a reference to the key is anywhere in the value. */
 function namesKey(value: unknown, ref: SecretKeyRef): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { name, key } = value as { readonly name?: unknown; readonly key?: unknown };
@@ -80,7 +80,7 @@ export function secretVariable({ name, key }: SecretKeyRef): string {
   return `PARLEY_SECRET_${name}_${key}`.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
 }
 
-/** The operator's defaults, and the variables of providers that have none there. */
+/** Adds the variables of providers that have none in the operator's defaults. */
 export function withProviderVariables(defaults: ProviderDefaults, env: Environment): ProviderDefaults {
   const more = llmProviders.filter(
     (name) => (env[PROVIDER_VARIABLES[name]] ?? '') !== '' && !defaults.some((entry) => entry.name === name),
@@ -88,12 +88,12 @@ export function withProviderVariables(defaults: ProviderDefaults, env: Environme
   return [...defaults, ...more.map((name) => ({ name, apiKeyEnv: PROVIDER_VARIABLES[name] }))];
 }
 
-/** What of an agent reads keys in a conversation in text, next to its models. */
+/** Returns the parts of an agent that read keys in a conversation in text, next to its models. */
 export function othersOf({ agent, tools }: Pick<AgentRevisionConfig, 'agent' | 'tools'>): unknown {
   return [agent.dynamicData, tools];
 }
 
-/** The models of an agent. */
+/** Returns the models of an agent. */
 export function modelsOf({ agent }: Pick<AgentRevisionConfig, 'agent'>): readonly Model[] {
   return [agent.llm, ...(agent.llm.fallbacks ?? [])];
 }

@@ -1,11 +1,11 @@
-/** Why a document that is meant for Parley would never be read: the API server refuses it, and a test in it would never run. */
+/** Says why a document that is meant for Parley would never be read: the API server refuses it, and a test in it would never run. */
 import { API_VERSION, GROUP, kinds } from '../../crds/index.ts';
 import { isObject } from '../../platform/json.ts';
 import { similarName } from '../../platform/similar-name.ts';
 
 const NAMES: readonly string[] = kinds.map(({ descriptor }) => descriptor.kind);
 
-/** @returns the field at fault with the right value; undefined for what is right, and for objects and files of others */
+/** @returns the field at fault with the right value; undefined for a document that is right, and for objects and files of others */
 export function misnamedAs(document: unknown): { readonly path: string; readonly message: string } | undefined {
   if (!isObject(document)) return undefined;
   const { apiVersion, kind, metadata, spec } = document;
@@ -25,14 +25,14 @@ export function misnamedAs(document: unknown): { readonly path: string; readonly
   return typeof name === 'string' ? undefined : { path: 'metadata.name', message: nameProblem(name) };
 }
 
-/** The group, or what is likely to be a typing error in it. Others have a kind Agent or Tool, too. */
+/** Tells whether this is Parley's group, or likely to be a typing error in it: others have a kind Agent or Tool, too. */
 function isOurs(apiVersion: unknown): boolean {
   if (typeof apiVersion !== 'string') return false;
   const [group = '', ...version] = apiVersion.split('/');
   return version.length > 0 && (group.toLowerCase().includes('parley') || similarName(group, [GROUP]) !== undefined);
 }
 
-/** As in `v1`, which has none of these kinds. */
+/** A version without a group, such as `v1`, has none of these kinds. */
 const isNoGroup = (apiVersion: unknown): boolean => typeof apiVersion !== 'string' || !apiVersion.includes('/');
 
 const nameProblem = (name: unknown): string =>

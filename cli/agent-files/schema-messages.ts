@@ -1,4 +1,4 @@
-/** What is wrong with a value by its schema, in words for whoever writes YAML. */
+/** Says what is wrong with a value by its schema, in words for whoever writes YAML. */
 import type { z } from 'zod';
 
 import { cutText } from '../../platform/cut-text.ts';
@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'a map of fields',
   record: 'a map of fields',
 };
-/** Of a value that is shown, in characters. */
+/** Longest value that is shown, in characters. */
 const MAX_SHOWN = 100;
 
 export function messageOf(issue: z.core.$ZodIssue): string {

@@ -1,4 +1,4 @@
-/** The tools of MCP servers for conversations on this machine: asked for now, as a worker does in a cluster, or as they were recorded. */
+/** Returns the tools of MCP servers for conversations on this machine: asked for now, as a worker does in a cluster, or recorded. */
 import type { CassetteMode } from '../../agent-tests/cassettes/recorder.ts';
 import type { Tool } from '../../crds/index.ts';
 import type { ServerTool } from '../../crds/mcp-tools.ts';
@@ -11,13 +11,13 @@ import type { ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { keepList, keptListFile, readKeptList } from './kept-tool-lists.ts';
 import { NO_TOOL_LIST, type ToolListView } from '../../operator/references/tool-list-view.ts';
 
-/** By `metadata.uid`. A server that can't be asked has a view with `failure`. */
+/** Views by `metadata.uid` of the Tool. A server that can't be asked has a view with `failure`. */
 export type ToolListViews = ReadonlyMap<string, ToolListView>;
 
-/** Whether servers are asked, as models are in that mode. */
+/** Decides whether servers are asked, as models are in that mode. */
 export interface Kept {
   readonly mode: CassetteMode | 'live';
-  /** Of the Tool. */
+  /** Returns the file that keeps the Tool's list. */
   readonly fileOf: (tool: Tool) => string;
 }
 
@@ -28,7 +28,7 @@ export async function listToolsOf(
 ): Promise<ToolListViews> {
   const servers = tools.flatMap((tool) => (tool.spec.mcp === undefined ? [] : [{ tool, server: tool.spec.mcp }]));
   if (servers.length === 0) return new Map();
-  // As for all that the files name: they may be on the machine of the person who runs this.
+  // These servers may be on the machine of the person who runs this, as all that the files name.
   const egress = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock: awakeClock });
   const tokens = new OAuthTokens({ clock: awakeClock });
   const { signal } = new AbortController();

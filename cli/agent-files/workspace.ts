@@ -14,17 +14,17 @@ import { fileKeys } from './keys.ts';
 import { listToolsOf, viewIn, type Kept } from './tool-lists.ts';
 import { located, readObjects, UnreadableFileError, type SourceObject } from './documents.ts';
 
-/** Of objects that name no namespace. */
+/** Objects that name no namespace are in this one. */
 const DEFAULT_NAMESPACE = 'default';
 
 export type LoadedAgent = { readonly source: SourceObject } & (
   | {
       readonly compiled: CompiledRevision;
       readonly problems?: undefined;
-      /** What has no effect or may lack a value, in the form of problems. */
+      /** Describes, as problems are, fields that have no effect or may lack a value. */
       readonly remarks: readonly string[];
     }
-  /** `file:line: path: message`, each. */
+  /** Each problem reads `file:line: path: message`. */
   | { readonly compiled?: undefined; readonly problems: readonly string[] }
 );
 
@@ -35,15 +35,15 @@ export interface LoadedTest {
   /** Undefined where the object would not be accepted. */
   readonly spec: AgentTest['spec'] | undefined;
   readonly problems: readonly string[];
-  /** Also of a test that is not sound. */
+  /** The list is there for a test that is not sound, too. */
   readonly agents: readonly string[];
 }
 
 export interface Workspace {
   readonly tests: readonly LoadedTest[];
-  /** By {@link agentKey}. */
+  /** Keys are made by {@link agentKey}. */
   readonly agents: ReadonlyMap<string, LoadedAgent>;
-  /** Of a Secret in the files; undefined where it has no such key. */
+  /** Returns a value of a Secret in the files; undefined where it has no such key. */
   readonly secret: (namespace: string, ref: SecretKeyRef) => string | undefined;
 }
 
@@ -144,7 +144,7 @@ export async function loadWorkspace(
 
 const namespaceOf = ({ object }: SourceObject): string => object.metadata.namespace ?? DEFAULT_NAMESPACE;
 
-/** An object as the API server would hold it. The revision of the same files is the same on every machine. */
+/** Builds an object as the API server would hold it. The revision of the same files is the same on every machine. */
 function resourceOf(source: SourceObject, spec: unknown): Resource<unknown> {
   const { object } = source;
   const namespace = namespaceOf(source);

@@ -29,7 +29,7 @@ export interface ChatOptions {
 
 const KEYS = /^\/keys\s+([0-9*#]{1,64})$/;
 
-/** Until the agent ends the call, or the input ends. @throws UserError */
+/** Talks until the agent ends the call, or the input ends. @throws UserError */
 export async function chat(
   { agent, open, dynamicData, saveAsTest, input }: ChatOptions,
   io: Pick<Io, 'out' | 'err' | 'env' | 'signal'>,
@@ -59,7 +59,7 @@ export async function chat(
   };
   const turns: ChatTurn[] = [];
   const lines = createInterface({ input, terminal: false });
-  // From now on lines are kept: they may come before the agent is there.
+  // Keeps lines from now on: they may come before the agent is there.
   const typed = lines[Symbol.asyncIterator]();
   const ask = (): unknown => io.out.isTTY === true && io.out.write('user  │ ');
   const hangUp = (): void => {
@@ -81,7 +81,7 @@ export async function chat(
           const [, pressed] = KEYS.exec(text) ?? [];
           if (io.out.isTTY !== true) io.out.write(`${spokenLine({ role: 'user', text, atMs: 0 })}\n`);
           const turn = pressed === undefined ? await call.say(text) : await call.press(pressed);
-          // It was interrupted: the agent may have meant to say more.
+          // The answer was interrupted: the agent may have meant to say more.
           if (io.signal.aborted) break;
           if (turn.failure === undefined) turns.push(pressed === undefined ? { user: text, turn } : { keys: pressed, turn });
           goesOn = show(turn);
@@ -91,7 +91,7 @@ export async function chat(
       }
   } catch (error) {
     const interrupted = io.signal.aborted && error instanceof DriverError;
-    // What was said until then can't be said a second time.
+    // A conversation can't be held a second time.
     if (turns.length > 0 && !interrupted) await saveTurns();
     if (!interrupted) throw error instanceof DriverError ? new UserError(error.message, { cause: error }) : error;
   } finally {
@@ -102,7 +102,7 @@ export async function chat(
   await saveTurns();
 }
 
-/** A call without them is refused, too. @throws UserError */
+/** Refuses a chat without the data that a call needs, too. @throws UserError */
 function expectDynamicData(agent: AgentRevisionConfig['agent'], data: Readonly<Record<string, unknown>>): void {
   const missing = missingDynamicData({ requiredDynamicData: dynamicDataToBring(agent) }, data);
   if (missing.length === 0) return;
@@ -129,7 +129,7 @@ async function save(file: string, conversation: Omit<Parameters<typeof agentTest
   err.write(`saved as the test ${name} in ${file}\n`);
 }
 
-/** Found out before anything is said: a conversation can't be held a second time. @throws UserError */
+/** Checks the file before anything is said: a conversation can't be held a second time. @throws UserError */
 async function expectWritable(file: string): Promise<void> {
   const exists = await access(file).then(
     () => true,

@@ -1,4 +1,4 @@
-/** The agent of a chat: from YAML files, or from a cluster. */
+/** Loads the agent of a chat from YAML files, or from a cluster. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { agentKind, type Agent } from '../../crds/index.ts';
@@ -24,7 +24,7 @@ export interface ChattedAgent {
   readonly namespace: string | undefined;
   readonly config: AgentRevisionConfig;
   readonly keys: ProviderKeyReader;
-  /** Of the test that the chat takes its mocks and data from. */
+  /** The chat takes its mocks and data from this test. */
   readonly test: AgentTestSpec | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function agentOfFiles({ agent: name, paths, test: testName }: FileC
   return { name, org, namespace: source.object.metadata.namespace, config, keys, test: test?.spec };
 }
 
-/** With the permissions of the person: they read the agent, its tools and its Secrets. @throws UserError */
+/** Works with the permissions of the person: they read the agent, its tools and its Secrets. @throws UserError */
 export async function withAgentOfCluster(
   { agent: name, org }: { readonly agent: string; readonly org: string | undefined },
   { io, clock }: { readonly io: Io; readonly clock: Clock },

@@ -26,10 +26,10 @@ export interface TestCommandOptions {
   readonly repeat: number | undefined;
 }
 
-/** What the process ends with. */
+/** The process ends with one of these codes. */
 const EXIT = { passed: 0, failed: 1, usage: 2 } as const;
 
-/** Bad files or a choice of tests that are not there: nothing was run. */
+/** The files are bad, or the chosen tests are not there: nothing was run. */
 export class TestUsageError extends UserError {
   constructor(message: string, options: { readonly cure?: string; readonly cause?: unknown } = {}) {
     super(message, { ...options, exitCode: EXIT.usage });
@@ -70,7 +70,7 @@ export class TestCommand {
     return { workspace, pairs };
   }
 
-  /** @returns in the order of the files. Rejects with the signal's reason when it is interrupted */
+  /** @returns the results in the order of the files. Rejects with the signal's reason when it is interrupted */
   async run(workspace: Workspace, pairs: readonly Pair[]): Promise<readonly ReportedResult[]> {
     const { mode, repeat, format, junit } = this.#options;
     const { env, signal, err } = this.#io;
@@ -108,7 +108,7 @@ export class TestCommand {
   }
 }
 
-/** On the agents of the tests, each once. */
+/** Returns the remarks on the agents of the tests, each once. */
 function remarksOn({ agents }: Workspace, pairs: readonly Pair[]): ReadonlySet<string> {
   return new Set(
     pairs.flatMap(({ test, agent }) => {

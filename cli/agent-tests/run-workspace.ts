@@ -22,7 +22,7 @@ export type TestMode = CassetteMode | 'live';
 export interface Pair {
   readonly test: LoadedTest;
   readonly agent: string;
-  /** In `spec.agentRefs`. */
+  /** Index of the agent in `spec.agentRefs`. */
   readonly index: number;
 }
 
@@ -31,13 +31,13 @@ export interface RunWorkspaceOptions {
   readonly mode: TestMode;
   readonly open: OpenTextServices;
   readonly slots: Semaphore;
-  /** In place of what the test says: attempts that must all pass. */
+  /** Attempts that must all pass, in place of the number that the test gives. */
   readonly repeat: number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
-/** @param only names of agents and tests; all where empty */
+/** @param only names of agents and tests; empty for all */
 export function pairsOf(
   { tests }: Pick<Workspace, 'tests'>,
   only: { readonly agents: readonly string[]; readonly tests: readonly string[] },
@@ -50,7 +50,7 @@ export function pairsOf(
 
 export const cassetteFile = ({ test, agent }: Pair): string => join(dirname(test.source.file), 'cassettes', `${test.name}.${agent}.yaml`);
 
-/** Never rejects, but with the signal's reason. */
+/** Rejects only with the signal's reason. */
 export async function runPair(pair: Pair, options: RunWorkspaceOptions): Promise<ReportedResult> {
   const { test } = pair;
   return { result: await resultOf(pair, options), file: test.source.file, lineOf: (path) => test.source.lineOf(path) };
@@ -127,7 +127,7 @@ async function runInText(
     signal,
     slots,
   });
-  // What broke off lacks answers that a former recording may have.
+  // A conversation that broke off lacks answers that a former recording may have.
   if (mode === 'record' && cassette !== undefined && cassette.recordings.length > 0 && result.verdict !== 'error')
     await writeCassette(
       file,
@@ -140,7 +140,7 @@ async function runInText(
 /** @throws CassetteError */
 async function cassetteFor(file: string, mode: TestMode, now: number): Promise<Cassette | undefined> {
   if (mode === 'live') return undefined;
-  // To the minute, as prompts say it: an attempt that goes on does not change it.
+  // Prompts say the time to the minute: an attempt that goes on does not change it.
   if (mode === 'record') return new Cassette({ recordedAt: Math.floor(now / 60_000) * 60_000 });
   const found = await readCassette(file);
   if (found === undefined && mode === 'replay') throw new CassetteError(`there is no recording ${file}: run the test with --record`);

@@ -1,4 +1,4 @@
-/** A conversation as an AgentTest: what the user said, mocks for the tools that were called, and what is likely to hold again. */
+/** Saves a conversation as an AgentTest: what the user said, mocks for the tools that were called, and what is likely to hold again. */
 import { API_VERSION } from '../../crds/kind.ts';
 import type { ToolCallRecord } from '../../agent-tests/result.ts';
 import type { AgentTurn } from '../../agent-tests/driver.ts';
@@ -15,7 +15,7 @@ export interface ConversationToSave {
   readonly turns: readonly ChatTurn[];
 }
 
-/** They act on the call, and need no mock. */
+/** These functions act on the call, and need no mock. */
 const BUILT_IN = new Set(['end_call', 'transfer_call', 'collect_digits', 'send_digits']);
 
 export function agentTestOf({ name, agent, namespace, dynamicData, turns }: ConversationToSave): FileObject {
@@ -37,12 +37,12 @@ export function agentTestOf({ name, agent, namespace, dynamicData, turns }: Conv
   };
 }
 
-/** By arguments where a function was called with several. */
+/** Mocks answer by arguments where a function was called with several. */
 function mocksOf(calls: readonly ToolCallRecord[]): readonly object[] {
   return [...Map.groupBy(calls, ({ name }) => name)].flatMap(([name, own]) => {
     const count = ([call]: readonly ToolCallRecord[]): number => (call === undefined ? 0 : Object.keys(stableArguments(call)).length);
     const groups = Map.groupBy(own, (call) => canonicalJson(stableArguments(call)));
-    // The first that fits answers: the one that wants most comes first.
+    // The first mock that fits answers: the one that wants most comes first.
     const byArguments = [...groups.values()].toSorted((a, b) => count(b) - count(a));
     return byArguments.map((alike) => {
       const [first] = alike;
@@ -66,7 +66,7 @@ function expectationsOf({ toolCalls, ended }: AgentTurn): readonly object[] {
   return [...tools, ...(ended === undefined ? [] : [{ ends: ended }])];
 }
 
-/** Numbers, booleans, and texts like an id: a model words the others differently each time. */
+/** Keeps numbers, booleans, and texts like an id: a model words the others differently each time. */
 function stableArguments({ arguments: args }: ToolCallRecord): Readonly<Record<string, unknown>> {
   const stable = (value: unknown): boolean =>
     typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && /^\S*\d\S*$/.test(value));

@@ -1,4 +1,4 @@
-/** What conversations in text need of this process: without a cluster, a database or a media server. */
+/** Gives conversations in text what they need of this process, without a cluster, a database or a media server. */
 import type { TextServices } from '../../agent-tests/text/text-call.ts';
 import { SearchUnavailableError } from '../../knowledge/search/search.ts';
 import { awakeClock } from '../../platform/clock.ts';
@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OpenTextServices {
   readonly services: Omit<TextServices, 'keys'>;
-  /** PARLEY_TEST_JUDGE. */
+  /** The value of PARLEY_TEST_JUDGE. */
   readonly judge: string | undefined;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** `parley test --watch`: after each change of a file, the tests that it can affect. */
+/** Runs `parley test --watch`: after each change of a file, the tests that it can affect. */
 import { basename, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -23,7 +23,7 @@ export async function watchTests(
 ): Promise<void> {
   const changes = new Changes();
   const watched = paths.map((path) => resolve(path));
-  // Not Node's own watch: on Linux it loses a file that is replaced, as many editors save.
+  // Node's own watch would lose a file that is replaced on Linux, as many editors save.
   const watcher = watch(watched, { ignoreInitial: true, ignored: (path) => !watched.includes(path) && isLeftOut(basename(path)) });
   await using _closed = { [Symbol.asyncDispose]: () => watcher.close() };
   watcher.on('all', (_event, path) => isYaml(path) && changes.note());
@@ -41,7 +41,7 @@ export async function watchTests(
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof UserError)) throw error;
-      // Half of a file, perhaps: the next change brings the rest.
+      // A file may be half written: the next change brings the rest.
       err.write(`parley: ${error.message}\n`);
     }
     await changes.next(SETTLE_MS);
@@ -50,13 +50,13 @@ export async function watchTests(
 
 const pairKey = ({ test, agent }: Pair): string => `${test.namespace}/${test.name} ${agent}`;
 
-/** Everything that decides about a result, but the model. */
+/** Returns everything that decides about a result, but the model. */
 function inputsOf({ test, agent }: Pair, { agents }: Workspace): string {
   const { compiled, problems } = agents.get(agentKey(test.namespace, agent)) ?? {};
   return sha256(canonicalJson({ spec: test.spec, problems: test.problems, revision: compiled?.revision, agent: problems }));
 }
 
-/** Whether something has changed since the last look. */
+/** Tells whether something has changed since the last look. */
 class Changes {
   #changed = false;
   #wake: () => void = () => undefined;

@@ -21,7 +21,7 @@ export interface BringBackOptions {
   readonly org: string;
   readonly part: PartOfBackup;
   readonly databaseUrl: string;
-  /** Absent: the files are left out. */
+  /** Absent to leave the files out. */
   readonly storageUrl: string | undefined;
   /** The only organisation of an installation that needs no label: `PARLEY_NAMESPACE`. */
   readonly namespace: string | undefined;
@@ -33,7 +33,7 @@ export interface BringBackOptions {
 }
 
 export interface BroughtBack {
-  /** When the backup was made. */
+  /** Time at which the backup was made. */
   readonly createdAt: string;
   readonly rows: RowsBroughtBack;
   readonly files: number;
@@ -42,7 +42,7 @@ export interface BroughtBack {
 }
 
 /**
- * Rows come back in one transaction, with the files before its end; resources afterwards. What is there is left as it is.
+ * Restores rows in one transaction, with the files before its end, and resources afterwards. It leaves what is there as it is.
  * @throws UserError naming what is in the way or what the backup lacks
  */
 export async function bringBack(options: BringBackOptions): Promise<BroughtBack> {
@@ -102,7 +102,7 @@ function requireOrganization({ organizations }: BackupManifest, { folder, org }:
   });
 }
 
-/** Rows fit into the tables that they come from alone. */
+/** Rows fit only into tables of the schema that they come from. */
 async function requireSameSchema({ version, database }: BackupManifest, databaseUrl: string): Promise<void> {
   const { migrations } = await explainStore(databaseUrl, () => describeDatabase({ databaseUrl }));
   if (migrations.join() === database.migrations.join()) return;
@@ -124,7 +124,7 @@ function isOf(org: string, part: PartOfBackup): (file: BackedUpFile) => boolean 
 const resourcesOf = ({ resources }: BackupManifest, org: string): readonly BackedUpFile[] =>
   resources.filter(({ path }) => path.startsWith(`${join('resources', org)}/`));
 
-/** The roles look at the namespace of an organisation that was gone when everything is in it. */
+/** A namespace that was gone gets its label last: the roles look at it when everything is in it. */
 async function bringResources(
   { folder, org, namespace, force, dryRun, progress, signal }: BringBackOptions,
   resources: readonly BackedUpFile[],
@@ -142,7 +142,7 @@ async function bringResources(
   try {
     await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun, keepExisting: !force, onApplied }));
   } finally {
-    // What was refused is named; the rest is in service.
+    // The error names what was refused; the rest is in service.
     if (!dryRun && org !== namespace && !signal.aborted) await withNamespaces((namespaces) => namespaces.ensure(org));
   }
   return applied;

@@ -1,4 +1,6 @@
-/** A whole installation, or organisations of it, in the order in which nothing that is referred to can be missing: rows, resources, files. */
+/**
+ * Backs up an installation, or organisations of it, so that nothing that is referred to can be missing: rows, then resources, then files.
+ */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -19,16 +21,16 @@ import { prefixesOf, saveFiles, withStorage } from './storage-files.ts';
 import { saveTable } from './table-files.ts';
 
 export interface BackupOptions {
-  /** Made where it isn't there; empty where it is. */
+  /** The folder is made where it isn't there, and has to be empty where it is. */
   readonly folder: string;
   readonly databaseUrl: string;
-  /** Absent: the files are not part of the backup. */
+  /** Absent to leave the files out. */
   readonly storageUrl: string | undefined;
   /** The organisations to back up, with their rows, resources and files; everything where absent. */
   readonly organizations: readonly string[] | undefined;
   /** The only organisation of an installation that needs no label: `PARLEY_NAMESPACE`. */
   readonly namespace: string | undefined;
-  /** Of Parley. */
+  /** Version of Parley. */
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
   readonly now: Date;
@@ -89,7 +91,7 @@ async function requireOrganizations({ organizations = [], namespace }: BackupOpt
   if (unknown !== undefined) throw new UserError(`there is no organisation "${unknown}" in this cluster`, { cure: 'parley org list' });
 }
 
-/** @returns whether it was not there */
+/** @returns true if the folder was not there */
 async function prepareFolder(folder: string): Promise<boolean> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)

@@ -1,4 +1,4 @@
-/** What a backup says of itself: `backup.json`, written last, so that a folder without it is no backup. */
+/** Describes a backup in `backup.json`, which is written last, so that a folder without it is no backup. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { UserError } from '../../platform/user-error.ts';
 import type { Progress } from '../progress-bar.ts';
 
 const file = z.object({
-  /** Below the folder. */
+  /** Path below the folder. */
   path: z.string(),
   bytes: z.number(),
   /** Lower-case hex. */
@@ -23,18 +23,18 @@ const table = file.extend({ name: z.string(), columns: z.array(z.string()) });
 
 const schema = z.object({
   format: z.literal(1),
-  /** Of Parley. */
+  /** Version of Parley. */
   version: z.string(),
   createdAt: z.iso.datetime(),
   organizations: z.array(z.string()),
   database: z.object({
-    /** Of pg_dump, without rows. */
+    /** Output of pg_dump, without rows. */
     schema: file,
     tables: z.array(table),
-    /** Of the server. */
+    /** Major version of the server. */
     postgres: z.number(),
     owner: z.string(),
-    /** Names of those that were applied. */
+    /** Names of the applied migrations. */
     migrations: z.array(z.string()),
   }),
   resources: z.array(file),
@@ -83,7 +83,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   );
 }
 
-/** Reads it once, whole, unless `signal` aborts. */
+/** Reads the file once, whole, unless `signal` aborts. */
 export async function measure(folder: string, path: string, signal: AbortSignal): Promise<BackedUpFile> {
   const hash = createHash('sha256');
   let bytes = 0;

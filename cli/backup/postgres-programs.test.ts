@@ -9,7 +9,7 @@ import { findProgram } from './postgres-programs.ts';
 let folder: string;
 beforeEach(() => void (folder = testFolder()));
 
-/** Runs as long as it is left to; writes its process id into `started`. */
+/** Runs until it is ended; writes its process id into `started`. */
 const PROGRAM = `#!/bin/sh
 if [ "$1" = --version ]; then echo "pg_dump (PostgreSQL) 18.1"; exit; fi
 echo $$ > "$STARTED"

@@ -8,15 +8,15 @@ import { binarySpec } from '../../local-stack/programs.ts';
 import { UserError } from '../../platform/user-error.ts';
 
 export interface PostgresProgram {
-  /** In the database. @throws UserError with what the program said */
+  /** Runs the program against the database. @throws UserError with what the program said */
   run(args: readonly string[]): Promise<void>;
-  /** Without a database. @returns its standard output */
+  /** Runs the program without a database. @returns its standard output */
   answer(args: readonly string[]): Promise<string>;
 }
 
 export interface ProgramOptions {
   readonly name: 'pg_dump' | 'pg_restore';
-  /** Of the server: an older program would not understand it. */
+  /** Version of the server: an older program would not understand it. */
   readonly serverVersion: number;
   readonly databaseUrl: string;
   readonly env: NodeJS.ProcessEnv;
@@ -24,7 +24,7 @@ export interface ProgramOptions {
   readonly signal: AbortSignal;
 }
 
-/** The first one that is new enough: on PATH, where Debian keeps its versions, or the local stack's own. @throws UserError when none is */
+/** Finds the first program that is new enough: on PATH, in Debian's folder, or in the local stack's own. @throws UserError when none is */
 export async function findProgram(options: ProgramOptions): Promise<PostgresProgram> {
   const { name, serverVersion, env, signal } = options;
   const found: string[] = [];
@@ -73,7 +73,7 @@ async function runWith(path: string, args: readonly string[], { name, databaseUr
 export const SEE_ALL_ROWS =
   'let DATABASE_URL name a superuser, or a member of the owner of the tables that a superuser has given BYPASSRLS to: docs/operations/backup.md';
 
-/** Settles when the program has ended, also after an abort: what it writes to is left alone from then on. */
+/** Settles when the program has ended, also after an abort: nothing writes to its files from then on. */
 function execute(
   path: string,
   args: readonly string[],

@@ -21,7 +21,7 @@ import { savedRows } from './table-files.ts';
 export interface RestoreOptions {
   readonly folder: string;
   readonly databaseUrl: string;
-  /** Absent: the files are not part of the backup. */
+  /** Absent to leave the files out. */
   readonly storageUrl: string | undefined;
   /** The only organisation of an installation that needs no label: `PARLEY_NAMESPACE`. */
   readonly namespace: string | undefined;
@@ -34,7 +34,7 @@ export interface RestoreOptions {
 }
 
 /**
- * Looks at everything before the first write. What it then does can be done again from the beginning, with `force`.
+ * Looks at everything before the first write. A restore can be repeated from the beginning, with `force`.
  *
  * @throws UserError
  */
@@ -127,7 +127,7 @@ async function restoreDatabase(
   const dump = join(folder, SCHEMA_FILE);
   const list = join(await mkdtemp(join(tmpdir(), 'parley-restore-')), 'list');
   try {
-    // The schema is there already; all that is in it comes, and the grants on it.
+    // The schema is there already: everything in it is restored, and the grants on it.
     const entries = (await program.answer(['--list', dump])).split('\n').filter((line) => !/^\d+; \d+ \d+ SCHEMA - /.test(line));
     await writeFile(list, entries.join('\n'));
     const restoreSection = (section: string): Promise<void> =>

@@ -1,4 +1,4 @@
-/** Files of the storage, one by one: their keys are paths. */
+/** Copies files of the storage, one by one: their keys are paths. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import type { Progress } from '../progress-bar.ts';
 import { type BackedUpFile, type BackupManifest, FILES_LIST, measure } from './manifest.ts';
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
-/** Files at a time. */
+/** Number of files that are copied at a time. */
 const AT_ONCE = 4;
 const PAGE = 1_000;
 
@@ -37,7 +37,7 @@ interface Watched {
   readonly signal: AbortSignal;
 }
 
-/** What is removed meanwhile is left out. @param options.prefixes of the keys */
+/** Skips files that are removed meanwhile. @param options.prefixes prefixes of the keys */
 export async function saveFiles(
   storage: OpenedFileStorage,
   folder: string,
@@ -85,7 +85,7 @@ export async function putFiles(
   });
 }
 
-/** What the keys of an organisation's files begin with. */
+/** Returns the prefixes of the keys of an organisation's files. */
 export const prefixesOf = (org: string): readonly string[] => [`${org}/`, `recordings/${org}/`];
 
 export async function keysOf(

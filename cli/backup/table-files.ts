@@ -17,6 +17,6 @@ export async function saveTable(folder: string, { name, columns, rows }: RowsOfT
 }
 
 export function savedRows(folder: string, { path, name, columns }: BackedUpTable): RowsOfTable {
-  // What fails is the reader's to see.
+  // The reader sees the failures.
   return { name, columns, rows: () => pipe(createReadStream(join(folder, path)), createGunzip(), () => undefined) };
 }

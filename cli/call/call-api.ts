@@ -1,4 +1,4 @@
-/** A call over REST: made, waited for, and its recording fetched. Every refusal names what it is about and what to do. */
+/** Makes a call over REST, waits for it and fetches its recording. Every refusal names what it is about and what to do. */
 import type { TurnLatencies } from '../../calls/turn-latencies.ts';
 import { pollUntil, type PollOptions } from '../../platform/poll-until.ts';
 import { UserError } from '../../platform/user-error.ts';
@@ -11,7 +11,7 @@ export interface MadeCall {
   readonly url: string;
 }
 
-/** As REST has it. */
+/** A call in the form of REST. */
 export interface CallView {
   readonly _id: string;
   readonly ai_agent_name: string;
@@ -74,10 +74,10 @@ function explain(refusal: RestError, agent: string): UserError {
   }
 }
 
-/** How long one look may take is the client's to limit. */
+/** The client limits how long one look may take. */
 type Waiting = Omit<PollOptions, 'everyMs'>;
 
-/** The call when it is over; as it is when that takes too long. */
+/** Returns the call when it is over; as it is when that takes too long. */
 export function endOf(rest: RestClient, id: string, waiting: Waiting): Promise<CallView> {
   return pollUntil(
     () => rest.request('GET', `/v1/calls/${id}`) as Promise<CallView>,
@@ -86,12 +86,12 @@ export function endOf(rest: RestClient, id: string, waiting: Waiting): Promise<C
   );
 }
 
-/** The recording once it is there; undefined when none has come. @throws UserError for a key that may not read it */
+/** Returns the recording once it is there; undefined when none has come. @throws UserError for a key that may not read it */
 export function recordingOf(rest: RestClient, id: string, waiting: Waiting): Promise<Uint8Array | undefined> {
   const { signal } = waiting;
   const look = (): Promise<Uint8Array | undefined> =>
     rest.download('POST', '/v1/call-recording/download', { call_id: id }, { signal }).catch((error: unknown) => {
-      // Not over, or not in the storage yet.
+      // The call is not over, or its recording is not in the storage yet.
       const isLate = error instanceof RestError && (error.status === 404 || error.status === 409);
       if (!isLate && signal?.aborted !== true) throw error;
       return undefined;

@@ -1,4 +1,4 @@
-/** Output of a call for a terminal, or for a script with `--json`. */
+/** Writes the output of a call for a terminal, or for a script with `--json`. */
 import type { SpokenLine } from '../../calls/live-transcript.ts';
 import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../calls/turn-latencies.ts';
 import { printable } from '../printable.ts';
@@ -12,7 +12,7 @@ export interface Result {
 }
 
 export interface Reporter {
-  /** Something is going on. */
+  /** Reports a step that is going on. */
   note(text: string): void;
   called(call: { readonly id: string; readonly agentName: string }): void;
   agentState(state: string): void;
@@ -25,7 +25,7 @@ interface Streams {
   readonly err: NodeJS.WritableStream;
 }
 
-/** One JSON object a line on standard output. */
+/** Writes one JSON object a line to standard output. */
 export function jsonReporter({ out }: Streams, now: () => number): Reporter {
   const print = (type: string, fields: object): void => {
     out.write(`${JSON.stringify({ type, at: new Date(now()).toISOString(), ...fields })}\n`);
@@ -48,13 +48,13 @@ export function jsonReporter({ out }: Streams, now: () => number): Reporter {
   };
 }
 
-/** Only the outcome. */
+/** Writes only the outcome. */
 export function quietReporter({ out }: Streams): Reporter {
   const nothing = (): void => undefined;
   return { note: nothing, called: nothing, agentState: nothing, line: nothing, result: (result) => void out.write(outcome(result)) };
 }
 
-/** What was said goes to standard output, what happens around it to standard error. On a terminal a line grows while it is said. */
+/** Writes what was said to standard output, and what happens around it to standard error. On a terminal a line grows while it is said. */
 export function textReporter({ out, err }: Streams): Reporter {
   let growing = '';
   const erase = (): void => {
@@ -75,7 +75,7 @@ export function textReporter({ out, err }: Streams): Reporter {
         out.write(`${shown}\n`);
       } else if (out.isTTY === true) {
         erase();
-        // The end of a long line is what is being said.
+        // The end of a long line is the part that is being said.
         const width = Math.max(20, (out.columns || 80) - 1);
         growing = shown.length > width ? `…${shown.slice(shown.length - width + 1)}` : shown;
         out.write(growing);

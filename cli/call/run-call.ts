@@ -1,4 +1,4 @@
-/** One call from the terminal, from the first request to the recording in a file. */
+/** Makes one call from the terminal, from the first request to the recording in a file. */
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -19,19 +19,19 @@ import type { Reporter } from './reporter.ts';
 import { findProgram, openMicrophone, openSpeaker, players, recorders, type Device } from './sound/devices.ts';
 import { readSound, speak, type SpeechServer } from './sound/speech.ts';
 
-/** What the caller says: a text for the speech server, or a file. */
+/** The caller says a text through the speech server, or plays a file. */
 export type Utterance = { readonly say: string } | { readonly audio: string };
 
 export interface CallCommand {
   readonly agent: string;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly data: Readonly<Record<string, string>>;
-  /** Said one after the other; the microphone where there is nothing. */
+  /** Utterances in order; empty for the microphone. */
   readonly script: readonly Utterance[];
-  /** Stay after the last of it, until the agent hangs up. */
+  /** True to stay after the last utterance, until the agent hangs up. */
   readonly stay: boolean;
   readonly speech: SpeechServer | undefined;
-  /** File for the recording; called by the id of the call where true, none where undefined. */
+  /** File for the recording; true names it by the call's id, undefined makes none. */
   readonly record: string | true | undefined;
   readonly maxMs: number | undefined;
 }
@@ -46,7 +46,7 @@ export interface CallSurroundings {
   readonly stop: AbortSignal;
 }
 
-/** How long things are waited for, in milliseconds. */
+/** Longest waits, in milliseconds. */
 const AGENT_WITHIN_MS = 30_000;
 const TURN_WITHIN_MS = 120_000;
 const ANSWER_WITHIN_MS = 30_000;
@@ -55,12 +55,12 @@ const RECORDING_WITHIN_MS = 60_000;
 
 /**
  * @returns the call as it was when it was over
- * @throws UserError for what keeps it from being made, or from being talked in; the reason of `stop` when that comes first
+ * @throws UserError when it can't be made, or talked in; the reason of `stop` when that comes first
  */
 export async function runCall(command: CallCommand, surroundings: CallSurroundings): Promise<CallView> {
   const { rest, reporter, clock, stop } = surroundings;
   if (typeof command.record === 'string') await requireFolder(command.record);
-  // Before the call is made: without anything to say it is of no use.
+  // Prepares the sounds before it makes the call, which is of no use without anything to say.
   const sounds = await prepare(command);
   const made = await makeCall(rest, command, stop);
   reporter.called(made);
@@ -103,7 +103,7 @@ interface Talk {
   readonly sounds: readonly Sound[];
 }
 
-/** @returns whether an agent was there */
+/** @returns whether an agent joined */
 async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surroundings, sounds }: Talk): Promise<boolean> {
   const { reporter, clock, path, stop } = surroundings;
   const turns = new TurnTaking(clock);
@@ -166,7 +166,7 @@ function microphone(audio: OutgoingAudio, { reporter, path }: Pick<CallSurroundi
   });
 }
 
-/** Each when the agent has finished, and the last answer heard to its end. */
+/** Says each utterance when the agent has finished, and hears the last answer to its end. */
 async function recite(
   sounds: readonly Sound[],
   {

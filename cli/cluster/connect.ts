@@ -1,15 +1,15 @@
-/** How commands reach the cluster, and what they say when they can't. */
+/** Connects commands to the cluster, and says what to do when it can't. */
 import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 
-/** Owner of the fields that commands write. */
+/** This manager owns the fields that commands write. */
 export const FIELD_MANAGER = 'parley-cli';
 
 export interface ClusterOptions {
   /** Kubeconfig file; KUBECONFIG by default. */
   readonly path?: string | undefined;
   readonly context?: string | undefined;
-  /** What to do when the API server refuses. */
+  /** Says what to do when the API server refuses. */
   readonly forbiddenCure: string;
   readonly unreachableCure?: string;
 }

@@ -1,4 +1,4 @@
-/** Which resource definitions the cluster has, compared with those of this version of Parley. */
+/** Compares the resource definitions that the cluster has with those of this version of Parley. */
 import { isDeepStrictEqual } from 'node:util';
 
 import { toCustomResourceDefinition } from '../../crds/generator/crd.ts';
@@ -17,9 +17,9 @@ export interface DefinitionFacts {
   readonly name: string;
   /** `refused`: this user may not read it. `outdated`: it doesn't serve the version of this program. */
   readonly state: 'same' | 'different' | 'outdated' | 'unestablished' | 'missing' | 'refused';
-  /** Why the API server doesn't serve it. */
+  /** Says why the API server doesn't serve it. */
   readonly message?: string;
-  /** Served ones. */
+  /** Versions that are served. */
   readonly versions: readonly string[];
   /** Versions that objects are kept in. */
   readonly storedVersions?: readonly string[];

@@ -1,4 +1,4 @@
-/** The kinds of Kubernetes itself that commands use. */
+/** Describes the kinds of Kubernetes itself that commands use. */
 import type { ResourceDescriptor } from '../../kube/index.ts';
 
 const of = (group: string, version: string, kind: string, plural: string, namespaced = true): ResourceDescriptor => ({

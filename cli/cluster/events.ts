@@ -1,4 +1,4 @@
-/** Events of Kubernetes, in the one form in which commands show them. */
+/** Reads events of Kubernetes in the one form in which commands show them. */
 import type { KubeObject } from '../../kube/index.ts';
 import { builtIn } from './descriptors.ts';
 import type { ListFilter, Reader } from './reader.ts';
@@ -29,7 +29,7 @@ export interface ListedEvent {
   readonly report: EventReport;
 }
 
-/** Oldest first; `undefined` where they may not be listed. */
+/** Returns the oldest first; `undefined` where they may not be listed. */
 export async function readEvents(
   reader: Reader,
   filter: Pick<ListFilter, 'namespace' | 'fieldSelector'>,

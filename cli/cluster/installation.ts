@@ -10,7 +10,7 @@ export const labels = {
   chart: 'helm.sh/chart',
 } as const;
 
-/** Of every object of the chart, whatever the release is called. */
+/** Every object of the chart has this label, whatever the release is called. */
 export const INSTALLED = 'app.kubernetes.io/part-of=parley';
 
 interface Container {
@@ -49,13 +49,13 @@ export interface ContainerStatus {
   readonly state?: Readonly<Record<string, { readonly reason?: string; readonly message?: string; readonly exitCode?: number }>>;
 }
 
-/** Where to look for an installation: a namespace that is named, else everywhere, else the places one may see. */
+/** Looks for an installation in the namespace that is named, else everywhere, else in the places one may see. */
 export interface InstallationScope {
   readonly systemNamespace?: string | undefined;
   readonly namespace: string;
 }
 
-/** The chart's objects of one kind. `undefined`: they can't be seen anywhere. */
+/** Returns the chart's objects of one kind; `undefined` where they can't be seen anywhere. */
 export async function installed<T extends KubeObject>(
   reader: Reader,
   descriptor: ResourceDescriptor,
@@ -65,7 +65,7 @@ export async function installed<T extends KubeObject>(
   if (systemNamespace !== undefined) return reader.list<T>(descriptor, { namespace: systemNamespace, labelSelector });
   const everywhere = await reader.list<T>(descriptor, { labelSelector });
   if (everywhere !== undefined) return everywhere;
-  // Who may only see a namespace may well be of the people who installed into it.
+  // A user who may see only a namespace may well be of the people who installed into it.
   const found = await Promise.all(
     [...new Set(['parley-system', namespace])].map((each) => reader.list<T>(descriptor, { namespace: each, labelSelector })),
   );

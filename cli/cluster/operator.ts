@@ -1,4 +1,4 @@
-/** Whether an operator is running, by its Lease. */
+/** Finds out by its Lease whether an operator is running. */
 import { leases, type Lease } from '../../kube/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
 import { installedDeployments, roleOf, type InstallationScope } from './installation.ts';
@@ -11,11 +11,11 @@ export interface OperatorReport {
 }
 
 export interface OperatorScope extends InstallationScope {
-  /** Where the Lease is when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
+  /** Namespace of the Lease when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
   readonly leaseNamespace: string;
 }
 
-/** The operator of the installation; of several, one that is not running. */
+/** Returns the operator of the installation; of several, one that is not running. */
 export async function findOperator(reader: Reader, scope: OperatorScope, now: number): Promise<OperatorReport> {
   const deployments = (await installedDeployments(reader, scope)) ?? [];
   const homes = new Set(deployments.flatMap((each) => (roleOf(each) === 'operator' ? [each.metadata.namespace ?? ''] : [])));
@@ -27,7 +27,7 @@ export async function findOperator(reader: Reader, scope: OperatorScope, now: nu
   );
 }
 
-/** @param where.installed whether the operator is known to be installed in this namespace: then it must have a Lease */
+/** @param where.installed true if the operator is known to be installed in this namespace: then it must have a Lease */
 export async function readOperator(
   reader: Reader,
   { namespace, installed, now }: { readonly namespace: string; readonly installed: boolean; readonly now: number },

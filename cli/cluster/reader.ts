@@ -7,11 +7,11 @@ import { UserError } from '../../platform/user-error.ts';
 import { FIELD_MANAGER } from './connect.ts';
 
 export interface ListFilter {
-  /** All namespaces where absent. */
+  /** Namespace to read; all of them where absent. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Values never enter memory: for Secrets. */
+  /** True for Secrets: their values never enter memory. */
   readonly metadataOnly?: boolean;
 }
 
@@ -25,14 +25,14 @@ export class Reader {
   readonly #notes = new Set<string>();
   readonly #lists = new Map<string, Promise<readonly Stored<KubeObject>[] | undefined>>();
   #version: Promise<ServerVersion> | undefined;
-  /** What may not be listed, by where. */
+  /** Plural names of the kinds that may not be listed, by where. */
   readonly #unlisted = new Map<string, Set<string>>();
 
   constructor(transport: Transport) {
     this.transport = transport;
   }
 
-  /** What could not be looked at, and why, each once. */
+  /** Notes on what could not be looked at, and why, each once. */
   get notes(): readonly string[] {
     const unlisted = [...this.#unlisted].map(([where, plurals]) => `you may not list ${[...plurals].sort().join(', ')}${where}`);
     return [...unlisted, ...this.#notes];
@@ -42,12 +42,12 @@ export class Reader {
     this.#notes.add(text);
   }
 
-  /** Of the API server. */
+  /** Returns the version of the API server. */
   version(): Promise<ServerVersion> {
     return (this.#version ??= this.transport.request({ method: 'GET', path: '/version', timeoutMs: 10_000 }));
   }
 
-  /** `undefined` where that may not be seen, or is nothing that the cluster knows. */
+  /** Returns `undefined` where the list may not be seen, or the cluster doesn't know the kind. */
   list<T extends KubeObject>(descriptor: ResourceDescriptor, filter: ListFilter = {}): Promise<readonly Stored<T>[] | undefined> {
     const key = JSON.stringify([descriptor.group, descriptor.plural, filter]);
     const list = this.#lists.get(key) ?? this.#list(descriptor, filter);
@@ -71,12 +71,12 @@ export class Reader {
     }
   }
 
-  /** `undefined` for what does not exist; `'refused'`, with a note, for what the user may not see. */
+  /** Returns `undefined` for what does not exist; `'refused'`, with a note, for what the user may not see. */
   get<T extends object>(path: string, what: string): Promise<T | 'refused' | undefined> {
     return this.allowed(what, () => this.transport.request<T>({ method: 'GET', path }));
   }
 
-  /** The same for any way of reading; the note ends with `consequence`. */
+  /** Does the same for any way of reading; the note ends with `consequence`. */
   async allowed<T>(what: string, read: () => Promise<T>, consequence = ''): Promise<T | 'refused' | undefined> {
     try {
       return await read();

@@ -21,7 +21,7 @@ interface CallFlags {
   readonly quiet?: true;
 }
 
-/** A call that ended as an error. */
+/** Exit code for a call that ended as an error. */
 const CALL_FAILED = 3;
 const help = `
 Prints the transcript while you talk, then the latencies of the answers and why the call ended.
@@ -38,7 +38,7 @@ Examples:
 `;
 
 export function registerCall(program: Command): void {
-  // In the order of the command line, over both options.
+  // Utterances in the order of the command line, over both options.
   const script: Utterance[] = [];
   program
     .command('call')
@@ -66,7 +66,7 @@ export function registerCall(program: Command): void {
     .addOption(new Option('--quiet', 'print only the result').conflicts(['json', 'output']))
     .addHelpText('after', help)
     .action(async (agent: string, flags: CallFlags) => {
-      // LiveKit's client logs to standard output, which is for results; what goes wrong is said by the command.
+      // LiveKit's client logs to standard output, which is for results; the command itself reports what goes wrong.
       const stdout = Object.getOwnPropertyDescriptor(process, 'stdout')!;
       const nowhere = createWriteStream(devNull, { fd: openSync(devNull, 'w') });
       Object.defineProperty(process, 'stdout', { value: nowhere, configurable: true });

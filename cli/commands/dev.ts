@@ -11,7 +11,7 @@ interface DevFlags {
   readonly reset?: true;
   readonly org?: string;
   readonly ipc?: true;
-  /** False with `--no-call`. */
+  /** This is false with `--no-call`. */
   readonly call: boolean;
   readonly apiPort?: number;
   readonly kubePort?: number;

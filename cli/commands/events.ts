@@ -40,7 +40,7 @@ export function registerEvents(program: Command): void {
     });
 }
 
-/** What these print anyway. */
+/** These commands print lines anyway. */
 const linesOption = (): Option => new Option('-o, --output <format>', 'json: each event as a line of JSON (the default)').choices(['json']);
 
 interface EmitOptions {

@@ -33,7 +33,7 @@ export function registerImport(program: Command): void {
           import('../../platform/user-error.ts'),
         ]);
         const planned = planImport(await readDocuments(paths), options.org);
-        // What an export that failed leaves behind: nothing would be a success.
+        // A failed export leaves an empty file behind: to apply nothing would look like a success.
         if (planned.length === 0)
           throw new UserError(`there is no object in ${paths.join(', ')}`, { cure: 'write one with `parley export`' });
         const dryRun = options.dryRun === true;
@@ -51,7 +51,7 @@ export function registerImport(program: Command): void {
             }),
           );
         } finally {
-          // Also those beside one that was refused.
+          // The result names also the objects that were applied beside a refused one.
           if (wantsData(options)) await printData(options, { dry_run: dryRun, applied });
         }
       },

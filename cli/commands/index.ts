@@ -28,7 +28,7 @@ import { registerWebhooks } from './webhooks.ts';
 /** Adds one subcommand to the program; its work is imported when it runs, so that `parley --help` is quick. */
 export type Register = (program: Command) => void;
 
-/** In the order of `parley --help`. */
+/** Commands in the order of `parley --help`. */
 export const commands: readonly Register[] = [
   registerDev,
   registerRoles,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import { examples } from '../grammar.ts';
 
-/** What only the plugin has. */
+/** Only the plugin has these commands. */
 export const PLUGIN_COMMANDS: readonly string[] = ['kubectl status', 'kubectl logs', 'kubectl calls', 'kubectl report'];
 
 export function registerKubectl(program: Command): void {

@@ -13,7 +13,7 @@ interface DeleteFlags extends OutputFlags {
   readonly deleteNamespace?: true;
 }
 
-/** In days. Commander takes null for no value. */
+/** A number of days, or 'forever': commander takes null for no value. */
 type Period = number | 'forever';
 
 interface RetentionFlags extends OutputFlags {

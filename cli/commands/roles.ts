@@ -9,7 +9,7 @@ interface RoleCommand {
   readonly load: () => Promise<(options: RoleOptions) => Promise<void>>;
 }
 
-/** In the order of `parley --help`. */
+/** Roles in the order of `parley --help`. */
 const ROLES: Readonly<Record<string, RoleCommand>> = {
   operator: {
     does: 'reconcile Agents, Tools, PhoneNumbers, KnowledgeBases, WebhookSubscriptions and AgentTests',

@@ -83,7 +83,7 @@ export function registerTest(program: Command): void {
     });
 }
 
-/** The first of these options that the command line has, as it is typed. */
+/** Returns the first of these options that the command line has, as it is typed. */
 function givenOf(command: Command, isOne: ReadonlySet<string>): string | undefined {
   const given = command.options.find((option) => {
     const name = option.attributeName();

@@ -98,7 +98,7 @@ function addRedeliver(webhooks: Command): void {
           if (!wantsData(options)) process.stdout.write(`${id} ${delivery.status}, to ${delivery.subscription_id}\n`);
         }
       } finally {
-        // Also those before one that can't be sent.
+        // The result names also the deliveries before one that can't be sent.
         if (wantsData(options)) await printData(options, sent);
       }
     });
@@ -185,7 +185,7 @@ function addReceive(webhooks: Command): void {
     });
 }
 
-/** Longer than any attempt may take, in milliseconds. */
+/** Longest wait for the first attempt, in milliseconds: no attempt may take longer. */
 const FIRST_ATTEMPT_MS = 40_000;
 
 async function tools() {

@@ -12,7 +12,7 @@ Examples:
 `;
 
 export interface CompletionOptions {
-  /** The program, as it is typed where the script is used: `parley`, `kubectl-parley`. */
+  /** Name of the program as it is typed where the script is used: `parley`, `kubectl-parley`. */
   readonly typed: string;
   readonly io: () => Io;
   readonly plugin?: PluginOf;

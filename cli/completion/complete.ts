@@ -1,6 +1,7 @@
 /**
- * What fits behind `parley …` or `kubectl parley …` when the user presses Tab. kubectl runs `kubectl_complete-parley` for it and reads its output as
- * that of its own `__complete`: one candidate a line, with a tab in front of a description, and a directive at the end.
+ * Suggests what fits behind `parley …` or `kubectl parley …` when the user presses Tab. kubectl runs `kubectl_complete-parley` for it and
+ * reads its output as that of its own `__complete`: one candidate a line, with a tab in front of a description, and a directive at the
+ * end.
  */
 import { existsSync } from 'node:fs';
 
@@ -21,23 +22,23 @@ import { withConnection, type ConnectionFlags } from '../kubectl/connection.ts';
 import { builtIn } from '../cluster/descriptors.ts';
 import type { Io } from '../kubectl/io.ts';
 
-/** Of cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
+/** Cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
 const NO_FILES = 4;
 const NO_BLANK = 2;
 const FILES = 0;
 const FILE_ARGUMENTS: ReadonlySet<string> = new Set(['files', 'folder', 'paths']);
 
-/** Arguments and values that are organisations. */
+/** Selects the namespaces that are organisations. */
 const isOrganization = `${wellKnown.organizationLabel}=true`;
 
-/** Arguments and values that are names of resources. */
+/** Kinds whose objects complete these arguments and values. */
 const NAMED_KINDS: Readonly<Record<string, KindDefinition>> = {
   agent: agentKind,
   'knowledge-base': knowledgeBaseKind,
   subscription: webhookSubscriptionKind,
 };
 
-/** The shell waits for the answer, in milliseconds. */
+/** Longest time that the shell waits for the answer, in milliseconds. */
 const TIMEOUT_MS = 3_000;
 
 export interface Completion {
@@ -45,10 +46,10 @@ export interface Completion {
   readonly directive: number;
 }
 
-/** The program whose commands stand behind `parley kubectl`. */
+/** Returns the program whose commands stand behind `parley kubectl`. */
 export type PluginOf = (io: Io) => Promise<Command>;
 
-/** @param words what stands behind the name of the program; the last of them is what is being written */
+/** @param words the words behind the name of the program; the last of them is being written */
 export async function complete(program: Command, words: readonly string[], io: Io, plugin?: PluginOf): Promise<Completion> {
   const typed = words.at(-1) ?? '';
   const before = words.slice(0, -1);
@@ -76,12 +77,12 @@ export async function complete(program: Command, words: readonly string[], io: I
   return argumentsOf(command, typed, before, io);
 }
 
-/** The command that the words have come to. */
+/** Finds the command that the words have come to. */
 function commandIn(program: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => command.commands.find((each) => each.name() === word) ?? command, program);
 }
 
-/** As kubectl reads it. */
+/** Formats the candidates as kubectl reads them. */
 export function printCompletion({ candidates, directive }: Completion): string {
   return `${candidates.map((candidate) => `${candidate}\n`).join('')}:${directive}\n`;
 }
@@ -113,7 +114,7 @@ async function argumentsOf(command: Command, typed: string, before: readonly str
   );
 }
 
-/** The arguments of the command that stand there already: neither flags nor their values, which a flag of another command is taken to have. */
+/** Returns the arguments that stand there already: no flags and none of their values, which another command's flag is taken to have. */
 function argumentsIn(command: Command, words: readonly string[]): readonly string[] {
   const own = words.slice(words.lastIndexOf(command.name()) + 1);
   const isValue = (flag: string): boolean => {
@@ -123,7 +124,7 @@ function argumentsIn(command: Command, words: readonly string[]): readonly strin
   return own.filter((word, index) => !word.startsWith('-') && !isValue(own[index - 1] ?? ''));
 }
 
-/** Names of AgentTests: in the files that the command line names, else in the cluster. */
+/** Returns names of AgentTests: of the files that the command line names, else of the cluster. */
 async function testNames(command: Command, before: readonly string[], io: Io): Promise<readonly string[]> {
   const paths = argumentsIn(command, before).filter((path) => existsSync(path));
   if (paths.length === 0) return names(agentTestKind.descriptor, before, io);
@@ -194,7 +195,7 @@ async function names(
   }
 }
 
-/** The flags that say which cluster and namespace are meant. */
+/** Picks the flags that say which cluster and namespace are meant. */
 function flagsIn(words: readonly string[]): ConnectionFlags {
   const value = (...flags: readonly string[]): string | undefined => {
     const at = words.findLastIndex((word) => flags.includes(word));

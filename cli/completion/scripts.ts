@@ -5,7 +5,7 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** @param program as it is typed */
+/** @param program its name as it is typed */
 export function completionScript(shell: Shell, program: string): string {
   return SCRIPTS[shell].replaceAll('PROGRAM', program).replaceAll('FUNCTION', `_${program.replaceAll('-', '_')}_complete`);
 }

@@ -1,18 +1,18 @@
-/** Whether this kubeconfig's user may do what it has to. */
+/** Checks whether this kubeconfig's user may do what it has to. */
 import type { Transport } from '../../kube/index.ts';
 import { listOrganizations } from '../cluster/organizations.ts';
 import type { Reader } from '../cluster/reader.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { accessOf, type Audience, type Question, questionsOf } from './permissions.ts';
 
-/** So many are asked about; what is missing in one is missing in most. */
+/** Most organisations that are asked about: a permission that is missing in one is missing in most. */
 const MAX_ORGANIZATIONS = 20;
 const AT_ONCE = 16;
 
 export interface AccessOptions {
   /** The role or person whose permissions are checked. */
   readonly audience: Audience;
-  /** Of an installation that has but one. */
+  /** Namespace of an installation that has but one. */
   readonly namespace?: string | undefined;
   /** Namespaces of organisations; where absent, those that this user can list. */
   readonly organizations?: readonly string[] | undefined;
@@ -31,7 +31,7 @@ type Organizations = readonly string[] | undefined;
 async function organizationsOf(reader: Reader, { namespace, organizations }: AccessOptions): Promise<Organizations> {
   if (namespace !== undefined) return [namespace];
   if (organizations !== undefined) return organizations;
-  // What else is wrong with the server, the next check says.
+  // The next check reports what else is wrong with the server.
   const namespaces = await listOrganizations(reader).catch(() => undefined);
   return namespaces?.map(({ metadata }) => metadata.name);
 }
@@ -70,7 +70,7 @@ async function checkPermissions(transport: Transport, options: AccessOptions, or
   return permissions.ok(`all ${questions.length} that ${who} need${audience === 'installer' ? '' : 's'}${more}`);
 }
 
-/** `patch agents.parley.dev; in acme: get secrets`. */
+/** Formats `patch agents.parley.dev; in acme: get secrets`. */
 function describeMissing(missing: readonly Question[]): string {
   return [...Map.groupBy(missing, ({ namespace }) => namespace)]
     .map(([namespace, questions]) => {

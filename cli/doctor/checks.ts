@@ -1,4 +1,4 @@
-/** Every check that `parley doctor` makes. Each has a section of its name in docs/operations/troubleshooting.md. */
+/** Lists every check that `parley doctor` makes. Each has a section of its name in docs/operations/troubleshooting.md. */
 export const checks = {
   'node-js': 'Node.js',
   platform: 'platform',
@@ -29,7 +29,7 @@ export const checks = {
   clocks: 'clocks',
 } as const;
 
-/** In lower case with hyphens: it is the anchor of the section, and stays what it is. */
+/** Names in lower case with hyphens: they are anchors of sections, and never change. */
 export type CheckId = keyof typeof checks;
 
 export const checkIds = Object.keys(checks) as readonly CheckId[];

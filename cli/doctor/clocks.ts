@@ -1,8 +1,8 @@
-/** Whether the servers have the same time: tokens, signatures and leases of one clock are judged by another. */
+/** Checks whether the servers have the same time: one clock judges tokens, signatures and leases of another. */
 import { type Finding, findingsOf } from './finding.ts';
 import type { ClockReading } from './postgres.ts';
 
-/** In milliseconds; Kubernetes answers whole seconds. */
+/** Smallest difference that is worth knowing, in milliseconds; Kubernetes answers whole seconds. */
 const WORTH_KNOWING = 2_000;
 const TOO_MUCH = 30_000;
 
@@ -19,7 +19,7 @@ export function checkClocks(readings: readonly ClockReading[]): Finding {
   return Math.abs(worst.ms) >= WORTH_KNOWING ? clocks.warn(detail, cure) : clocks.ok(detail);
 }
 
-/** Of the server's clock against this machine's; 0 within the precision of the reading. */
+/** Returns how far the server's clock is ahead of this machine's, in milliseconds; 0 within the precision of the reading. */
 function skewOf({ at, asked, answered, step }: ClockReading): number {
   if (at > answered) return Math.round(at - answered);
   if (at + step < asked) return Math.round(at + step - asked);

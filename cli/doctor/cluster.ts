@@ -1,4 +1,4 @@
-/** Whether a cluster, a database and a Temporal server are what Parley needs, seen with the configuration of this shell. */
+/** Checks whether a cluster, a database and a Temporal server are what Parley needs, with the configuration of this shell. */
 import { kinds, VERSION, type KindDefinition } from '../../crds/index.ts';
 import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../kube/index.ts';
 import { readDefinition } from '../cluster/definitions.ts';
@@ -7,7 +7,7 @@ import { type AccessOptions, checkAccess } from './access.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { ClockReading } from './postgres.ts';
 
-/** As the chart: the first in which selectable fields need no switch. */
+/** The chart requires the same version: the first in which selectable fields need no switch. */
 export const OLDEST_MINOR = 31;
 
 export interface ClusterCheckOptions extends AccessOptions {
@@ -15,7 +15,7 @@ export interface ClusterCheckOptions extends AccessOptions {
   readonly onClock?: (reading: ClockReading) => void;
 }
 
-/** Of the cluster that the environment's kubeconfig names. */
+/** Checks the cluster that the environment's kubeconfig names. */
 export async function* checkOwnCluster(options: ClusterCheckOptions): AsyncGenerator<Finding> {
   let transport: Transport;
   try {
@@ -80,7 +80,7 @@ async function readClock(transport: Transport, { onClock }: ClusterCheckOptions)
     const at = Date.parse(metadata?.creationTimestamp ?? '');
     if (!Number.isNaN(at)) onClock({ of: 'the API server', at, asked, answered: Date.now(), step: 1_000 });
   } catch (error) {
-    // Some clusters don't offer it; what else is wrong with the server, the other checks say.
+    // Some clusters don't offer it; the other checks report what else is wrong with the server.
     if (!(error instanceof KubeError)) throw error;
   }
 }

@@ -1,26 +1,26 @@
-/** What one check of `parley doctor` says. */
+/** The result of one check of `parley doctor`. */
 import { checks, type CheckId } from './checks.ts';
 
 export interface Finding {
-  /** Which check it is; its section in docs/operations/troubleshooting.md has the same name. */
+  /** Id of the check; its section in docs/operations/troubleshooting.md has the same name. */
   readonly check: CheckId;
-  /** What was looked at, in a few words. */
+  /** Says in a few words what was looked at. */
   readonly name: string;
   /** `warn` is worth knowing and stops nothing. */
   readonly outcome: 'ok' | 'warn' | 'fail';
   readonly detail: string;
-  /** What to do, as a command or one sentence. */
+  /** Says what to do, as a command or one sentence. */
   readonly cure?: string;
 }
 
-/** The findings of one check. */
+/** Builds the findings of one check. */
 export interface Findings {
   ok(detail: string): Finding;
   warn(detail: string, cure?: string): Finding;
   fail(detail: string, cure: string): Finding;
 }
 
-/** @param name what was looked at, where the check looks at more than one thing */
+/** @param name names what was looked at, where the check looks at more than one thing */
 export function findingsOf(check: CheckId, name: string = checks[check]): Findings {
   return {
     ok: (detail) => ({ check, name, outcome: 'ok', detail }),
@@ -31,7 +31,7 @@ export function findingsOf(check: CheckId, name: string = checks[check]): Findin
 
 const marks = { ok: '✓', warn: '!', fail: '✗' } as const;
 
-/** One line for a person, and one below it with the cure. */
+/** Formats one line for a person, and one below it with the cure. */
 export function describeFinding(finding: Finding): string {
   return `${marks[finding.outcome]} ${finding.name}: ${finding.detail}\n${finding.cure === undefined ? '' : `    → ${finding.cure}\n`}`;
 }

@@ -1,4 +1,4 @@
-/** The checks of `parley doctor`. */
+/** Runs the checks of `parley doctor`. */
 import { randomUUID } from 'node:crypto';
 
 import { awakeClock, withTimeout } from '../../platform/clock.ts';
@@ -15,21 +15,24 @@ import { checkFileStorage, checkMediaServer, checkPublicUrl, checkNameServers, c
 export { describeFinding, type Finding } from './finding.ts';
 export type { Audience } from './permissions.ts';
 
-/** For one check of a server, in milliseconds. */
+/** Longest time for one check of a server, in milliseconds. */
 const LONGEST = 45_000;
 
 export interface DoctorOptions {
-  /** As of a role: `KUBECONFIG`, `DATABASE_URL` and the others. */
+  /** Environment of a role: `KUBECONFIG`, `DATABASE_URL` and the others. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The audience whose permissions the kubeconfig should have; `installer` by default. */
   readonly audience?: Audience;
   /** Namespaces of organisations that are looked into; by default those that this user can list, at most 20. */
   readonly organizations?: readonly string[] | undefined;
-  /** Look at this machine, and its working directory, as the home of a local stack, and at no installation; by default where the environment names no cluster. */
+  /**
+   * True to look at this machine, and its working directory, as the home of a local stack, and at no installation; by default where the
+   * environment names no cluster.
+   */
   readonly machine?: boolean;
 }
 
-/** Each finding as soon as it is made. Never throws for what is wrong with the installation: that is a finding. */
+/** Yields each finding as soon as it is made. Never throws for what is wrong with the installation: that is a finding. */
 export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding> {
   const { env, audience = 'installer' } = options;
   // A pod has its service account instead of a file.
@@ -77,7 +80,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
 
 const isEmpty = (value: string | undefined): boolean => value === undefined || value === '';
 
-/** A server that never answers does not hold up the other checks. */
+/** Limits each check: a server that never answers does not hold up the others. */
 async function inTime(check: CheckId, finding: Promise<Finding>): Promise<Finding> {
   const cure = 'it can be reached and does not answer: look at its own log, and at what stands between';
   return (await withTimeout(awakeClock, LONGEST, finding)) ?? findingsOf(check).fail(`no answer within ${LONGEST / 1_000} s`, cure);

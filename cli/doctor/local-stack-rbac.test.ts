@@ -27,7 +27,7 @@ const manifests = readdirSync(folder).flatMap((file) =>
   parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map((document) => document.toJS() as Manifest),
 );
 
-/** Of the local stack: in every namespace, what the chart binds in those of organisations. */
+/** The local stack's roles may do in every namespace what the chart binds in those of organisations. */
 it.each(ROLE_NAMES)('lets the %s do what it may in a cluster, and nothing else', (role) => {
   const granted = manifests
     .filter(({ subjects }) => subjects?.some(({ name }) => name === `parley-${role}`))

@@ -1,4 +1,4 @@
-/** Whether this machine can run the local stack, and where its programs would come from. */
+/** Checks whether this machine can run the local stack, and where its programs would come from. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
@@ -23,13 +23,13 @@ export interface MachineOptions {
 }
 
 const GIGABYTE = 1e9;
-/** All programs in the cache, and a stack's data. */
+/** Space for all programs in the cache, and a stack's data. */
 const diskNeeded = 3 * GIGABYTE;
-/** What Go's build and module caches add. */
+/** Space that Go's build and module caches add. */
 const diskToBuild = 7 * GIGABYTE;
 const memoryNeeded = 3 * GIGABYTE;
 
-/** The checks in the order in which a start would meet them. */
+/** Makes the checks in the order in which a start would meet them. */
 export async function* checkMachine(options: MachineOptions): AsyncGenerator<Finding> {
   const major = Number(process.versions.node.split('.')[0]);
   yield major >= 24
@@ -96,7 +96,7 @@ async function checkProgram(
   return { finding: program.fail(`is not available: ${passedOver.join('; ')}`, cureFor(spec)), fromSource: false };
 }
 
-/** Why an offer can't be taken up; a release needs its server to be reachable. */
+/** Says why an offer can't be taken up; a release needs its server to be reachable. */
 async function problemOf(offer: Offer): Promise<string | undefined> {
   if (offer.path !== undefined) return undefined;
   if (offer.obtain === undefined) return offer.detail;

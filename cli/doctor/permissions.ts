@@ -1,4 +1,4 @@
-/** What each role has to be allowed: the rules of the chart (a test compares them), as questions to the API server. */
+/** Lists what each role has to be allowed: the rules of the chart (a test compares them), as questions to the API server. */
 import { GROUP, kinds } from '../../crds/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
 import { ROLE_NAMES, type RoleName } from '../../platform/role-names.ts';
@@ -7,8 +7,8 @@ import { ROLE_NAMES, type RoleName } from '../../platform/role-names.ts';
 export type Audience = 'installer' | RoleName;
 
 /**
- * `cluster`: of objects that have no namespace. `everywhere`: in all namespaces, or in the one of an installation that has but one.
- * `organization`: in the namespaces of organisations alone. `lease`: where the operator's Lease is.
+ * Names where a permission is needed. `cluster`: for objects that have no namespace. `everywhere`: in all namespaces, or in the one of an
+ * installation that has but one. `organization`: in the namespaces of organisations alone. `lease`: where the operator's Lease is.
  */
 export type AccessScope = 'cluster' | 'everywhere' | 'organization' | 'lease';
 
@@ -18,20 +18,20 @@ export interface Access {
   readonly group: string;
   /** `agents` or `agents/status`. */
   readonly resource: string;
-  /** The only object that is meant. */
+  /** Name of the only object that is meant. */
   readonly name?: string;
 }
 
-/** One question: may I? */
+/** Asks the API server: may I? */
 export interface Question extends Omit<Access, 'place'> {
-  /** Absent: in all of them. */
+  /** Absent for all namespaces. */
   readonly namespace?: string;
 }
 
 export interface AccessNamespaces {
-  /** Of an installation that has but one (`PARLEY_NAMESPACE`). */
+  /** Namespace of an installation that has but one (`PARLEY_NAMESPACE`). */
   readonly namespace?: string | undefined;
-  /** Namespaces of organisations; what is in `namespace` counts instead of them. */
+  /** Namespaces of organisations; `namespace` counts instead of them. */
   readonly organizations: readonly string[];
   readonly leaseNamespace: string;
 }
@@ -87,21 +87,21 @@ const installer: readonly Access[] = [
   ),
   ...every('cluster', '', ['namespaces'], ['create', 'patch']),
   ...every('everywhere', 'rbac.authorization.k8s.io', ['roles', 'rolebindings'], ['get', 'create', 'patch']),
-  // What the chart adds to Kubernetes' role `edit`, in addition to what the roles may do.
+  // The chart adds this to Kubernetes' role `edit`, in addition to what the roles may do.
   ...every('everywhere', GROUP, plurals, ['deletecollection']),
 ];
 
-/** What `audience` has to be allowed, without repetitions. */
+/** Returns what `audience` has to be allowed, without repetitions. */
 export function accessOf(audience: Audience): readonly Access[] {
   if (audience !== 'installer') return ofRoles[audience];
-  // Who grants something has to be allowed it; and a ClusterRole for organisations is granted before there are any.
+  // A user who grants something has to be allowed it; and a ClusterRole for organisations is granted before there are any.
   const granted = ROLE_NAMES.flatMap((role) => ofRoles[role]).map((access) =>
     access.place === 'organization' ? everywhere(access) : access,
   );
   return distinct([...installer, ...granted]);
 }
 
-/** What to ask the API server. */
+/** Returns the questions for the API server. */
 export function questionsOf(
   accesses: readonly Access[],
   { namespace, organizations, leaseNamespace }: AccessNamespaces,

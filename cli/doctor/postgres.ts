@@ -1,4 +1,4 @@
-/** Postgres, with the configuration of this shell. */
+/** Checks Postgres with the configuration of this shell. */
 import { Client } from 'pg';
 
 import { maskUrl } from '../../platform/masking.ts';
@@ -6,7 +6,7 @@ import { migrationStatus } from '../../store/index.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
 const OLDEST_POSTGRES = 160_000;
-/** What Parley's statements run as; see docs/adr/0003-row-level-security.md. */
+/** Parley's statements run as these roles; see docs/adr/0003-row-level-security.md. */
 const databaseRoles = ['parley_app', 'parley_directory', 'parley_dispatcher'];
 
 interface Server {

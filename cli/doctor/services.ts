@@ -1,4 +1,4 @@
-/** The servers other than Postgres, with the configuration of this shell. */
+/** Checks the servers other than Postgres with the configuration of this shell. */
 import { Readable } from 'node:stream';
 import { promises as dns } from 'node:dns';
 
@@ -90,7 +90,7 @@ export async function checkMediaServer(config: Config): Promise<Finding> {
   }
 }
 
-/** Of the api, which knows no other address for the links that it gives out. */
+/** Checks the api's public URL: the api knows no other address for the links that it gives out. */
 export function checkPublicUrl({ PARLEY_PUBLIC_URL: url, LIVEKIT_URL: media }: Pick<Config, 'PARLEY_PUBLIC_URL' | 'LIVEKIT_URL'>): Finding {
   const links = findingsOf('public-url');
   if (url !== undefined) return links.ok(url);
@@ -103,7 +103,7 @@ export function checkPublicUrl({ PARLEY_PUBLIC_URL: url, LIVEKIT_URL: media }: P
       );
 }
 
-/** A name of its own for each look, so that two that look at once don't meet. */
+/** Uses a name of its own for each look, so that two that look at once don't meet. */
 export async function checkFileStorage(url: string, options: { readonly isSet: boolean; readonly id: string }): Promise<Finding> {
   const files = findingsOf('file-storage');
   if (!options.isSet)
@@ -153,7 +153,7 @@ const unused = {
   query: () => Promise.reject(new Error('Milvus asks no database')),
 };
 
-/** A server that answers that a name does not exist works, too. */
+/** Accepts a server that answers that a name does not exist: it works, too. */
 export async function checkNameServers(servers: readonly string[]): Promise<Finding> {
   const findings = findingsOf('name-servers');
   const silent: string[] = [];
@@ -171,6 +171,6 @@ export async function checkNameServers(servers: readonly string[]): Promise<Find
   if (silent.length === 0 && asked.length > 0) return findings.ok(`${asked.join(', ')}, ${from}`);
   const detail = asked.length === 0 ? 'the system has none' : `${silent.join(', ')}, ${from}: no answer`;
   const cure = 'webhooks, tools and websites are found through them: set PARLEY_EGRESS_DNS_SERVERS to some that answer';
-  // From here they may be out of reach, and within reach of the roles; and one of several is enough.
+  // Name servers may be out of reach from here, and within reach of the roles; and one of several is enough.
   return servers.length > 0 && silent.length === asked.length ? findings.fail(detail, cure) : findings.warn(detail, cure);
 }

@@ -1,4 +1,4 @@
-/** Writes events for people who try receivers, in the transactions that real events are written in. */
+/** Writes events for people who try receivers, in the transactions in which real events are written. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { openStore, StoreError, type NewEvent, type Store } from '../../store/index.ts';
@@ -18,13 +18,13 @@ export interface EmitOptions {
   readonly workspace?: string | undefined;
   readonly payload?: string | undefined;
   readonly count: number;
-  /** A second; as fast as it goes where absent. */
+  /** Events a second; absent for as fast as possible. */
   readonly rate?: number | undefined;
 }
 
-/** What a body may have in bytes. */
+/** Largest body, in bytes. */
 const LARGEST_BODY = 1_048_576;
-/** A database that is restarted is waited for: what was printed is committed, and the rest follows. */
+/** Longest wait for a database that restarts: what was printed is committed, and the rest follows. */
 const WAIT_FOR_DATABASE_MS = 60_000;
 
 /** @throws UserError for an unknown name, a bad payload, an unknown organisation, or a database that stays away */
@@ -100,7 +100,7 @@ async function writeBatch(store: Pick<Store, 'webhooks'>, org: string, name: Eve
   try {
     await store.webhooks.insert(org, events);
   } catch (error) {
-    // Ids are given once: that they are there means that an earlier try was committed, whose answer was lost.
+    // Ids are given once: if they are there, an earlier try was committed, whose answer was lost.
     if (!(error instanceof StoreError) || error.kind !== 'conflict') throw error;
   }
   const committedAt = Date.now();

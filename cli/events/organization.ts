@@ -4,7 +4,8 @@ import { UserError } from '../../platform/user-error.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
 
 /**
- * A namespace becomes an organisation by its label alone, so that one without a row may be one all the same: it gets its row here.
+ * Requires an organisation. A namespace becomes one by its label alone, so that one without a row may be one all the same: it gets its row
+ * here.
  *
  * @throws UserError when it does not exist
  */

@@ -1,10 +1,10 @@
-/** What an event that a person makes says. */
+/** Builds the payload of an event that a person makes. */
 import { z } from 'zod';
 
 import { eventCatalogue, eventNames, isEventName, type EventName } from '../../events/catalogue.ts';
 import { UserError } from '../../platform/user-error.ts';
 
-/** @throws UserError with the names that there are */
+/** @throws UserError that lists the names */
 export function eventNameOf(given: string): EventName {
   if (isEventName(given)) return given;
   const near = eventNames.find((name) => name.toLowerCase() === given.toLowerCase());
@@ -65,8 +65,8 @@ const examples: { readonly [N in EventName]: z.input<(typeof eventCatalogue)[N][
 };
 
 /**
- * The payload as it is given, a JSON object of the caller's own making: receivers are tried with what their owner wants to see.
- * The event's own example, about the given agent, where none is given.
+ * Returns the given payload, a JSON object of the caller's own making: receivers are tried with what their owner wants to see.
+ * Without one it is the event's own example, about the given agent.
  *
  * @throws UserError for anything but a JSON object
  */

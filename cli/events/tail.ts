@@ -16,7 +16,7 @@ export interface TailOptions {
 }
 
 const PAGE = 500;
-/** Looks are this far apart at least, in milliseconds, and this far at most. */
+/** Shortest and longest time between two looks, in milliseconds. */
 const QUIET_MS = 150;
 const POLL_MS = 2_000;
 

@@ -1,12 +1,12 @@
-/** Which events were shown. Ids are times, and transactions are committed in another order than their ids were made. */
+/** Remembers which events were shown. Ids are times, and transactions are committed in another order than their ids were made. */
 
-/** Between the making of an id and the look that finds its event, in milliseconds; what takes longer isn't shown. */
+/** Longest time between the making of an id and the look that finds its event, in milliseconds; what takes longer isn't shown. */
 const LATEST_MS = 10_000;
 
 export class EventWindow {
   readonly #startedAt: number;
   #newest: number;
-  /** When each was made that may be met again. */
+  /** Ids that may be met again, with the time at which each was made. */
   readonly #seen = new Map<string, number>();
 
   /** @param startedAt events made before aren't shown; milliseconds since the epoch */
@@ -15,7 +15,7 @@ export class EventWindow {
     this.#newest = startedAt;
   }
 
-  /** The id behind which to look: far enough back for slow commits, and not before the beginning. Forgets what can't be met again. */
+  /** Returns the id behind which to look: far enough back for slow commits, and not before the beginning. Forgets older events. */
   from(): string {
     const at = Math.max(this.#startedAt, this.#newest - LATEST_MS);
     for (const [id, made] of this.#seen) if (made < at) this.#seen.delete(id);
@@ -23,7 +23,7 @@ export class EventWindow {
     return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
   }
 
-  /** True once for each id. */
+  /** Returns true once for each id. */
   isNew(id: string): boolean {
     if (this.#seen.has(id)) return false;
     const made = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -1,4 +1,4 @@
-/** `parley kb add`: a line for each file as it ends, a bar while files are on their way, a summary, and an exit code by outcome. */
+/** Runs `parley kb add`: prints a line for each file as it ends, a bar while files are on their way, a summary, and exits by outcome. */
 import { addDocuments, type AddedDocument } from '../../api/client/add-documents.ts';
 import type { DocumentUpload } from '../../api/client/prepare-uploads.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
@@ -14,10 +14,10 @@ export interface AddFilesOptions {
   readonly metadata: Readonly<Record<string, string>>;
   readonly skipExisting: boolean;
   readonly concurrency: number;
-  /** Until searches find the files. */
+  /** True to wait until searches find the files. */
   readonly wait: boolean;
   readonly format: Format;
-  /** Only the lines of what has failed. */
+  /** True to print only the lines of files that have failed. */
   readonly quiet: boolean;
 }
 
@@ -64,12 +64,12 @@ function countsOf(documents: readonly AddedDocument[]): Counts {
   return counts;
 }
 
-/** `doc_… completed manual.pdf`, with the reason of a failure. */
+/** Formats `doc_… completed manual.pdf`, with the reason of a failure. */
 function lineOf({ document_id: id, status, file, message }: AddedDocument, wide: boolean): string {
   return `${id ?? '-'} ${status} ${file}${wide || status === 'failed' ? `: ${message}` : ''}\n`;
 }
 
-/** `497 added, 3 failed: 500 files` */
+/** Formats `497 added, 3 failed: 500 files`. */
 function summaryOf(counts: Counts, files: number): string {
   const parts = [
     `${counts.completed} added`,

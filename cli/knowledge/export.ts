@@ -1,4 +1,4 @@
-/** Writes a knowledge base into a folder: what was put in, and what is found of it. */
+/** Writes a knowledge base into a folder: what was put in, and what searches find of it. */
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -10,11 +10,11 @@ import type { OfflineBase } from './offline.ts';
 import { documentFolder } from '../../knowledge/ingestion/clear-document.ts';
 
 const PAGE = 200;
-/** What an organisation knows is for the owner's eyes only, as a backup is. */
+/** The knowledge of an organisation is for the owner's eyes only, as a backup is. */
 const PRIVATE = { mode: 0o600 } as const;
 
 /**
- * A folder for each document, named by its id: `document.json`, `chunks.ndjson` and its stored files.
+ * Writes a folder for each document, named by its id: `document.json`, `chunks.ndjson` and its stored files.
  * @param onDocument called after each document
  * @returns how many documents there are
  */
@@ -58,7 +58,7 @@ function nameOf(key: string, { extension }: DocumentRecord): string {
   return name === 'file' && extension !== null ? `file.${extension}` : name;
 }
 
-/** What is indexed is made of the rest. */
+/** Leaves out the indexed text, which is made of the rest. */
 function shown(chunk: StoredChunk): Omit<StoredChunk, 'indexedText'> {
   const { ordinal, text, tokens, headingPath, page, sheet, url, firstRow, lastRow } = chunk;
   return { ordinal, text, tokens, headingPath, page, sheet, url, firstRow, lastRow };

@@ -1,4 +1,4 @@
-/** The files that `parley kb add` is given: by name, as folders, or on standard input. */
+/** Finds the files that `parley kb add` is given: by name, as folders, or on standard input. */
 import { openAsBlob } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -10,12 +10,12 @@ import { UserError } from '../../platform/user-error.ts';
 export interface FileSources {
   /** Files and folders; `-` is standard input. */
   readonly paths: readonly string[];
-  /** What the document on standard input is called. */
+  /** Name for the document on standard input. */
   readonly stdinName: string | undefined;
   readonly stdin: AsyncIterable<Uint8Array>;
 }
 
-/** Folders with everything below them but names that begin with a dot; each file once. What can't be read is found out when it is opened. */
+/** Lists each file once, in folders everything but names that begin with a dot. Opening a file finds out that it can't be read. */
 export async function findFiles({ paths, stdinName, stdin }: FileSources): Promise<readonly DocumentUpload[]> {
   const found = new Map<string, DocumentUpload>();
   for (const path of paths) {
@@ -33,9 +33,9 @@ export async function findFiles({ paths, stdinName, stdin }: FileSources): Promi
   return [...found.values()];
 }
 
-/** A folder without files is answered itself, to be reported like a bad file. */
+/** Yields a folder without files itself, to be reported like a bad file. */
 async function* filesAt(path: string): AsyncGenerator<string> {
-  // Refused for what is no folder, too.
+  // A path that is no folder is refused, too.
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   const visible = entries.filter(({ name }) => !name.startsWith('.'));
   if (visible.length === 0) yield path;

@@ -1,4 +1,4 @@
-/** What commands do to knowledge bases behind the API's back: straight in Postgres, the storage and Temporal. */
+/** Changes knowledge bases behind the API's back: straight in Postgres, the storage and Temporal. */
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import { createLogger } from '../../platform/logging.ts';
@@ -30,7 +30,7 @@ export async function withKnowledgeBase<T>(
   });
 }
 
-/** What the roles open of knowledge bases, for one command. */
+/** Opens for one command what the roles open of knowledge bases. */
 export async function withKnowledge<T>(store: Store, use: (knowledge: Knowledge) => Promise<T>): Promise<T> {
   const logger = createLogger({ role: 'cli', level: 'silent' });
   const knowledge = openKnowledge({ config: loadConfig(process.env), store, logger, registry: createRegistry({ role: 'cli', version }) });

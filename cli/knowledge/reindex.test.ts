@@ -27,7 +27,7 @@ function working(outcome: 'done' | 'failed' | 'endless', { left = { id: 'col_1' 
   } as unknown as OfflineBase;
 }
 
-/** Without pauses. */
+/** Waits take no time. */
 const clock: Clock = { ...systemClock, after: (_ms, callback) => systemClock.after(0, callback) };
 
 function watching() {

@@ -1,4 +1,4 @@
-/** `parley kb reindex`: starts the work, which a worker does, and watches it. */
+/** Runs `parley kb reindex`: it starts the work, which a worker does, and watches it. */
 import type { Clock } from '../../platform/clock.ts';
 import { pollUntil } from '../../platform/poll-until.ts';
 import { TemporalUnavailableError } from '../../platform/temporal/unavailable-error.ts';
@@ -7,11 +7,11 @@ import { INTERRUPTED } from '../interruptible.ts';
 import type { Progress } from '../progress-bar.ts';
 import type { OfflineBase } from './offline.ts';
 
-/** Between two looks, in milliseconds. */
+/** Time between two looks, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 
 export interface ReindexOptions {
-  /** Only start it. */
+  /** True to only start it. */
   readonly detach: boolean;
   readonly progress: Progress;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** What a search found, for a person. */
+/** A search result for a person. */
 
 export interface Hit {
   readonly chunk_id: string;
@@ -8,7 +8,7 @@ export interface Hit {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What the metadata of a hit may say about its place. */
+/** The part of a hit's metadata that may say its place. */
 interface Place {
   readonly page?: number;
   readonly sheet?: string;

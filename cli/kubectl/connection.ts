@@ -1,4 +1,4 @@
-/** kubectl's own flags, and the connection that they describe. */
+/** Reads kubectl's own flags, and connects as they say. */
 import type { Command } from 'commander';
 
 import type { KubeConfig, KubeRequest, Transport } from '../../kube/index.ts';
@@ -23,20 +23,20 @@ export interface ClusterConnection {
   readonly kubeConfig: KubeConfig;
   /** Name of the context that is used. */
   readonly context: string;
-  /** The one that is named, or that of the context. */
+  /** The namespace that is named, or that of the context. */
   readonly namespace: string;
   readonly allNamespaces: boolean;
   /** Namespace of the installation, where the command line names it. */
   readonly systemNamespace: string | undefined;
-  /** Where the operator's Lease is when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
+  /** Namespace of the operator's Lease when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
   readonly leaseNamespace: string;
-  /** Whether the command line says which cluster: what the shell has set for another one doesn't count then. */
+  /** True if the command line says which cluster: what the shell has set for another one doesn't count then. */
   readonly clusterNamed: boolean;
-  /** Whether the command line names the namespace. */
+  /** True if the command line names the namespace. */
   readonly namespaceNamed: boolean;
 }
 
-/** kubectl's flags of the same names; `-A` only where a command can look everywhere. */
+/** Adds kubectl's flags of the same names; `-A` only where a command can look everywhere. */
 export function addConnection(command: Command, options: { readonly allNamespaces?: boolean } = {}): Command {
   command.option('-n, --namespace <name>', 'the organisation: a namespace (default: that of the context)');
   if (options.allNamespaces === true) command.option('-A, --all-namespaces', 'look into all namespaces');
@@ -86,7 +86,7 @@ export async function withConnection<T>(
   });
 }
 
-/** Every request with what the flags say of all of them. */
+/** Gives every request what the flags say of all of them. */
 function asked(transport: Transport, { as, asGroup, requestTimeout }: ConnectionFlags, signal: AbortSignal): Transport {
   if (asGroup !== undefined && as === undefined) {
     throw new UserError('--as-group is given without --as', { cure: 'name the user too: --as <user>' });

@@ -1,13 +1,13 @@
-/** What a command is run with: everything outside of it that it may touch. */
+/** Everything outside of a command that it may touch. */
 export interface Io {
   readonly out: Sink;
   readonly err: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the person stands: the local stack is looked for from here. */
+  /** Folder in which the person stands: the local stack is looked for from here. */
   readonly folder: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  /** What the process ends with; 0 unless it is set. */
+  /** Sets the exit code of the process, which is 0 otherwise. */
   readonly exit: (code: number) => void;
   /** Aborts when the person presses Ctrl-C. */
   readonly signal: AbortSignal;

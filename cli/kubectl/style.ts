@@ -1,4 +1,4 @@
-/** Colours for a terminal, and none for anything else. */
+/** Colours texts for a terminal, and for nothing else. */
 import { styleText } from 'node:util';
 
 import type { Io } from './io.ts';
@@ -13,7 +13,7 @@ export interface Style {
 const plain: Style = { bold: same, good: same, bad: same, weak: same };
 const coloured: Style = { bold: styled('bold'), good: styled('green'), bad: styled('red'), weak: styled('dim') };
 
-/** Only on a terminal that can, and where NO_COLOR is not set. */
+/** Returns colours only for a terminal that has them, and where NO_COLOR is not set. */
 export function styleOf({ out, env }: Pick<Io, 'out' | 'env'>): Style {
   const wanted = out.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   return wanted ? coloured : plain;
@@ -23,7 +23,7 @@ function same(text: string): string {
   return text;
 }
 
-/** Whether there are colours is decided above, by what the command was given. */
+/** The function above decides about colours, by what the command was given. */
 function styled(format: 'bold' | 'green' | 'red' | 'dim'): (text: string) => string {
   return (text) => styleText(format, text, { validateStream: false });
 }

@@ -1,10 +1,10 @@
-/** Deletes the resources of an organisation, and says which of them something holds. */
+/** Deletes the resources of an organisation, and says which of them are held. */
 import { kinds, wellKnown } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { FIELD_MANAGER } from '../cluster/connect.ts';
 
-/** How long the operator may take to release deleted resources, in milliseconds. */
+/** Longest time that the operator may take to release deleted resources, in milliseconds. */
 const RELEASE_MS = 180_000;
 const LOOK_EVERY_MS = 500;
 const REPORT_EVERY_MS = 10_000;
@@ -23,7 +23,7 @@ export interface DeleteResourcesOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** @returns whether the operator has released all of them; for finalizers of others, which may never go, nothing waits */
+/** Doesn't wait for finalizers of others, which may never go. @returns whether the operator has released all of them */
 export async function deleteResources(options: DeleteResourcesOptions): Promise<boolean> {
   const { org, transport, clock, onProgress } = options;
   const started = clock.monotonic();
@@ -40,7 +40,7 @@ export async function deleteResources(options: DeleteResourcesOptions): Promise<
     const waiting = found.map(toHeld).filter(isOurs);
     if (fresh.length === 0 && waiting.length === 0) return true;
     const waitedMs = clock.monotonic() - started;
-    // Also where something makes them again and again.
+    // The limit holds, too, where something makes them again and again.
     if (waitedMs >= RELEASE_MS) return false;
     if (waiting.length > 0 && clock.monotonic() >= reportAt) {
       reportAt += REPORT_EVERY_MS;

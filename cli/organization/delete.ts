@@ -23,7 +23,7 @@ import { withKnowledge } from '../knowledge/offline.ts';
 import { deleteResources, heldResources, isOurs, namesOf, unlessGone } from './delete-resources.ts';
 
 export interface Inventory extends RowsOfOrganization {
-  /** Resources by kind. */
+  /** Number of resources by kind. */
   readonly resources: Readonly<Record<string, number>>;
   readonly files: number;
   readonly namespace: Namespace | undefined;
@@ -38,7 +38,7 @@ export interface Means {
   readonly transport: Transport;
 }
 
-/** What would go. */
+/** Counts what would go. */
 export async function takeInventory(means: Means): Promise<Inventory> {
   const { org } = means;
   const [rows, namespace, resources, files] = await Promise.all([
@@ -63,8 +63,8 @@ export interface DeleteOrganizationOptions extends Means {
 }
 
 /**
- * Safe to run again after a failure. What is in Postgres and in the storage goes also where a finalizer holds a resource: whoever may write one
- * must not keep an organisation from being erased.
+ * Can be repeated after a failure. Rows and files go also where a finalizer holds a resource: whoever may write one must not keep an
+ * organisation from being erased.
  * @throws UserError where a resource is still there at the end, with a cure
  */
 export async function deleteOrganization(options: DeleteOrganizationOptions): Promise<void> {
@@ -87,7 +87,7 @@ export async function deleteOrganization(options: DeleteOrganizationOptions): Pr
   await requireNothingHeld(options);
 }
 
-/** @throws UserError where resources are still there: who holds them, and how they are let go */
+/** @throws UserError that says who holds the resources that are still there, and how they are let go */
 async function requireNothingHeld(options: DeleteOrganizationOptions): Promise<void> {
   const { org } = options;
   const held = await heldResources(options);
@@ -122,7 +122,7 @@ async function leaveNamespace(
     onProgress(`namespace ${org} is being deleted`);
     return;
   }
-  // Read again: its version has changed since, and its other fields keep their owners.
+  // Reads the namespace again: its version has changed since, and its other fields keep their owners.
   await client.mergePatch(await client.get({ name: org }), { metadata: { labels: { [wellKnown.organizationLabel]: null } } });
   onProgress(`removed the label of namespace ${org}; everything else in it stays`);
 }
@@ -136,7 +136,7 @@ async function endWorkflows({ org, onProgress }: DeleteOrganizationOptions): Pro
     const client = new Client({ connection, namespace });
     let count = 0;
     for await (const { workflowId, runId } of client.workflow.list({ query: `ParleyOrganization = "${org}"` })) {
-      // With its history; one that runs is ended by it.
+      // Deletes the workflow with its history, and ends it where it runs.
       await connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
       count += 1;
     }

@@ -1,4 +1,4 @@
-/** The person's side of `parley org delete`: what goes, whether that is meant, and how far it is. */
+/** Asks a person who runs `parley org delete`: says what goes, asks whether that is meant, and shows how far it is. */
 import { createInterface } from 'node:readline/promises';
 
 import { databaseUrl, withStore } from '../database.ts';

@@ -1,11 +1,11 @@
-/** The cluster as export and import use it. */
+/** Reads and writes the cluster for export and import. */
 import { kinds } from '../../crds/index.ts';
 import { ResourceClient, type ResourceDescriptor, type Transport } from '../../kube/index.ts';
 import { withCluster } from '../cluster/connect.ts';
 import { builtIn } from '../cluster/descriptors.ts';
 import type { Manifest } from './portable.ts';
 
-/** Everything that is exported and imported, in the order of a file: what others refer to comes first, and tests before what they hold back. */
+/** Every kind that is exported and imported, in the order of a file: what others refer to comes first, tests before what they hold back. */
 export const descriptors: readonly ResourceDescriptor[] = [
   builtIn.configMaps,
   builtIn.secrets,

@@ -1,4 +1,4 @@
-/** Everything that an organisation has, read from its namespace. */
+/** Reads everything that an organisation has from its namespace. */
 import { kinds, wellKnown, type KindDefinition } from '../../crds/index.ts';
 import { KubeError, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { referencesOf, type ParleyObject } from '../../operator/references/references-of.ts';
@@ -9,9 +9,9 @@ import { clientFor, descriptors } from './cluster.ts';
 import { managerOf, portableConfigMap, portableResource, portableSecret, type Manifest, type SecretMode } from './portable.ts';
 
 export interface Export {
-  /** In a stable order: by kind as in `descriptors`, then by name. */
+  /** Objects in a stable order: by kind as in `descriptors`, then by name. */
   readonly objects: readonly Manifest[];
-  /** What a person should know: left out, missing. */
+  /** Says what a person should know: what was left out, or is missing. */
   readonly remarks: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export async function exportOrganization(
   options: {
     readonly org: string;
     readonly secrets: SecretMode;
-    /** Write down who owns the fields. */
+    /** True to write down who owns the fields. */
     readonly managers?: boolean;
   },
 ): Promise<Export> {
@@ -74,7 +74,7 @@ async function requireOrganization(transport: Transport, org: string): Promise<v
   throw new UserError(`there is no organisation ${JSON.stringify(org)} in this cluster`, { cure: 'parley org list' });
 }
 
-/** Neither on its way out nor only half made. */
+/** Tells whether the object is neither on its way out nor only half made. */
 function isSettled({ kind, metadata }: Stored<KubeObject>, remarks: string[]): boolean {
   const why =
     metadata.deletionTimestamp === undefined
@@ -86,7 +86,7 @@ function isSettled({ kind, metadata }: Stored<KubeObject>, remarks: string[]): b
   return why === undefined;
 }
 
-/** Secrets and ConfigMaps of the exported resources: referenced or owned. */
+/** Finds Secrets and ConfigMaps of the exported resources: referenced or owned. */
 class Companions {
   readonly #resources: ReadonlyMap<string, Stored<KubeObject>>;
   readonly #referred: ReadonlySet<string>;
@@ -106,7 +106,7 @@ class Companions {
     return this.#referred.has(`${object.kind}/${object.metadata.name}`) || this.ownerOf(object) !== undefined;
   }
 
-  /** `Kind/name` of the exported object that owns it. */
+  /** Returns `Kind/name` of the exported object that owns it. */
   ownerOf({ metadata }: Stored<KubeObject>): string | undefined {
     const owner = (metadata.ownerReferences ?? []).map(({ uid }) => this.#resources.get(uid)).find((object) => object !== undefined);
     return owner && `${owner.kind}/${owner.metadata.name}`;

@@ -8,14 +8,14 @@ import { YamlError } from '../../platform/yaml.ts';
 import { fromYaml } from '../yaml.ts';
 
 export interface FileToWrite {
-  /** Below the folder. */
+  /** Path below the folder. */
   readonly path: string;
   readonly content: string;
-  /** Only for the eyes of its owner. */
+  /** True for a file that only its owner may read. */
   readonly secret: boolean;
 }
 
-/** Writes over what is there under the same names, and leaves everything else. */
+/** Overwrites files of the same names, and leaves everything else. */
 export async function writeFiles(folder: string, files: readonly FileToWrite[]): Promise<void> {
   for (const { path, content, secret } of files) {
     const target = join(folder, path);
@@ -28,12 +28,12 @@ export async function writeFiles(folder: string, files: readonly FileToWrite[]):
 }
 
 export interface ReadDocument {
-  /** As a message names it. */
+  /** The file as a message names it. */
   readonly file: string;
   readonly document: unknown;
 }
 
-/** Every YAML document in the files and folders; `-` is standard input. @throws UserError naming the file that can't be read */
+/** Reads every YAML document in the files and folders; `-` is standard input. @throws UserError naming the file that can't be read */
 export async function readDocuments(paths: readonly string[]): Promise<readonly ReadDocument[]> {
   const documents: ReadDocument[] = [];
   for (const path of paths) {

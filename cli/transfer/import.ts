@@ -1,4 +1,4 @@
-/** `kubectl apply --server-side` of an export, with what kubectl can't do: owners by name, and a look at everything before the first write. */
+/** Does `kubectl apply --server-side` of an export, with owners by name and a look at everything before the first write. */
 import { apiVersionOf, KubeError, type OwnerReference, type Stored, type Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { clientFor, descriptors } from './cluster.ts';
@@ -10,7 +10,7 @@ export interface ImportOptions {
   readonly fieldManager?: string | undefined;
   readonly force: boolean;
   readonly dryRun: boolean;
-  /** Leave objects as they are that are there already. */
+  /** True to leave objects as they are that are there already. */
   readonly keepExisting?: boolean;
   /** The organisation to import into, in the place of the one that the objects name. */
   readonly org?: string | undefined;
@@ -74,11 +74,11 @@ function plan({ file, document }: ReadDocument, org: string | undefined): Planne
   };
 }
 
-/** Who owns the owner references that an import sets, and nothing else. */
+/** This manager owns the owner references that an import sets, and nothing else. */
 const OWNER_REFERENCE_MANAGER = 'parley-import-owner-references';
 
 /**
- * Applies what Secrets and ConfigMaps there are, then the resources, then gives those of the former their owners back that have lost them.
+ * Applies Secrets and ConfigMaps, then the resources, then gives those of the former their owners back that have lost them.
  * A dry run sends the same requests, for the server to answer as if.
  * @throws UserError with every object that was refused; the others are applied
  */
@@ -129,7 +129,7 @@ function withOwner(object: Manifest, { apiVersion, kind, metadata: { name, uid }
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
-/** All that an apply needs of an object that is there. */
+/** Picks what an apply needs of an object that is there. */
 const identityOf = ({ apiVersion, kind, metadata: { name, namespace } }: Manifest): Manifest => ({
   apiVersion,
   kind,

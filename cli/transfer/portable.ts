@@ -1,4 +1,4 @@
-/** Objects as they are kept in Git: without what a server adds. Pure. */
+/** Turns objects into the form in which Git keeps them: without what a server adds. Pure. */
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { withoutDefaults } from './without-defaults.ts';
 import type { KindDefinition } from '../../crds/index.ts';
@@ -10,11 +10,11 @@ export interface Manifest extends KubeObject {
   readonly stringData?: Readonly<Record<string, string>>;
 }
 
-/** What Secrets are written as: not at all, with a mark in the place of each value, or with their values. */
+/** Secrets are written not at all, with a mark in the place of each value, or with their values. */
 export const secretModes = ['none', 'placeholders', 'values'] as const;
 export type SecretMode = (typeof secretModes)[number];
 
-/** In the place of a Secret's value; an import refuses it. */
+/** Stands in the place of a Secret's value; an import refuses it. */
 export const PLACEHOLDER = 'REPLACE-ME';
 
 /**
@@ -26,7 +26,7 @@ export const OWNER_ANNOTATION = 'parley.dev/owner';
 /** Annotation in files only: who owned the fields, for an import that gives them back to the same one. */
 export const MANAGER_ANNOTATION = 'parley.dev/field-manager';
 
-/** Label and annotations that speak of one cluster at one moment. */
+/** This label and these annotations speak of one cluster at one moment. */
 const passing = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'parley.dev/reconcile-requested-at',
@@ -42,11 +42,11 @@ const cleaned = (entries: Readonly<Record<string, string>> | undefined, more: Re
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 };
 
-/** What an object's file says in addition to the object. */
+/** An object's file says this in addition to the object. */
 export interface Remarks {
   /** `Kind/name` of the object that it goes with. */
   readonly owner?: string | undefined;
-  /** Who owns its fields. */
+  /** The manager that owns its fields. */
   readonly manager?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ function identity(
   };
 }
 
-/** An object of one of Parley's kinds. */
+/** Builds the portable form of an object of one of Parley's kinds. */
 export function portableResource(
   object: Stored<KubeObject & { readonly spec: unknown }>,
   kind: KindDefinition,
@@ -88,7 +88,7 @@ export function portableSecret(object: Stored<Manifest>, remarks: Remarks, mode:
   return { ...common, stringData: Object.fromEntries(Object.keys(data).map((key) => [key, PLACEHOLDER])) };
 }
 
-/** Who wrote what an object says: the facade where it did, else the first manager that applied or wrote it. */
+/** Returns who wrote what an object says: the facade where it did, else the first manager that applied or wrote it. */
 export function managerOf({ metadata }: KubeObject): string | undefined {
   const writers = (metadata.managedFields ?? []).filter(
     ({ subresource, fieldsV1 = {} }) =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isObject } from '../../platform/json.ts';
 
 /**
- * A spec without the values that the server would fill in again by itself: in a file they would be read as wishes, and the client that
+ * Drops the values of a spec that the server would fill in again by itself: in a file they would be read as wishes, and the client that
  * applies it would own them. Items of lists have no defaults and stay whole.
  *
  * @returns the spec itself when leaving something out would change what it means
@@ -17,7 +17,7 @@ export function withoutDefaults<T>(schema: z.ZodType, spec: T): Partial<T> {
   return isDeepStrictEqual(read(lean), read(spec)) ? (lean as Partial<T>) : spec;
 }
 
-/** Undefined for what can be left out altogether. */
+/** Returns undefined for a value that can be left out altogether. */
 function strip(schema: z.core.$ZodType, value: unknown): unknown {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

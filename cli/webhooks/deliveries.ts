@@ -1,4 +1,4 @@
-/** Deliveries over REST, as commands show and repeat them. */
+/** Reads deliveries over REST for commands that show and repeat them. */
 
 import { awakeClock } from '../../platform/clock.ts';
 import { pollUntil } from '../../platform/poll-until.ts';
@@ -9,7 +9,7 @@ import type { AttemptView, DeliveryView, SubscriptionRow } from './tables.ts';
 const ROOT = '/v1/public/webhook';
 const subscriptionPath = (subscription: string): string => `${ROOT}/subscription/${encodeURIComponent(subscription)}`;
 const deliveryPath = (delivery: string): string => `${ROOT}/subscription/deliveries/${encodeURIComponent(delivery)}`;
-/** The most that a page may have. */
+/** Most deliveries that a page may have. */
 const PAGE = 100;
 
 interface Page<T> {
@@ -58,13 +58,13 @@ export class WebhookClient {
     return pages(this.#rest, `${ROOT}/subscriptions`, Infinity);
   }
 
-  /** Newest first. */
+  /** Lists the newest first. */
   listDeliveries({ subscription, status, limit }: DeliveryQuery): Promise<readonly DeliveryView[]> {
     const filter = status === undefined ? '' : `?${new URLSearchParams({ status }).toString()}`;
     return pages(this.#rest, `${subscriptionPath(subscription)}/deliveries${filter}`, limit);
   }
 
-  /** Oldest first. */
+  /** Lists the oldest first. */
   async listAttempts(delivery: string): Promise<readonly AttemptView[]> {
     return (await this.#ask<{ readonly data: readonly AttemptView[] }>('GET', `${deliveryPath(delivery)}/attempts`)).data;
   }
@@ -73,7 +73,7 @@ export class WebhookClient {
     return this.#ask('POST', `${deliveryPath(delivery)}/redeliver`);
   }
 
-  /** @returns how many are sent again */
+  /** @returns how many deliveries are sent again */
   async recover(subscription: string, { since, until, status }: Recovery): Promise<number> {
     const body = { since: since.toISOString(), ...(until && { until: until.toISOString() }), ...(status && { status }) };
     return (await this.#ask<{ readonly recovered: number }>('POST', `${subscriptionPath(subscription)}/recover`, body)).recovered;

@@ -1,4 +1,4 @@
-/** The signing keys of an organisation's subscriptions, from the cluster: a receiver for trying things out needs no key of its own then. */
+/** Reads the signing keys of an organisation's subscriptions from the cluster, so that a receiver for trials needs no key of its own. */
 import { webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type ObjectRef, type Transport } from '../../kube/index.ts';
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
@@ -7,7 +7,7 @@ import { builtIn } from '../cluster/descriptors.ts';
 import { keysAt, readSigningSecret } from '../../webhooks/signing/signing-secret.ts';
 
 export interface KnownKey {
-  /** Name of the resource. */
+  /** Name of the subscription's resource. */
   readonly subscription: string;
   readonly key: SigningKey;
 }
@@ -18,7 +18,7 @@ interface Secret extends KubeObject {
 
 /** Minimum age of cached keys before a signature that none of them made causes a new read, in milliseconds. */
 const LEAST_AGE_MS = 500;
-/** How long they are used in any case: a key that has gone must not be good for ever. */
+/** Maximum age of cached keys, in milliseconds: a key that has gone must not be good for ever. */
 const LONGEST_AGE_MS = 10_000;
 
 interface Looked {
@@ -38,7 +38,7 @@ export class KnownKeys {
   }
 
   /**
-   * @param options.refresh the cached keys did not fit: read them again, unless they were just read
+   * @param options.refresh true if the cached keys did not fit: it reads them again, unless they were just read
    * @throws KubeError
    */
   async of(organization: string, options: { readonly refresh: boolean }): Promise<readonly KnownKey[]> {
@@ -70,7 +70,7 @@ export class KnownKeys {
         return spec.signing === undefined || secret === undefined ? [] : [[metadata.name, secret] as const];
       }),
     );
-    // By name, and not by a list: nothing but signing keys is any business of a receiver.
+    // Reads Secrets by name, and not by a list: a receiver has no business with anything but signing keys.
     const byName = new Map<string, Secret | undefined>();
     await Promise.all([...new Set(names.values())].map(async (name) => byName.set(name, await this.#secret({ namespace, name }))));
     return [...names].flatMap(([subscription, secretName]) => {

@@ -1,4 +1,4 @@
-/** A receiver of deliveries to try subscriptions with: verifies, remembers the latest, and shows them. */
+/** Receives deliveries to try subscriptions with: verifies, remembers the latest, and shows them. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
@@ -13,41 +13,41 @@ import type { KnownKey } from './known-keys.ts';
 export interface SeenDelivery {
   readonly received_at: string;
   readonly verdict: Verdict['verdict'];
-  /** Why it was refused. */
+  /** Reason of the refusal. */
   readonly why?: string;
-  /** The organisation whose key has signed it. */
+  /** The subscription whose key has signed it. */
   readonly subscription?: string;
   readonly path: string;
   readonly webhook_id: string | null;
-  /** How often this `webhook-id` has come by now: retries and repeats among them. */
+  /** Number of times that this `webhook-id` has come by now, retries and repeats among them. */
   readonly times: number;
-  /** What was answered. */
+  /** Status of the answer. */
   readonly status: number;
   readonly event: unknown;
 }
 
 export interface ReceiverOptions {
-  /** Path, without its slash, of the only `GET` that is answered: what others have sent is not for every account of the machine. */
+  /** Path, without its slash, of the only `GET` that is answered: deliveries are not for every account of the machine. */
   readonly token: string;
-  /** Whether a request's `Host` is one of this receiver's: a web page may reach it by a name of its own (DNS rebinding). */
+  /** Tells whether a request's `Host` is one of this receiver's: a web page may reach it by a name of its own (DNS rebinding). */
   readonly isOwnHost: (host: string | undefined) => boolean;
-  /** Keys that may have signed a delivery to this organisation. `refresh`: the cached ones did not fit. */
+  /** Returns the keys that may have signed a delivery to this organisation. `refresh`: the cached ones did not fit. */
   readonly keysOf: (organization: string, options: { readonly refresh: boolean }) => Promise<readonly KnownKey[]>;
   readonly onDelivery: (delivery: SeenDelivery) => void;
-  /** Keys could not be looked up; the sender is asked to come again. */
+  /** Called when keys could not be looked up; the sender is asked to come again. */
   readonly onFailure: (error: unknown) => void;
-  /** How many are remembered; default 200. */
+  /** Number of deliveries that are remembered; default 200. */
   readonly remember?: number;
 }
 
-/** Larger than any event. */
+/** Longest body, in bytes: larger than any event. */
 const LONGEST_BODY = 2 * 1024 * 1024;
-/** Ids whose number of arrivals is known. */
+/** Number of ids whose arrivals are counted. */
 const MOST_IDS = 10_000;
 
 /**
- * `POST` to any path is a delivery: 204, or 401 where no key fits. `POST …/status/503` is one that is answered with this status,
- * to see what retries do. `GET /<token>` answers `{received, data}`, the latest deliveries first.
+ * Creates the server. `POST` to any path is a delivery: 204, or 401 where no key fits. `POST …/status/503` is one that is answered with
+ * this status, to see what retries do. `GET /<token>` answers `{received, data}`, the latest deliveries first.
  */
 export function createReceiver(options: ReceiverOptions): Server {
   const remember = options.remember ?? 200;
@@ -113,7 +113,7 @@ export function createReceiver(options: ReceiverOptions): Server {
       response.writeHead(421).end();
     } else if (request.method === 'POST') {
       take(request, response).catch((error: unknown) => {
-        // Better than to take what could not be verified.
+        // A refusal is better than to take what could not be verified.
         if (!response.headersSent) response.writeHead(503);
         response.end();
         options.onFailure(error);
@@ -133,7 +133,7 @@ export function createReceiver(options: ReceiverOptions): Server {
   });
 }
 
-/** Takes as long whatever is asked for. */
+/** Compares in the same time whatever is asked for. */
 function isSame(path: string, wanted: string): boolean {
   const [a, b] = [path, wanted].map((text) => createHash('sha256').update(text).digest());
   return timingSafeEqual(a!, b!);
@@ -144,7 +144,7 @@ const ownerOf = (key: SigningKey, known: readonly KnownKey[]): { readonly subscr
   return owner === undefined ? {} : { subscription: owner.subscription };
 };
 
-/** Names of namespaces only: it goes into a path of the Kubernetes API. */
+/** Returns names of namespaces only: it goes into a path of the Kubernetes API. */
 function organizationOf(event: unknown): string | undefined {
   const { organizationId: id } = (event ?? {}) as { readonly organizationId?: unknown };
   return typeof id === 'string' && /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(id) ? id : undefined;

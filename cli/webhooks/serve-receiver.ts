@@ -1,4 +1,4 @@
-/** `parley webhooks receive`: the receiver with the keys that the cluster knows, and a line for each delivery. */
+/** Runs `parley webhooks receive`: the receiver with the keys that the cluster knows, and a line for each delivery. */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 
@@ -9,16 +9,16 @@ import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { KnownKeys } from './known-keys.ts';
 import { createReceiver, type SeenDelivery } from './receiver.ts';
 
-/** Lines a second at most; what is more is counted. A backlog of thousands is not for reading. */
+/** Most lines a second; more are only counted. A backlog of thousands is not for reading. */
 const LINES_PER_SECOND = 20;
 
 export interface ServeReceiverOptions {
-  /** 0 for a free one. */
+  /** Port; 0 for a free one. */
   readonly port: number;
   readonly json: boolean;
   /** A name that leads here, next to those of this machine. */
   readonly host?: string | undefined;
-  /** Random where absent. */
+  /** Token of the receiver; random where absent. */
   readonly token?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function serveReceiver(options: ServeReceiverOptions): Promise<void
     });
   }
   const { port } = server.address() as AddressInfo;
-  // Where the token was given, it is known; logs are read by more than one.
+  // The user knows a token that was given; logs are read by more than one.
   const shown = options.token === undefined ? `; http://127.0.0.1:${port}/${token} shows the latest deliveries` : '';
   process.stderr.write(`receiving at http://127.0.0.1:${port}/, any path${shown}\n`);
   await new Promise<void>((resolve) => {
@@ -61,13 +61,13 @@ export async function serveReceiver(options: ServeReceiverOptions): Promise<void
   await transport.close();
 }
 
-/** Without its port. */
+/** Returns the host without its port. */
 const hostname = (host: string | undefined): string | undefined => host?.replace(/:\d+$/, '');
 
-/** E.g. `verified  call-log  CallHandler.CallEnded  evt_…  204`. */
+/** Formats `verified  call-log  CallHandler.CallEnded  evt_…  204`, for example. */
 export function lineOf({ verdict, why, subscription, webhook_id: id, times, status, event, path }: SeenDelivery): string {
   const name = (event as { readonly eventName?: unknown } | null)?.eventName;
-  // What was refused may say anything: nothing of it goes to a terminal as it is.
+  // A refused delivery may say anything: nothing of it goes to a terminal as it is.
   const safe = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200);
   return [
     verdict,
@@ -78,7 +78,7 @@ export function lineOf({ verdict, why, subscription, webhook_id: id, times, stat
   ].join('  ');
 }
 
-/** So many lines in each second, and how many more there were. */
+/** Prints so many lines in each second, and how many more there were. */
 export class PacedLines {
   readonly #write: (line: string) => void;
   #inThisSecond = 0;

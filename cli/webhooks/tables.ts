@@ -1,4 +1,4 @@
-/** Subscriptions, deliveries and attempts as REST answers them, in tables for a person. Pure. */
+/** Formats subscriptions, deliveries and attempts as tables for a person. Pure. */
 import { span } from '../age.ts';
 import { table } from '../table.ts';
 

@@ -1,4 +1,4 @@
-/** Microphone and speaker of this machine, through the programs that its sound system brings along. */
+/** Uses microphone and speaker of this machine through the programs that its sound system brings along. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -18,7 +18,7 @@ const alsa = ['-q', '-t', 'raw', '-f', 'S16_LE', '-r', rate, '-c', '1'];
 const pipeWire = ['--raw', '--format', 's16', '--rate', rate, '--channels', '1', '-'];
 const sox = ['-q', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', rate, '-c', '1', '-'];
 
-/** The best first. */
+/** Programs in order of preference. */
 export const recorders: readonly Program[] = [
   { file: 'parecord', args: pulse },
   { file: 'pw-record', args: pipeWire },
@@ -52,7 +52,7 @@ export interface Device {
 }
 
 export interface DeviceEvents {
-  /** The program has ended by itself: there is no such device, or it is taken away. */
+  /** Called when the program ends by itself: there is no such device, or it was taken away. */
   readonly onFailed: (why: string) => void;
 }
 
@@ -67,13 +67,13 @@ export function openMicrophone(
     const bytes = odd.length === 0 ? chunk : Buffer.concat([odd, chunk]);
     const even = bytes.length - (bytes.length % 2);
     odd = bytes.subarray(even);
-    // A buffer of its own: samples have to begin at an even address.
+    // Copies the bytes into a buffer of their own: samples have to begin at an even address.
     onSamples(new Int16Array(Uint8Array.from(bytes.subarray(0, even)).buffer));
   });
   return watched(child, program, onFailed);
 }
 
-/** Plays what it is given. What the device can't keep up with is dropped: late speech is worse than none. */
+/** Plays the sound that it is given, and drops what the device can't keep up with: late speech is worse than none. */
 export function openSpeaker(program: Program, { onFailed }: DeviceEvents): Speaker {
   const child = spawn(program.file, program.args, { stdio: ['pipe', 'ignore', 'pipe'] });
   child.stdin.on('error', () => undefined);

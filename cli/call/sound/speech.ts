@@ -1,4 +1,4 @@
-/** What is to be said, as sound: from any server that speaks OpenAI's `/audio/speech`. */
+/** Turns texts into sound with any server that speaks OpenAI's `/audio/speech`. */
 import { readFile } from 'node:fs/promises';
 
 import { errorMessageOf } from '../../../platform/caught.ts';
@@ -6,7 +6,7 @@ import { readWav, type Sound } from '../../../platform/wav.ts';
 import { causeOf, UserError } from '../../../platform/user-error.ts';
 
 export interface SpeechServer {
-  /** Up to and without `/audio/speech`. */
+  /** Address up to and without `/audio/speech`. */
   readonly url: string;
   readonly apiKey?: string | undefined;
   readonly model: string;
@@ -15,7 +15,7 @@ export interface SpeechServer {
 
 /** Longest time for one sentence, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-/** No sentence is longer than that. */
+/** Largest answer, in bytes: no sentence is longer. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** @throws UserError when the server is unavailable, refuses, or answers with something else */

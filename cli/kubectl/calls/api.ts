@@ -1,6 +1,6 @@
 /**
- * How a user with a kubeconfig reaches the REST API: PARLEY_URL where it is set, else through the API server's proxy to the
- * chart's Service, which works from wherever kubectl works. The key comes from a flag's Secret, the shell, or the organisation's Secret.
+ * Connects a user with a kubeconfig to the REST API: by PARLEY_URL where it is set, else through the API server's proxy to the chart's
+ * Service, which works from wherever kubectl works. The key comes from a flag's Secret, the shell, or the organisation's Secret.
  */
 import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
 import { UserError } from '../../../platform/user-error.ts';
@@ -21,14 +21,14 @@ export interface ApiFlags {
 
 export type Api = Pick<RestClient, 'request'>;
 
-/** Where the key of an organisation is looked for when nothing names it. */
+/** Secret in which the key of an organisation is looked for when nothing names one. */
 const DEFAULT_SECRET = 'parley-api-key';
 const DEFAULT_KEY = 'apiKey';
-/** The header that arrives: `Authorization` is for the API server, which takes it off. */
+/** This header arrives: `Authorization` is for the API server, which takes it off. */
 const KEY_HEADER = 'x-parley-api-key';
 
 /**
- * @param permission that the key needs, for who has to make one
+ * @param permission the one that the key needs, for people who have to make one
  * @throws UserError where there is no key, or no way
  */
 export async function openApi(
@@ -144,7 +144,7 @@ function throughProxy({ transport }: ClusterConnection, service: ServiceAddress,
   };
 }
 
-/** Parley's own answer, as opposed to one of the API server's proxy. */
+/** Tells Parley's own answer from one of the API server's proxy. */
 function refusalOf(error: KubeError, request: { readonly method: string; readonly path: string }): RestError | undefined {
   if (error.body === undefined) return undefined;
   try {
@@ -169,7 +169,7 @@ function explain(error: KubeError, { namespace, name }: ServiceAddress): UserErr
     });
   }
   return new UserError(`${what}: ${error.message}`, {
-    // An API server of 1.37 says of a Service that isn't there what they say of one without a pod.
+    // An API server of 1.37 answers alike for a Service that isn't there and one without a pod.
     cure: `is it the one of the api (--api-service <namespace>/<name>), and a pod of it ready? kubectl parley status; does a NetworkPolicy keep the API server from it? Then: kubectl port-forward -n ${namespace} svc/${name} 8080:80, and --api-url http://127.0.0.1:8080`,
     cause: error,
   });

@@ -1,4 +1,4 @@
-/** What calls cost, as REST has it: of each, and sums by agent and day. */
+/** Reads what calls cost, as REST has it: of each, and sums by agent and day. */
 import { dateIn } from '../../../platform/local-time.ts';
 import { table } from '../../table.ts';
 import type { Api } from './api.ts';
@@ -21,7 +21,7 @@ export interface CostSums {
   readonly by_day: readonly Sum[];
 }
 
-/** Of the last 30 days, in the time zone of this machine. */
+/** Returns the costs of the last 30 days, in the time zone of this machine. */
 export async function readCosts(api: Api, { agent }: { readonly agent?: string | undefined }): Promise<CostSums> {
   const ask = async (groupBy: string): Promise<readonly Sum[]> => {
     const query = new URLSearchParams({ group_by: groupBy, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone });
@@ -49,7 +49,7 @@ export function sumTables({ by_agent: byAgent, by_day: byDay }: CostSums): strin
   return `${table(['AGENT', 'CALLS', 'COST', 'WITHOUT A PRICE'], rowsOf(byAgent, 'ai_agent_id'))}\n${table(['DAY', 'CALLS', 'COST', 'WITHOUT A PRICE'], rowsOf(byDay, 'day'))}`;
 }
 
-/** Absent where something has no price, or nothing was used: never zero. */
+/** Returns a dash where something has no price, or nothing was used: never zero. */
 export const costText = (cost: ShownCost | null): string => (cost === null ? '-' : `${cost.amount} ${cost.currency}`);
 
 const unpricedText = ({ unpriced }: Usage): string =>

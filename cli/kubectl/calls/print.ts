@@ -36,7 +36,7 @@ function row(call: ListedCall, { wide, now }: PrintCallsOptions): readonly strin
   ];
 }
 
-/** Of a live call: so far. */
+/** Returns the duration so far for a live call. */
 function duration(call: ListedCall, now: number): string {
   if (call.call_duration_seconds !== undefined) return span(call.call_duration_seconds * 1000);
   return call.call_start_time === undefined ? '-' : span(now - Date.parse(call.call_start_time));
@@ -81,7 +81,7 @@ function latencies(turns: readonly TurnLatencies[]): string | undefined {
   return `${each.join(', ')} (medians of ${turns.length})`;
 }
 
-/** Minutes and seconds since the call began. */
+/** Formats minutes and seconds since the call began. */
 function offset(call: CallDetails, timestamp: string): string {
   const ms = Date.parse(timestamp) - Date.parse(call.call_start_time ?? call.created_at);
   const seconds = Math.max(0, Math.floor(ms / 1000));

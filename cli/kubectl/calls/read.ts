@@ -1,4 +1,4 @@
-/** Calls as REST has them. */
+/** Reads calls as REST has them. */
 import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { RestError } from '../../../api/client/rest-client.ts';
@@ -38,15 +38,15 @@ export interface CallDetails extends ListedCall {
 
 export interface ListCallsOptions {
   readonly agent?: string | undefined;
-  /** `live`: registered and ongoing. */
+  /** `live` means registered and ongoing. */
   readonly status?: CallStatus | 'live' | undefined;
   readonly limit: number;
 }
 
-/** As large as a page of the API gets. */
+/** A page of the API gets no larger. */
 export const MAX_CALLS = 1_000;
 
-/** Newest first. Without a state, live calls come whatever their age, and the newest others after them. */
+/** Lists the newest first. Without a state, live calls come whatever their age, and the newest others after them. */
 export async function listCalls(api: Api, { agent, status, limit }: ListCallsOptions): Promise<readonly ListedCall[]> {
   const ask = async (state?: CallStatus): Promise<readonly ListedCall[]> => {
     const query = new URLSearchParams({ page_size: String(limit) });
@@ -78,7 +78,7 @@ export async function readCall(api: Api, id: string): Promise<CallDetails> {
   }
 }
 
-/** It opens the room of a call that waits for its user: nothing for a screen or a file. */
+/** Drops the token, which opens the room of a call that waits for its user: it is nothing for a screen or a file. */
 function withoutToken<T extends ListedCall>(call: T): T {
   const { access_token: _, ...rest } = call as T & { readonly access_token?: unknown };
   return rest as unknown as T;

@@ -34,7 +34,7 @@ async function print(calls: readonly ListedCall[], format: Format, withHeader: b
   }
 }
 
-/** What a new line is worth. */
+/** Returns a mark whose change is worth a new line. */
 function markOf(call: ListedCall): string {
   return `${call.call_status} ${call.call_finish_reason ?? ''}`;
 }

@@ -20,7 +20,7 @@ export interface ConditionFinding {
   readonly condition: string;
   readonly reason: string;
   readonly message: string;
-  /** What to do, where something needs doing. */
+  /** Says what to do, where something needs doing. */
   readonly cure?: string;
 }
 
@@ -29,16 +29,16 @@ export interface Assessment {
   readonly namespace: string;
   readonly name: string;
   readonly ready: boolean;
-  /** One sentence. */
+  /** The verdict in one sentence. */
   readonly summary: string;
-  /** What keeps it from being ready. */
+  /** Findings that keep it from being ready. */
   readonly problems: readonly ConditionFinding[];
-  /** What is not as it could be, but doesn't keep it from being ready. */
+  /** Findings that are worth knowing, but don't keep it from being ready. */
   readonly remarks: readonly ConditionFinding[];
   readonly notes: readonly string[];
 }
 
-/** Reasons that only say that another stage failed, or that this command can't know. */
+/** These reasons only say that another stage failed, or that this command can't know. */
 const consequences: ReadonlySet<string> = new Set<Reason>([
   'RevisionWithheld',
   'RevisionReduced',
@@ -52,11 +52,11 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
 const heldByTests: ReadonlySet<string> = new Set<Reason>(['RevisionAwaitsTests', 'RevisionFailedTests']);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'UpToDate', 'EndpointHealthy']);
 
-/** A deletion that no operator has looked at for so long is looked at by none. In milliseconds. */
+/** Milliseconds after which a deletion that no operator has looked at is looked at by none. */
 const OPERATOR_EXPECTED_MS = 60_000;
 
 export interface Assessed extends Pick<Gathered, 'object' | 'snapshot'> {
-  /** What could not be read, and so was taken to be in order. */
+  /** Notes on what could not be read, and so was taken to be in order. */
   readonly notes: readonly string[];
   readonly operator: OperatorReport;
 }
@@ -128,18 +128,18 @@ export function assess({ object, snapshot, notes, operator }: Assessed, now: num
     (condition) =>
       stages.has(condition.type) && condition.status !== 'True' && blocks(condition.reason) && !consequences.has(condition.reason),
   );
-  // What the checks here can't see, such as Postgres; or what has been put right a moment ago.
+  // Something that the checks here can't see, such as Postgres, holds it up; or it has been put right a moment ago.
   const seen = blocking.filter((condition) => condition.type === 'Synced');
   if (seen.length > 0) {
     const tested = seen.some(({ reason }) => heldByTests.has(reason));
-    // That one only says where to look.
+    // This reason only says where to look.
     const causes = seen.flatMap((held) => (held.reason === 'RevisionAwaitsTests' && untested.length > 0 ? untested : [held]));
     return done(false, tested ? 'its required tests have not passed' : 'the operator is held up', causes.map(finding), remarks);
   }
   return done(false, 'what was wrong has been put right, and the operator has not looked again yet', [operatorFinding(operator)], remarks);
 }
 
-/** The conditions that the operator would report now; what only the operator knows is taken from what it reported. */
+/** Returns the conditions that the operator would report now, and takes from its report what only the operator knows. */
 function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readonly Condition[], now: number): readonly Condition[] {
   const reasonOf = (type: string): string | undefined => reported.find((condition) => condition.type === type)?.reason;
   const addressProblem = (): string | undefined => (reasonOf('Accepted') === 'AddressForbidden' ? 'it is forbidden' : undefined);
@@ -187,14 +187,14 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
         return undefined;
     }
   };
-  // What an MCP server and the media server have, only the operator knows: what it reported counts.
+  // Only the operator knows what an MCP server and the media server have: what it reported counts.
   const asked = askedByOperator[object.kind] ?? [];
   const conditions = [
     ...(status()?.conditions ?? []).filter(({ type }) => !asked.includes(type)),
     // A media server that holds a number up is nothing to correct in it.
     ...reported.filter(({ type, reason }) => asked.includes(type) && (object.kind === 'Tool' || !blocks(reason))),
   ];
-  // The operator's own words about its configuration and about releases, which only it knows.
+  // Takes the operator's own words about its configuration and about releases, which only it knows.
   const release = reported.find(({ type, reason }) => type === 'Synced' && Object.hasOwn(releaseReasons, reason));
   return conditions.map(
     (condition) =>

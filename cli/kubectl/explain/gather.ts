@@ -82,7 +82,7 @@ export async function gather(reader: Reader, namespace: string, target: ExplainT
   return { object, snapshot, agents, tools, knowledgeBases, subscriptions, agentTests };
 }
 
-/** Lists of tools are in Postgres, which this command doesn't ask: the status says whether there is one. */
+/** Postgres keeps lists of tools, and this command doesn't ask it: the status says whether there is one. */
 const reportedIn =
   (tools: readonly Tool[]) =>
   ({ metadata }: Pick<Tool, 'metadata'>): ToolListView => {
@@ -91,11 +91,11 @@ const reportedIn =
   };
 
 async function isOrganization(reader: Reader, namespace: string): Promise<boolean> {
-  // Not allowed to look: the common case is a user of one organisation, who works in a namespace that is one.
+  // The user is not allowed to look. The common case is a user of one organisation, who works in a namespace that is one.
   return ['organization', 'unknown'].includes(await readNamespace(reader, namespace, ASSUMED));
 }
 
-/** Phone numbers are unique in the deployment; who may only see one organisation sees only its own. */
+/** Adds the phone numbers that are the same: they are unique in the deployment, and a user of one organisation sees only its own. */
 async function withSameNumber(reader: Reader, object: Stored<PhoneNumber>): Promise<readonly Stored<PhoneNumber>[]> {
   const client = reader.client<PhoneNumber>(phoneNumberKind.descriptor);
   const read = () => client.listAll({ fieldSelector: `spec.number=${object.spec.number}` });
@@ -103,7 +103,7 @@ async function withSameNumber(reader: Reader, object: Stored<PhoneNumber>): Prom
   return found === 'refused' || found === undefined ? [object] : found.items;
 }
 
-/** Of Secrets only the names of the keys are kept, and what their values can't be used for. */
+/** Keeps of Secrets only the names of the keys, and what their values can't be used for. */
 async function keyed(
   reader: Reader,
   namespace: string,

@@ -1,4 +1,4 @@
-/** `parley explain`: the verdict without what surrounds the object. */
+/** Runs `parley explain`, which gives the verdict without what surrounds the object. */
 import { findOperator } from '../../cluster/operator.ts';
 import { Reader } from '../../cluster/reader.ts';
 import { withConnection } from '../connection.ts';

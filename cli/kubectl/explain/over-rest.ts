@@ -1,4 +1,4 @@
-/** `parley explain` for the REST API: the same verdict, with the permissions of the api role. */
+/** Explains an object for the REST API: the same verdict as `parley explain`, with the permissions of the api role. */
 import type { ExplanationAnswer } from '../../../api/explain/answers.ts';
 import type { ExplainObject } from '../../../api/dependencies.ts';
 import { UserError } from '../../../platform/user-error.ts';
@@ -9,7 +9,7 @@ import { assess } from './assess.ts';
 import { gather } from './gather.ts';
 import { refersTo, type Relation } from './relations.ts';
 
-/** @param leaseNamespace where the operator has its Lease */
+/** @param leaseNamespace namespace of the operator's Lease */
 export function explainerOf(transport: Transport, leaseNamespace: string, clock: { now(): number }): ExplainObject {
   return async ({ kind, org, name }) => {
     const now = clock.now();
@@ -24,7 +24,7 @@ export function explainerOf(transport: Transport, leaseNamespace: string, clock:
   };
 }
 
-/** What a tool of an agent refers to follows the tool. */
+/** Lists what an agent's tool refers to behind the tool. */
 function withParts({ object, field, state, sound, refersTo: parts = [] }: Relation): ExplanationAnswer['refers_to'] {
   return [{ object, field, state, ...(sound !== undefined && { sound }) }, ...parts.flatMap(withParts)];
 }

@@ -6,7 +6,7 @@ import type { Assessment, ConditionFinding } from './assess.ts';
 import type { Relation } from './relations.ts';
 import type { Explanation, Revision } from './surroundings.ts';
 
-/** What a person reads: the verdict first, then what to do. */
+/** Prints for a person: the verdict first, then what to do. */
 export function printAssessment(assessment: Assessment): string {
   const { kind, namespace, name, ready, summary, problems, remarks, notes } = assessment;
   const sections = [
@@ -43,7 +43,7 @@ export function printExplanation(explanation: Explanation, { style, now }: { rea
               String(event.count),
               event.message.replace(/\s+/g, ' '),
             ]),
-            // The message is what one looks for here.
+            // People look for the message here.
             { wide: true },
           ),
         )}`,
@@ -62,7 +62,7 @@ function serving({ serving: revision, since, desired, canary }: Revision, now: n
 
 const SIGNS = { Added: '+', Removed: '-', Changed: '~' } as const;
 
-/** As a diff: what agents use, and what the server has. */
+/** Shows a diff of the tools that agents use, and those that the server has. */
 function toolChanges(changes: NonNullable<Explanation['toolChanges']>, style: Style): string {
   const lines = changes.flatMap(({ tool, change, before, after, parametersChanged }) => [
     `  ${SIGNS[change]} ${tool}`,

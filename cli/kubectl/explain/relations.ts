@@ -1,4 +1,4 @@
-/** What a resource refers to and who refers to it, with the state of each end. Pure. */
+/** Finds what a resource refers to and who refers to it, with the state of each end. Pure. */
 import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
 import type { DataObject, ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
@@ -8,7 +8,7 @@ import { reportResource } from '../status/resources.ts';
 export interface Relation {
   /** `Secret keys`, `Tool orders` */
   readonly object: string;
-  /** Where it is named: a field of the one that refers. */
+  /** Field of the referring object that names it. */
   readonly field: string;
   /** `exists`, `does not exist`, `has no key "apiKey"`, `ready`, `not ready: SecretNotFound`, … */
   readonly state: string;
@@ -26,7 +26,7 @@ export interface Neighbours {
   readonly agentTests: readonly AgentTest[];
 }
 
-/** Downwards. An agent's tools count as what it refers to, though it is they that name the agent: it talks by means of them. */
+/** Looks downwards. An agent's tools count as what it refers to, though it is they that name the agent: it talks by means of them. */
 export function refersTo(object: ParleyObject, snapshot: ClusterSnapshot, all: Neighbours): readonly Relation[] {
   const namespace = object.metadata.namespace ?? '';
   const direct = referencesOf(object).map((reference) => relationOf(reference, namespace, snapshot, all));
@@ -54,7 +54,7 @@ function functionsOf(tool: Tool): string {
   return name === undefined ? `${tool.status?.mcp?.functions?.length ?? 0} functions` : `function ${name}`;
 }
 
-/** Upwards: everything in the namespace that names the object. */
+/** Looks upwards: everything in the namespace that names the object. */
 export function referredToBy(object: ParleyObject, all: Neighbours): readonly Relation[] {
   const others: readonly ParleyObject[] = [
     ...all.agents,
@@ -89,10 +89,10 @@ function relationOf(reference: Reference, namespace: string, snapshot: ClusterSn
   return { object, field, ...(target === undefined ? { state: 'does not exist', sound: false } : stateOf(target)) };
 }
 
-/** Never a value: only whether there is one. */
+/** Tells only whether there is a value, and never the value itself. */
 function keyedState(found: DataObject, key: string | undefined): Pick<Relation, 'state' | 'sound'> {
   if (found.state === 'absent') return { state: 'does not exist', sound: false };
-  // What may not be read is taken to be there, with no uid.
+  // An object that may not be read is taken to be there, with no uid.
   if (found.state === 'forbidden' || found.uid === '') return { state: 'not known: you may not read it' };
   if (key !== undefined && !found.keys.has(key)) return { state: `has no key "${key}"`, sound: false };
   return { state: 'exists', sound: true };

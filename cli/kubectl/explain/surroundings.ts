@@ -1,4 +1,4 @@
-/** The verdict of `parley explain`, and what stands around the resource. */
+/** Gathers the verdict of `parley explain`, and what stands around the resource. */
 import { phoneNumberKind, type Agent, type AgentStatus, type PhoneNumber, type Tool, type ToolStatus } from '../../../crds/index.ts';
 import { readEvents, type EventReport } from '../../cluster/events.ts';
 import { findOperator } from '../../cluster/operator.ts';
@@ -10,23 +10,23 @@ import { referredToBy, refersTo, type Relation } from './relations.ts';
 import type { ExplainTarget } from './target.ts';
 
 export interface Revision {
-  /** What new calls start with; absent while nothing has been sound yet. */
+  /** Revision that new calls start with; absent while nothing has been sound yet. */
   readonly serving?: string;
   readonly since?: string;
-  /** What the spec asks for now. */
+  /** Revision that the spec asks for now. */
   readonly desired?: string;
-  /** What a part of the new calls start with. */
+  /** Revision that a part of the new calls start with. */
   readonly canary?: { readonly revision: string; readonly percent: number };
 }
 
 export interface Explanation extends Assessment {
-  /** Of an Agent. */
+  /** Present for an Agent. */
   readonly revision?: Revision;
-  /** Of a Tool that is an MCP server: how its list of tools differs from the one that agents use. */
+  /** Present for a Tool that is an MCP server: how its list of tools differs from the one that agents use. */
   readonly toolChanges?: NonNullable<NonNullable<ToolStatus['mcp']>['changes']>;
   readonly refersTo: readonly Relation[];
   readonly referredToBy: readonly Relation[];
-  /** The last of them, oldest first; absent where they may not be read. */
+  /** The last events, oldest first; absent where they may not be read. */
   readonly events?: readonly EventReport[];
 }
 
@@ -37,7 +37,7 @@ export async function gatherExplanation(connection: ClusterConnection, target: E
   const reader = new Reader(transport);
   const [gathered, operator] = await Promise.all([
     gather(reader, namespace, target),
-    // Nothing is taken to be in order for want of a Lease: no notes.
+    // Drops this reader's notes: nothing is taken to be in order for want of a Lease.
     findOperator(new Reader(transport), connection, now),
   ]);
   const { object, snapshot } = gathered;

@@ -1,4 +1,4 @@
-/** Which lines are about an agent. Pure but for what it has learned: which calls are the agent's. */
+/** Decides which lines are about an agent. Pure but for what it has learned: which calls are the agent's. */
 import type { LogFields, LogLine } from './line.ts';
 
 export interface AboutAgentOptions {
@@ -6,7 +6,7 @@ export interface AboutAgentOptions {
   readonly name: string;
   /** Absent where the agent is gone, or may not be read. */
   readonly uid?: string | undefined;
-  /** Only this call, of any agent. */
+  /** Restricts the lines to this call, of any agent. */
   readonly callId?: string | undefined;
 }
 
@@ -23,9 +23,9 @@ const organizationFields: ReadonlySet<string> = new Set(['org', 'organization', 
 const callFields: ReadonlySet<string> = new Set(['callId', 'call_id', 'parley.call.id', 'parley.call']);
 const CALL_ROOM = /^call-([0-9a-z-]{8,})$/i;
 
-/** Lines of calls that are not known to be anybody's yet, kept at most. */
+/** Most lines that are kept of calls that are not known to be anybody's yet. */
 const MAX_HELD = 20_000;
-/** How deep a line is looked into: `err` and what hangs on it are no identities. */
+/** Depth to which a line is looked into: `err` and what hangs on it are no identities. */
 const MAX_DEPTH = 3;
 
 export class AboutAgent {
@@ -39,10 +39,7 @@ export class AboutAgent {
     if (options.callId !== undefined) this.#calls.add(options.callId);
   }
 
-  /**
-   * The lines that are now known to be about the agent: this one, and lines of a call that came before the one that
-   * says whose call it is.
-   */
+  /** Returns the lines that are now known to be about the agent: this one, and earlier ones of a call that turns out to be its own. */
   take(line: LogLine): readonly LogLine[] {
     const found = look(line.fields);
     const { callId } = this.#options;
@@ -53,7 +50,7 @@ export class AboutAgent {
       const released = [...found.calls].flatMap((call) => this.#learn(call));
       return [...released, line];
     }
-    if (found.agents.size > 0) return []; // another agent's
+    if (found.agents.size > 0) return []; // The call is another agent's.
     if ([...found.calls].some((call) => this.#calls.has(call))) return [line];
     for (const call of found.calls) this.#hold(call, line);
     return [];

@@ -11,7 +11,7 @@ const start = Date.now() + 60_000;
 const line = (msg: string, ms: number, fields: object = {}): string =>
   JSON.stringify({ level: 'info', time: start + ms, org: 'acme', agent: 'reception', msg, ...fields });
 
-/** A log that is read as the API server gives it: by time, and with an end now and then. */
+/** Serves a log as the API server does: by time, and with an end now and then. */
 class Log implements LogSource {
   readonly name = 'parley-voice-0';
   readonly role = 'voice';
@@ -33,7 +33,7 @@ class Log implements LogSource {
   async *read({ since = 0, signal }: ReadLogsOptions): AsyncGenerator<string> {
     this.asked.push(since);
     const end = AbortSignal.any([this.#cut.signal, signal]);
-    // Of whole seconds, as some servers read it.
+    // Some servers read whole seconds of the time.
     const from = Math.floor(since / 1_000) * 1_000;
     yield* this.#lines.filter((each) => (JSON.parse(each) as { readonly time: number }).time >= from);
     await aborted(end);
@@ -70,7 +70,7 @@ it('goes on where it was when a stream has ended: no line is repeated, and none 
   expect(printed).toEqual(['two', 'first of three']);
 
   log.cut();
-  // Of the same millisecond, and a moment later.
+  // The first line is of the same millisecond, the second of a moment later.
   log.write(line('second of three', 3_000), line('four', 4_000));
   await everything();
   await everything();

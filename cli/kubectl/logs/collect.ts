@@ -1,4 +1,4 @@
-/** Lines of all sources that are about the agent, in the order of time. */
+/** Collects the lines of all sources that are about the agent, in the order of time. */
 import { KubeError } from '../../../kube/index.ts';
 import { aborted } from '../../../platform/aborted.ts';
 import type { AboutAgent } from './about-agent.ts';
@@ -10,11 +10,11 @@ export interface CollectOptions {
   readonly since: number | undefined;
   readonly level: Level;
   readonly signal: AbortSignal;
-  /** What could not be read. */
+  /** Called for what could not be read. */
   readonly onProblem: (source: LogSource, error: KubeError) => void;
 }
 
-/** Everything that has been written so far. */
+/** Returns everything that has been written so far. */
 export async function collect(sources: readonly LogSource[], options: CollectOptions): Promise<readonly LogLine[]> {
   const all: LogLine[] = [];
   const keep = (source: LogSource, raw: string): void => {
@@ -28,21 +28,21 @@ export async function collect(sources: readonly LogSource[], options: CollectOpt
       await readAll(source, common, keep, options.onProblem);
     }),
   );
-  // In the order of time, so that a line says whose a call is as early as it did.
+  // Takes the lines in the order of time, so that a line says whose a call is as early as it did.
   const mine = all.sort(byTime).flatMap((line) => options.about.take(line));
   return mine.filter((line) => atLeast(line.level, options.level)).sort(byTime);
 }
 
 export interface FollowLogsOptions extends CollectOptions {
   readonly print: (line: LogLine) => void;
-  /** The sources as they are now: pods come and go. */
+  /** Returns the sources as they are now: pods come and go. */
   readonly sources: () => Promise<readonly LogSource[]>;
   readonly every: (ms: number, task: () => void) => () => void;
 }
 
-/** A line waits at most so long for those of other sources that were written before it, in milliseconds. */
+/** Longest time that a line waits for those of other sources that were written before it, in milliseconds. */
 const GATHER_MS = 400;
-/** How often is looked for new pods, in milliseconds. */
+/** Time between two looks for new pods, in milliseconds. */
 const LOOK_MS = 5_000;
 
 /** Goes on until the signal aborts. */
@@ -56,7 +56,7 @@ export async function follow(options: FollowLogsOptions): Promise<void> {
     }
   };
   const places = new Map<string, LogPosition>();
-  // One whose stream has ended, as the API server ends it now and then, goes on where it was.
+  // A source whose stream has ended, as the API server ends it now and then, goes on where it was.
   const begin = (source: LogSource, from: number | undefined): void => {
     const place = places.get(source.name) ?? { time: from, lines: [] };
     places.set(source.name, place);
@@ -104,11 +104,11 @@ function byTime(a: LogLine, b: LogLine): number {
   return a.time - b.time;
 }
 
-/** How far a source has been read. Logs are asked for by time alone, so the lines of the last millisecond belong to it. */
+/** Tells how far a source has been read. Logs are asked for by time alone, so the lines of the last millisecond belong to it. */
 interface LogPosition {
   /** Milliseconds since the Unix epoch; the beginning where absent. */
   readonly time: number | undefined;
-  /** What has been read of that very millisecond, as it was written. */
+  /** Lines of that very millisecond that have been read, as they were written. */
   readonly lines: readonly string[];
 }
 
@@ -116,7 +116,7 @@ function isBeyond({ time, lines }: LogPosition, line: LogLine): boolean {
   return time === undefined || line.time > time || (line.time === time && !lines.includes(line.raw));
 }
 
-/** The place once the line has been read as well. Processes of one source may write a little out of order. */
+/** Returns the position once the line has been read as well. Processes of one source may write a little out of order. */
 function after(place: LogPosition, { time, raw }: LogLine): LogPosition {
   if (place.time !== undefined && time < place.time) return place;
   return { time, lines: time === place.time ? [...place.lines, raw] : [raw] };

@@ -37,7 +37,7 @@ export function addLogs(plugin: Command, io: Io): void {
     });
 }
 
-/** `receptionist`, or `agent/receptionist` as everywhere else. */
+/** Accepts `receptionist`, or `agent/receptionist` as everywhere else. */
 function agentName(text: string): string {
   const name = text.replace(/^agents?(\.parley\.dev)?\//i, '');
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return name;

@@ -8,24 +8,24 @@ export type Level = (typeof levels)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface LogLine {
-  /** Pod, or part of the local stack. */
+  /** Name of the pod, or of a part of the local stack. */
   readonly source: string;
   readonly role: string;
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
   readonly level: Level;
   readonly fields: LogFields;
-  /** As it was written. */
+  /** The line as it was written. */
   readonly raw: string;
 }
 
-/** `undefined` for any other line: output of a library, a printed stack. */
+/** Returns `undefined` for any other line: output of a library, a printed stack. */
 export function parseLine(raw: string, origin: { readonly source: string; readonly role: string }): LogLine | undefined {
   if (!raw.startsWith('{')) return undefined;
   const fields = parseJson(raw) as LogFields | undefined;
   if (fields === undefined) return undefined;
   const time = typeof fields['time'] === 'number' ? fields['time'] : Date.parse(String(fields['time']));
-  // Libraries write the numbers that stand for them.
+  // Libraries write levels as the numbers that stand for them.
   const given = fields['level'];
   const level = typeof given === 'number' ? levels[Math.floor(given / 10) - 1] : levels.find((each) => each === given);
   return Number.isNaN(time) || level === undefined ? undefined : { ...origin, time, level, fields, raw };
@@ -35,10 +35,10 @@ export function atLeast(level: Level, least: Level): boolean {
   return levels.indexOf(level) >= levels.indexOf(least);
 }
 
-/** Said in other places of the line. */
+/** These fields stand in other places of the line. */
 const elsewhere: ReadonlySet<string> = new Set(['time', 'level', 'msg', 'role']);
 
-/** One line for people: time, level, where it comes from, what is said, and the rest as `name=value`. */
+/** Formats one line for people: time, level, where it comes from, what is said, and the rest as `name=value`. */
 export function printLine({ time, level, source, fields }: LogLine, style: Style): string {
   const { msg, err } = fields;
   const mark = level.toUpperCase().padEnd(5);
@@ -55,7 +55,7 @@ function messageOf(err: unknown): unknown {
   return typeof err === 'object' && err !== null && 'message' in err ? err.message : err;
 }
 
-/** Written so that it stays one line. */
+/** Formats a value so that it stays one line. */
 function text(value: unknown, bare = false): string {
   if (typeof value !== 'string') return value === undefined ? '' : JSON.stringify(value);
   const oneLine = JSON.stringify(value).slice(1, -1);

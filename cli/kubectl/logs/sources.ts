@@ -1,4 +1,4 @@
-/** Where lines come from: the logs of pods, through the API server, or the files of the local stack. */
+/** Reads lines of the logs of pods, through the API server, or of the files of the local stack. */
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,19 +11,19 @@ import { ROLE_NAMES } from '../../../platform/role-names.ts';
 import { type Pod, roleOf } from '../../cluster/installation.ts';
 
 export interface ReadLogsOptions {
-  /** Milliseconds since the Unix epoch; everything that is there where absent. */
+  /** Milliseconds since the Unix epoch; absent for everything that is there. */
   readonly since?: number | undefined;
   readonly follow: boolean;
-  /** Only this many of the last lines, where the source supports it. */
+  /** Number of the last lines to read, where the source supports it. */
   readonly tail?: number;
   readonly signal: AbortSignal;
 }
 
 export interface LogSource {
-  /** Identifies it: a pod, or a component of the stack. */
+  /** Identifies the source: a pod, or a component of the stack. */
   readonly name: string;
   readonly role: string;
-  /** Whether a crash of it has left lines of the process before. */
+  /** True if a crash of it has left lines of the process before. */
   readonly restarted: boolean;
   read(options: ReadLogsOptions & { readonly previous?: boolean }): AsyncIterable<string>;
 }
@@ -60,7 +60,7 @@ export function podSource(transport: Transport, pod: Pod): LogSource | undefined
   };
 }
 
-/** The log files of the `parley dev` that runs this cluster; `undefined` without one. */
+/** Returns the log files of the `parley dev` that runs this cluster; `undefined` without one. */
 export function localSources(options: {
   readonly server: string;
   readonly kubeconfig: string | undefined;
@@ -98,7 +98,7 @@ async function* readFile(file: string, follow: boolean, signal: AbortSignal): As
   let at = 0;
   for (;;) {
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    // Rotated: new lines go to a new file.
+    // The file was rotated: new lines go to a new file.
     if (size < at) at = 0;
     if (size > at) {
       let read = at;

@@ -25,7 +25,7 @@ chart's Service; the key (permission ${permission}) is PARLEY_API_KEY or the key
 --store goes to Postgres itself (DATABASE_URL): it works while the API server and the api are away, and needs --org or PARLEY_ORG.
 `;
 
-/** What `kubectl parley` and `parley` alike have for the revisions of an agent. @param program how it is called, for the examples */
+/** Adds the commands for an agent's revisions, for `kubectl parley` and `parley` alike. @param program its name, for the examples */
 export function addRelease(parent: Command, io: Io, program: string): void {
   const history = add(
     parent,

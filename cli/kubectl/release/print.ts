@@ -35,9 +35,9 @@ export function historyTable(
   );
 }
 
-/** Two texts as `diff -u` shows them; empty where they are alike. */
+/** Shows two texts as `diff -u` does; empty where they are alike. */
 export function unifiedDiff(from: { readonly name: string; readonly text: string }, to: typeof from, style: Style): string {
-  // Node marks what only the first has with 1.
+  // Node marks lines that only the first text has with 1.
   const changes = diff(from.text.split('\n'), to.text.split('\n'));
   const kept = changes.map((_, index) => changes.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(([sign]) => sign !== 0));
   if (!kept.includes(true)) return '';

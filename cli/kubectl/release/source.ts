@@ -1,4 +1,4 @@
-/** Where the commands of releases read and change them: the REST API, or Postgres itself while everything else is away. */
+/** Reads and changes releases over the REST API, or in Postgres itself while everything else is away. */
 import { userInfo } from 'node:os';
 
 import { releaseEvents } from '../../../events/release-events.ts';
@@ -37,7 +37,7 @@ export interface ReleaseSource {
   promote(agent: string, options: { readonly revision?: string | undefined; readonly reason?: string | undefined }): Promise<Release>;
 }
 
-/** @throws UserError with what the API says of a request that can't be carried out */
+/** @throws UserError with the API's message for a request that can't be carried out */
 export function restSource(api: Api): ReleaseSource {
   const ask = async <T>(method: 'GET' | 'POST', agent: string, path: string, body?: object): Promise<T> => {
     try {

@@ -1,4 +1,4 @@
-/** Reads everything that a support bundle has. What may not be read is missing in it, and said. */
+/** Reads everything that a support bundle has. It says what is missing because it may not be read. */
 import { kinds, type KindDefinition } from '../../../crds/index.ts';
 import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
 import { checkCluster } from '../../doctor/cluster.ts';
@@ -25,7 +25,7 @@ import { maskResource } from './resources.ts';
 export interface ReportOptions {
   readonly kubeconfig: string | undefined;
   readonly withPrompts: boolean;
-  /** Of each pod; 0: no logs. */
+  /** Lines of each pod; 0 for no logs. */
   readonly logLines: number;
   readonly progress: (what: string) => void;
 }
@@ -41,7 +41,7 @@ interface Context extends ReportOptions {
 export async function collectReport(connection: ClusterConnection, io: Io, redactor: Redactor, options: ReportOptions): Promise<Files> {
   const reader = new Reader(connection.transport);
   const files = new Files();
-  // Who can't reach the cluster gets no empty report, but the reason.
+  // A user who can't reach the cluster gets no empty report, but the reason.
   await reader.version();
   const context: Context = { ...options, connection, io, reader, redactor, files };
   const steps: readonly (readonly [string, (context: Context) => Promise<void>])[] = [
@@ -179,7 +179,7 @@ async function addInstallation(context: Context): Promise<void> {
     );
 }
 
-/** By the labels of the Secrets in which Helm keeps its releases. Their contents, which hold all values, never come here. */
+/** Lists Helm's releases by the labels of the Secrets in which it keeps them. Their contents, which hold all values, never come here. */
 async function addReleases({ connection, reader, files, redactor }: Context): Promise<void> {
   const deployments = (await installedDeployments(reader, connection)) ?? [];
   const releases = new Set(deployments.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.labels?.[labels.instance] ?? ''}`));
@@ -233,7 +233,7 @@ async function addLogs({ connection, reader, files, redactor, kubeconfig, logLin
   }
 }
 
-/** `undefined`: all namespaces. Who may not look everywhere, or has named one, gets that one. */
+/** Returns `undefined` for all namespaces. A user who may not look everywhere, or has named a namespace, gets that one. */
 async function scopeOf({ allNamespaces, namespaceNamed, namespace }: ClusterConnection, reader: Reader): Promise<string | undefined> {
   if (namespaceNamed && !allNamespaces) return namespace;
   return (await seesAllNamespaces(reader)) ? undefined : namespace;

@@ -1,10 +1,10 @@
-/** The files of a report while it is made. */
+/** Collects the files of a report while it is made. */
 import { toYaml } from '../../output.ts';
 
 export interface ReportFile {
   readonly path: string;
   readonly content: string;
-  /** What is in it, for the list. */
+  /** Says for the list what is in it. */
   readonly about: string;
 }
 
@@ -26,7 +26,7 @@ export class Files {
     this.text(path, about, documents.map((document) => `---\n${document}`).join(''));
   }
 
-  /** Something that is missing in the report. */
+  /** Notes something that is missing in the report. */
   problem(text: string): void {
     if (!this.#problems.includes(text)) this.#problems.push(text);
   }

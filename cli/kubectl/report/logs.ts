@@ -1,14 +1,14 @@
-/** The last lines of every role, masked. */
+/** Reads the last lines of every role, masked. */
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { parseLine } from '../logs/line.ts';
 import type { LogSource } from '../logs/sources.ts';
 import { maskTree } from './objects.ts';
 import type { Redactor } from './redactor.ts';
 
-/** Longest line that is kept; what is longer is cut, in characters. */
+/** Longest line that is kept, in characters; longer ones are cut. */
 const MAX_LINE = 16_384;
 
-/** @throws KubeError when it can't be read */
+/** @throws KubeError when the log can't be read */
 export async function lastLines(
   source: LogSource,
   options: { readonly count: number; readonly signal: AbortSignal; readonly previous?: boolean },
@@ -21,7 +21,7 @@ export async function lastLines(
     previous: options.previous === true,
   })) {
     lines.push(line);
-    // Of a file there is more than the last lines.
+    // A file gives more than the last lines.
     if (lines.length > options.count * 2) lines.splice(0, lines.length - options.count);
   }
   return lines.slice(-options.count);
@@ -33,14 +33,14 @@ export function maskLine(raw: string, redactor: Redactor): string {
   return redactor.text(raw.slice(0, MAX_LINE));
 }
 
-/** What a role says of its readiness, through the API server; and why that is not known where it isn't. */
+/** Returns what a role says of its readiness, through the API server; and why that is not known where it isn't. */
 export async function readinessOf(
   transport: Transport,
   pod: { readonly namespace: string; readonly name: string; readonly port: number },
 ): Promise<string> {
   const path = `/api/v1/namespaces/${pod.namespace}/pods/http:${pod.name}:${pod.port}/proxy/readyz`;
   try {
-    // `ok`, or JSON with what is missing.
+    // The answer is `ok`, or JSON with what is missing.
     const { body } = await transport.stream({ method: 'GET', path, accept: '*/*', timeoutMs: 5_000 });
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);

@@ -1,4 +1,4 @@
-/** What of objects of Kubernetes goes into a report: their structure and state. Every freely chosen value is masked. */
+/** Reduces objects of Kubernetes to what goes into a report: their structure and state. Every freely chosen value is masked. */
 import type { KubeObject } from '../../../kube/index.ts';
 import { configEntries } from '../../../platform/config/config.ts';
 import { parseJson } from '../../../platform/json.ts';
@@ -24,10 +24,10 @@ const knownAnnotations: ReadonlySet<string> = new Set([
 const KNOWN_LABELS =
   /^(app\.kubernetes\.io\/.*|helm\.sh\/chart|kubernetes\.io\/.*|parley\.dev\/.*|pod-template-hash|batch\.kubernetes\.io\/.*|job-name|controller-uid|name|owner|status|version|modifiedAt)$/;
 
-/** Names of members whose texts are masked whatever they look like. */
+/** Texts of members with these names are masked whatever they look like. */
 const SECRET_MEMBER = new RegExp(`${SECRET_WORDS}|prompt|transcript|utterance|dynamic_?data`, 'i');
 
-/** Settings of Parley that are no secrets, and what every container has. */
+/** Parley's settings that are no secrets, and variables that every container has. */
 const plainVariables: ReadonlySet<string> = new Set([
   ...configEntries().flatMap(({ name, secret }) => (secret || SECRET_MEMBER.test(name) ? [] : [name])),
   'HOME',
@@ -59,7 +59,7 @@ export function maskMetadata(metadata: KubeObject['metadata'], redactor: Redacto
   };
 }
 
-/** Of any object but Parley's own and Secrets: `spec` and `status`, with pod templates reduced to non-secret parts. */
+/** Masks `spec` and `status` of any object but Parley's own and Secrets, with pod templates reduced to non-secret parts. */
 export function maskObject(object: KubeObject, redactor: Redactor): Tree {
   const { apiVersion, kind, metadata, spec, status } = object as KubeObject & { readonly spec?: Tree; readonly status?: Tree };
   const isPod = kind === 'Pod';
@@ -127,7 +127,7 @@ function maskContainer({ name, image, command, args, env, ...rest }: ContainerSp
     name,
     image: image && redactor.text(image),
     command: command?.map((word) => redactor.unknown(word)),
-    // The role itself is one; of anything else a secret may be part.
+    // The role itself is an argument; a secret may be part of any other.
     args: args?.map((word) => (word === name ? word : redactor.unknown(word))),
     env: env?.map((variable) => maskVariable(variable, redactor)),
     ...pick(rest, containerMembers, redactor),
@@ -152,7 +152,7 @@ function maskSetting(value: string, redactor: Redactor): string {
   return ADDRESS_PATTERN.test(value) ? maskAddress(value, redactor) : redactor.text(value);
 }
 
-/** The name, the kind, and what it refers to by name; never what is written into it. */
+/** Keeps the name, the kind, and what it refers to by name; never what is written into it. */
 function maskVolume({ name, ...source }: Tree): Tree {
   const [kind = '', value] = Object.entries(source)[0] ?? [];
   const { secretName, name: object, claimName, sizeLimit, medium } = (value ?? {}) as Tree;
@@ -163,9 +163,9 @@ function pick(tree: Tree, members: readonly string[], redactor: Redactor): Tree 
   return Object.fromEntries(members.flatMap((member) => (tree[member] === undefined ? [] : [[member, maskTree(tree[member], redactor)]])));
 }
 
-/** Any JSON: texts without what looks secret, and none at all below a name that says it is. */
+/** Masks any JSON: texts lose what looks secret, and everything below a name that says it is secret. */
 export function maskTree(value: unknown, redactor: Redactor): unknown {
-  // Not of every scheme: `docker-pullable://` and a digest name an image.
+  // Addresses of other schemes stay: `docker-pullable://` and a digest name an image.
   if (typeof value === 'string') return /^(https?|wss?):\/\/\S+$/i.test(value) ? maskAddress(value, redactor) : redactor.text(value);
   if (Array.isArray(value)) return value.map((item) => maskTree(item, redactor));
   if (typeof value !== 'object' || value === null) return value;
@@ -176,7 +176,7 @@ export function maskTree(value: unknown, redactor: Redactor): unknown {
   });
 }
 
-/** Every text in it. */
+/** Masks every text in the value. */
 export function maskAll(value: unknown, redactor: Redactor): unknown {
   if (typeof value === 'string') return redactor.secret(value);
   if (Array.isArray(value)) return value.map((item) => maskAll(item, redactor));

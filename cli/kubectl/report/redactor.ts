@@ -1,58 +1,58 @@
 /**
- * Takes out of texts what is secret, or looks like it. What was masked once, as the value of a variable or of a header, is masked
+ * Takes out of texts what is secret, or looks like it. A value that was masked once, as that of a variable or of a header, is masked
  * wherever else it stands: in a line of a log, in an event, in an error that quotes it.
  */
 import { MASK } from '../../../platform/masking.ts';
 import { SECRET_WORDS } from '../../../platform/secret-keys.ts';
 import { ADDRESS_PATTERN, maskAddress } from './address.ts';
 
-/** Shorter ones are words that stand everywhere. */
+/** Shortest value that is remembered: shorter ones are words that stand everywhere. */
 const MIN_KNOWN = 6;
-/** And words that are shorter than this: `secret`, `string`, `default`. */
+/** Shortest word that is remembered: `secret`, `string`, `default` are shorter. */
 const MIN_WORD = 8;
 const MAX_KNOWN = 512;
-/** One word, or several: a name, as often as not. */
+/** Matches one word, or several: a name, as often as not. */
 const WORDS_ONLY = /^[a-z]+([-_. ][a-z]+)*$/i;
 
-/** Names whose values are secret. */
+/** Values of these names are secret. */
 const SECRET_WORD = `(?:[a-z0-9_.-]{0,64}(?:${SECRET_WORDS})[a-z0-9_.-]{0,64})`;
 
 interface Rule {
   readonly pattern: RegExp;
-  /** @returns what stays in front of the secret, the secret, and what stays behind it */
+  /** @returns the text in front of the secret, the secret, and the text behind it */
   readonly parts: (groups: readonly string[]) => readonly [before: string, secret: string, after: string];
 }
 
-/** Whole blocks first, then what has a name, then what looks like a secret. */
+/** Rules in order: whole blocks, then what has a name, then what looks like a secret. */
 const rules: readonly Rule[] = [
   {
     pattern: /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
     parts: ([whole = '']) => ['', whole, ''],
   },
-  // scheme://user:password@host, and scheme://token@host
+  // This finds scheme://user:password@host, and scheme://token@host.
   {
     pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@:"'<>]*):([^\s@"'<>]+)@/gi,
     parts: ([, scheme = '', user = '', word = '']) => [`${scheme}${user}:`, word, '@'],
   },
   { pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@:"'<>]{6,})@/gi, parts: ([, scheme = '', word = '']) => [scheme, word, '@'] },
-  // ?name=value of an address
+  // This finds ?name=value of an address.
   {
     pattern: /([?&][^=&#\s"'<>]{1,100}=)([^&#\s"'<>]+)/g,
     parts: ([, name = '', value = '']) => [name, value, ''],
   },
   { pattern: /\b((?:bearer|basic|digest)\s+)([\w.~+/=-]{6,})/gi, parts: ([, scheme = '', value = '']) => [scheme, value, ''] },
   { pattern: /(\b(?:set-)?cookie\\?["']?\s*[:=]\s*\\?["']?)([^\n"']+)/gi, parts: ([, name = '', value = '']) => [name, value, ''] },
-  // Any scheme and its credentials
+  // This finds any scheme and its credentials.
   {
     pattern: /(authorization\\?["']?\s*[:=]\s*\\?["']?)([^\s"'\\]+(?:\s+[^\s"'\\,;]+)?)/gi,
     parts: ([, name = '', value = '']) => [name, value, ''],
   },
-  // "password": "two words"
+  // This finds "password": "two words".
   {
     pattern: new RegExp(`((?:\\\\?["'])?${SECRET_WORD}(?:\\\\?["'])?\\s*(?:=>|[:=])\\s*\\\\?)(["'])((?:(?!\\\\?\\2)[^\\n])+)`, 'gi'),
     parts: ([, name = '', quote = '', value = '']) => [name + quote, value, ''],
   },
-  // password=x, the password is x, --token x
+  // This finds password=x, the password is x, --token x.
   {
     pattern: new RegExp(
       `((?:\\\\?["'])?${SECRET_WORD}(?:\\\\?["'])?\\s*(?:=>|[:=]|\\bis\\b)\\s*(?:\\\\?["'])?)((?!(?:bearer|basic|digest)\\b)[^\\s"'\\\\,;&}\\])]+)`,
@@ -64,26 +64,26 @@ const rules: readonly Rule[] = [
     pattern: new RegExp(`(--?${SECRET_WORD}\\s+)([^\\s"'-][^\\s"']*)`, 'gi'),
     parts: ([, name = '', value = '']) => [name, value, ''],
   },
-  // JSON web tokens, and keys by the prefixes that their makers gave them
+  // This finds JSON web tokens, and keys by the prefixes that their makers gave them.
   { pattern: /\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g, parts: ([whole = '']) => ['', whole, ''] },
   {
     pattern:
       /\b(pk_|sk_|rk_|sk-|whsec_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abeprs]-|hf_|AIza|AKIA|ASIA|SG\.|shpat_|dop_v1_|npm_|key-|gsk_|dg_|el_|cal_)([\w.+/=-]{8,})/g,
     parts: ([, prefix = '', value = '']) => [prefix, value, ''],
   },
-  // Long and mixed: nothing that people, or Kubernetes, would call anything.
+  // A long and mixed text is nothing that people, or Kubernetes, would call anything.
   {
     pattern: /(?<![\w+/=-])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])(?=[\w+/-]*\d)[\w+/-]{24,}={0,2}(?![\w+/=-])/g,
     parts: ([whole = '']) => ['', whole, ''],
   },
-  // People: addresses and numbers
+  // This finds addresses and numbers of people.
   { pattern: /\b([\w.%+-]{1,64})(@[\w-]{1,63}(?:\.[\w-]{1,63})+)/g, parts: ([, who = '', host = '']) => ['', who, host] },
   { pattern: /(\+\d{2})(\d{5,13})\b/g, parts: ([, country = '', rest = '']) => [country, rest, ''] },
 ];
 
 export class Redactor {
   readonly #known = new Set<string>();
-  /** Nothing but letters: looked for as whole words. */
+  /** Values of nothing but letters, which are looked for as whole words. */
   readonly #words = new Set<string>();
   readonly #kept: Set<string>;
 
@@ -92,12 +92,12 @@ export class Redactor {
     this.#kept = new Set(kept);
   }
 
-  /** Names of objects and namespaces: a variable that holds one doesn't make it a secret. */
+  /** Keeps names of objects and namespaces: a variable that holds one doesn't make it a secret. */
   keep(...values: readonly string[]): void {
     for (const value of values) this.#kept.add(value);
   }
 
-  /** The mask for what stands where secrets stand, and the value is known from now on, even where it is a word. */
+  /** Returns the mask for a value that stands where secrets stand; it is known from now on, even where it is a word. */
   secret(value: string): string {
     const word = value.trim();
     if (WORDS_ONLY.test(word) && word.length >= MIN_WORD && word.length <= MAX_KNOWN) this.#words.add(word);
@@ -105,8 +105,8 @@ export class Redactor {
   }
 
   /**
-   * The mask for what is not known to be harmless: a label, an argument. It is known from now on, unless it is a word: `production`
-   * stands in too many places in which it is no secret.
+   * Returns the mask for a value that is not known to be harmless: a label, an argument. It is known from now on, unless it is a word:
+   * `production` stands in too many places in which it is no secret.
    */
   unknown(value: string): string {
     if (value === '') return '';
@@ -119,12 +119,12 @@ export class Redactor {
     return MASK;
   }
 
-  /** The mask for what is private and too common, or too long, to be looked for elsewhere. */
+  /** Returns the mask for a value that is private and too common, or too long, to be looked for elsewhere. */
   hidden(value: string): string {
     return value === '' ? '' : `${MASK} (${value.length} characters)`;
   }
 
-  /** A text without what its name or its format marks as a secret. */
+  /** Returns the text without what its name or its format marks as a secret. */
   text(text: string): string {
     let masked = text;
     for (const { pattern, parts } of rules) {
@@ -138,7 +138,7 @@ export class Redactor {
     return masked;
   }
 
-  /** The last step for every file: what was masked anywhere is masked in it, as it is, in base64, or with JSON's or an address's escapes. */
+  /** Finishes every file: what was masked anywhere is masked in it, as it is, in base64, or with JSON's or an address's escapes. */
   finish(text: string): string {
     const isLookedFor = (value: string): boolean => !this.#kept.has(value);
     const forms = [...this.#known].filter(isLookedFor).flatMap(writings);

@@ -1,4 +1,4 @@
-/** What of Parley's own kinds goes into a report: by the name of each field, and nothing of a field that isn't named here. */
+/** Reduces Parley's own kinds to what goes into a report: by the name of each field, and nothing of a field that isn't named here. */
 import type { KubeObject } from '../../../kube/index.ts';
 import { maskAddress } from './address.ts';
 import { maskAll, maskMetadata, maskTree } from './objects.ts';
@@ -8,7 +8,7 @@ type Tree = Readonly<Record<string, unknown>>;
 
 export interface ResourceMasking {
   readonly redactor: Redactor;
-  /** Prompts and texts of the agent. */
+  /** True to keep prompts and texts of the agent. */
   readonly withPrompts: boolean;
 }
 
@@ -19,9 +19,9 @@ const plain = words(
 );
 const addresses = words('url urls baseURL webhookURL');
 const prose = words('systemPrompt welcomeMessage description context message start delayed complete failed examples');
-/** Values of headers, of parameters, of bodies: any of them may be a secret. */
+/** Values of headers, of parameters and of bodies may be secrets. */
 const values = words('value query body metadata username accountSID from terminationURI');
-/** Of a person. */
+/** Phone numbers of persons. */
 const numbers = words('number to');
 
 export function maskResource(object: KubeObject, masking: ResourceMasking): Tree {
@@ -43,7 +43,7 @@ function member(name: string, value: unknown, masking: ResourceMasking): unknown
   const { redactor, withPrompts } = masking;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return values.has(name) ? maskAll(value, redactor) : value;
   if (values.has(name)) return maskAll(value, redactor);
-  // The schema of a tool's arguments: its shape, without what it says.
+  // Keeps the shape of the schema of a tool's arguments, without what it says.
   if (name === 'parameters') return schema(value, masking);
   if (Array.isArray(value)) return value.map((item) => member(name, item, masking));
   if (typeof value === 'object') return members(value as Tree, masking);

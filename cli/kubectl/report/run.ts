@@ -13,7 +13,7 @@ import { tar } from './tar.ts';
 export interface ReportFlags extends ConnectionFlags {
   readonly file?: string;
   readonly withPrompts?: true;
-  /** false: --no-logs */
+  /** This is false with --no-logs. */
   readonly logs: boolean;
   readonly logLines: number;
 }

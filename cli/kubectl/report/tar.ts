@@ -1,6 +1,6 @@
 /** A tar archive (ustar), made in memory. */
 export interface TarEntry {
-  /** At most 255 bytes, with `/` between folders. */
+  /** Path of at most 255 bytes, with `/` between folders. */
   readonly path: string;
   readonly content: Uint8Array;
   /** Permissions; 0o600 where absent. */
@@ -9,7 +9,7 @@ export interface TarEntry {
 
 const BLOCK_SIZE = 512;
 
-/** @param mtime seconds since the Unix epoch, of every file */
+/** @param mtime time of every file, in seconds since the Unix epoch */
 export function tar(entries: readonly TarEntry[], mtime: number): Uint8Array {
   const blocks = entries.flatMap(({ path, content, mode = 0o600 }) => [
     header({ path, size: content.length, mtime, mode }),
@@ -28,7 +28,7 @@ function header({ path, size, mtime, mode }: Readonly<Record<'size' | 'mtime' | 
   block.write(octal(0, 8), 116);
   block.write(octal(size, 12), 124);
   block.write(octal(mtime, 12), 136);
-  block.write('        ', 148); // counts as blanks in the sum
+  block.write('        ', 148); // The checksum counts as blanks in its own sum.
   block.write('0', 156);
   block.write('ustar\u000000', 257, 'latin1');
   block.write(prefix, 345);

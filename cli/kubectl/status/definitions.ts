@@ -1,4 +1,4 @@
-/** What `status` says of the resource definitions; of those that may not be read, whether discovery knows them. */
+/** Reports the state of the resource definitions; of those that may not be read, whether discovery knows them. */
 import { GROUP, kinds, VERSION, type KindDefinition } from '../../../crds/index.ts';
 import { version as clientVersion } from '../../../platform/version.ts';
 import { readDefinition, type DefinitionFacts } from '../../cluster/definitions.ts';
@@ -6,7 +6,7 @@ import type { Reader } from '../../cluster/reader.ts';
 
 export interface DefinitionReport extends Pick<DefinitionFacts, 'name' | 'versions' | 'storedVersions'> {
   readonly healthy: boolean;
-  /** `as in 0.1.0`, `differs from 0.1.0`, `established`. */
+  /** State in words: `as in 0.1.0`, `differs from 0.1.0`, `established`. */
   readonly state: string;
   readonly cure?: string;
 }

@@ -1,4 +1,4 @@
-/** Whether the Deployments of an installation do their work, and why not. Pure. */
+/** Tells whether the Deployments of an installation do their work, and why not. Pure. */
 import type { KubeObject, Stored } from '../../../kube/index.ts';
 import { ROLE_NAMES } from '../../../platform/role-names.ts';
 import { labels, roleOf, type Deployment, type Pod } from '../../cluster/installation.ts';
@@ -83,7 +83,7 @@ function isOf(pod: KubeObject, deployment: KubeObject): boolean {
   );
 }
 
-/** Why a pod is not ready, if it says so. */
+/** Says why a pod is not ready, if it says so itself. */
 export function troubleOf(pod: Pod): { readonly reason: string; readonly message: string } | undefined {
   const { name } = pod.metadata;
   for (const container of [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]) {

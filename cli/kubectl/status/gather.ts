@@ -1,4 +1,4 @@
-/** Everything that `status` says, read once, with the permissions of the user. */
+/** Reads everything that `status` says, once, with the permissions of the user. */
 import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
 import { keyOf, type Condition, type KubeObject } from '../../../kube/index.ts';
 import { isServed } from '../../../operator/status/conditions.ts';
@@ -16,7 +16,7 @@ import { reportResource, type ResourceReport, type WithStatus } from './resource
 export interface KindReport {
   readonly kind: string;
   readonly plural: string;
-  /** Not there where they may not be listed. */
+  /** Absent where they may not be listed. */
   readonly resources?: readonly ResourceReport[];
 }
 
@@ -31,9 +31,9 @@ export interface StatusReport {
   readonly ready: boolean;
   readonly client: string;
   readonly cluster: { readonly server: string; readonly context: string; readonly version: string };
-  /** Absent: all of them. */
+  /** Absent for all of them. */
   readonly namespace?: string;
-  /** Whether the namespace has the label of an organisation; absent where that is not known, and where there is no such namespace. */
+  /** True if the namespace has the label of an organisation; absent where that is not known, and where there is no such namespace. */
   readonly organization?: boolean;
   /** Absent where no Deployment may be listed; empty where the chart has not installed any that can be seen. */
   readonly deployments?: readonly DeploymentReport[];
@@ -41,7 +41,7 @@ export interface StatusReport {
   readonly definitions: readonly DefinitionReport[];
   readonly kinds: readonly KindReport[];
   readonly problems: readonly StatusProblem[];
-  /** What could not be looked at. */
+  /** Notes on what could not be looked at. */
   readonly notes: readonly string[];
 }
 
@@ -104,7 +104,7 @@ export async function gatherStatus(reader: Reader, connection: ClusterConnection
   };
 }
 
-/** `undefined` for all of them. Who asks for all and may not see them gets the one of the context. */
+/** Returns `undefined` for all namespaces. A user who asks for all and may not see them gets the one of the context. */
 async function scopeOf(reader: Reader, { allNamespaces, namespace }: ClusterConnection): Promise<string | undefined> {
   if (!allNamespaces) return namespace;
   if (await seesAllNamespaces(reader)) return undefined;

@@ -1,4 +1,4 @@
-/** The screen that is read first: what runs, what is ready, what is not and what to do. */
+/** Prints the screen that is read first: what runs, what is ready, what is not and what to do. */
 import { indent, table } from '../../table.ts';
 import { ageOf } from '../../age.ts';
 import type { Style } from '../style.ts';
@@ -65,7 +65,7 @@ function deployments({ deployments: all, operator }: StatusReport, { wide, now, 
 function definitions({ definitions: all }: StatusReport, { wide, style }: PrintStatusOptions): string {
   const states = new Set(all.map(({ state, versions }) => `${versions.join(', ')} ${state}`.trim()));
   const [only] = states;
-  // Five times the same is one line.
+  // Equal states of all definitions are one line.
   if (!wide && states.size === 1 && all.every(({ healthy }) => healthy)) return `Definitions ${all.length} kinds, ${only}\n`;
   const rows = all.map((one) => [one.name, one.versions.join(','), one.storedVersions?.join(',') ?? '', one.state]);
   return `${style.bold('Definitions')}\n${indent(table(['NAME', 'VERSIONS', 'STORED', 'STATE'], rows))}`;

@@ -1,10 +1,10 @@
-/** What a resource's conditions say of it, in one word and with the cure. Pure. */
+/** Sums a resource's conditions up in one word and with the cure. Pure. */
 import type { CommonStatus } from '../../../crds/index.ts';
 import type { KubeObject } from '../../../kube/index.ts';
 import { effectOfSuspend } from '../../../operator/status/common.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
 
-/** `stalled`: waits for a person to change something. */
+/** `stalled` waits for a person to change something. */
 export type ReportedState = 'ready' | 'not ready' | 'stalled' | 'suspended';
 
 export interface ResourceReport {
@@ -12,13 +12,13 @@ export interface ResourceReport {
   readonly namespace: string;
   readonly name: string;
   readonly state: ReportedState;
-  /** Of the condition Ready: True, False or Unknown. */
+  /** Status of the condition Ready: True, False or Unknown. */
   readonly ready: string;
   readonly reason: string;
   readonly message: string;
   readonly cure?: string;
   readonly createdAt: string | undefined;
-  /** When it became what it is. */
+  /** Time since which it has been in this state. */
   readonly since: string | undefined;
 }
 

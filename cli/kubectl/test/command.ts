@@ -14,10 +14,10 @@ export interface ClusterTestFlags extends ConnectionFlags, ApiFlags, OutputFlags
 
 const AGENT = /^agents?(\.parley\.dev)?\//i;
 
-/** `agent/receptionist`: one of the cluster, no file. */
+/** Tells whether the argument is an agent of the cluster, `agent/receptionist`, and no file. */
 export const isAgentOfCluster = (argument: string): boolean => AGENT.test(argument);
 
-/** What `kubectl parley test` and `parley test agent/…` have in common. */
+/** Adds the flags that `kubectl parley test` and `parley test agent/…` share. */
 export function addClusterTestFlags(command: Command): Command {
   return addConnection(command)
     .option('--revision <revision>', 'desired: what the resources ask for; serving: what calls get; or a revision (default: desired)')

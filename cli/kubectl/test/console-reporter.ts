@@ -1,4 +1,4 @@
-/** Results for a person: a line for each test, and everything about those that did not pass. */
+/** Prints results for a person: a line for each test, and everything about those that did not pass. */
 import { problemLines, seconds, summaryLine, totalsOf, worstAttempt, type ReportedResult } from '../../../agent-tests/reports/report.ts';
 import type { Io } from '../io.ts';
 import { styleOf } from '../style.ts';
@@ -42,7 +42,7 @@ export class ConsoleReporter {
     this.#io.out.write(`${line}\n`);
   }
 
-  /** On a terminal, below what is finished. */
+  /** Shows the progress on a terminal, below what is finished. */
   #progress(): void {
     if (this.#io.err.isTTY === true && this.#done < this.#total) this.#io.err.write(`${this.#done} of ${this.#total} tests done`);
   }

@@ -1,4 +1,4 @@
-/** AgentTests run by the cluster: requested over REST, followed until the run is over. */
+/** Runs AgentTests in the cluster: it requests a run over REST and follows it until it is over. */
 import type { ReportedResult } from '../../../agent-tests/reports/report.ts';
 import type { TestResult } from '../../../agent-tests/result.ts';
 import { patiently } from '../../../api/client/patiently.ts';
@@ -14,15 +14,15 @@ import { writeJunit } from './junit-file.ts';
 
 export interface ClusterTest {
   readonly agent: string;
-  /** Of AgentTests; all that select the agent where empty. */
+  /** Names of AgentTests; empty for all that select the agent. */
   readonly tests: readonly string[];
   readonly revision: string;
   readonly junit: string | undefined;
-  /** json and yaml: the run as REST has it, in place of lines for people. */
+  /** Json and yaml print the run as REST has it, in place of lines for people. */
   readonly format: Format;
 }
 
-/** Between two looks at a run, in milliseconds. */
+/** Time between two looks at a run, in milliseconds. */
 const POLL_MS = 1_000;
 
 /** @returns whether every test passed. @throws UserError for a request that can't be carried out, or a run that was cancelled */
