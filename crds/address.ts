@@ -1,18 +1,18 @@
 import type { SpecProblem } from './spec-problem.ts';
 
-/** Begins at the first brace of several: beginning at each, a long row of them would be read once for each. */
+/** Matches from the first brace of several: from each, a long row of them would be read once for each. */
 const PLACEHOLDER = /(?<!\{)\{+[^{}]*\}+/g;
 
-/** With something in place of each placeholder. */
+/** Puts something in place of each placeholder. */
 export const filledAddress = (address: string): string => address.replaceAll(PLACEHOLDER, 'x');
 
 /**
- * An http(s) address that can be called: its host is one, once the placeholders in it are filled. Credentials are refused, because
- * specs are shown and kept in the clear. What follows the host may be anything.
+ * Checks that an http(s) address can be called: its host is one, once the placeholders in it are filled. Credentials are refused, because
+ * specs are shown and kept in the clear. The rest of the address may be anything.
  */
 export function httpAddress(address: string | undefined, path: string): readonly SpecProblem[] {
   const authority = /^https?:\/\/([^/?#]*)/.exec(address ?? '')?.[1];
-  // What has another beginning is refused by the resource's own schema.
+  // The resource's own schema refuses other beginnings.
   if (address === undefined || authority === undefined) return [];
   if (authority.includes('@')) {
     return [{ path, message: 'holds a user name or password, which anybody could read here; send credentials in a header' }];
@@ -31,8 +31,8 @@ export function httpAddress(address: string | undefined, path: string): readonly
 }
 
 /**
- * Scheme, host and port of an http(s) address, in one spelling: what decides where a secret goes. With a placeholder in them, as they are
- * written: two such addresses have one origin only where they have one text.
+ * Returns scheme, host and port of an http(s) address in one spelling: they decide where a secret goes. With a placeholder in them they
+ * stay as they are written: two such addresses have one origin only where they have one text.
  */
 export function originOf(address: string): string {
   const [, scheme = '', authority = ''] = split(address);
@@ -40,13 +40,13 @@ export function originOf(address: string): string {
   return URL.parse(address)?.origin ?? address;
 }
 
-/** A placeholder decides which server is called: it stands elsewhere than in front of a domain that is written out, such as `.example.com`. */
+/** True if a placeholder decides which server is called: it stands elsewhere than before a domain that is written out (`.example.com`). */
 export function hasOpenHost(address: string): boolean {
   const [, , authority = ''] = split(address);
   return /[{}]/.test(authority) && !/\.[^.{}:]+\.[^.{}:]+(:\d+)?$/.test(authority);
 }
 
-/** What is wrong with {@link hasOpenHost} where a Secret's value is sent along. */
+/** Says what is wrong with {@link hasOpenHost} where a Secret's value is sent along. */
 export const OPEN_HOST_MESSAGE =
   'has a placeholder that decides its host, and would get a value from a Secret: write the domain out, as in https://{{region}}.example.com, or send no secret header';
 
@@ -63,7 +63,7 @@ export function closedHost(
 /** `{{name}}` before `{name}`. Other text in single braces is no name: `{"a":1}`. */
 export const EITHER_PLACEHOLDER = /\{\{([^{}]+)\}\}|\{(\s*[\p{L}\p{N}_.$-]+\s*)\}/gu;
 
-/** The names in single braces: of a tool's arguments in its address, each once. */
+/** Returns the names in single braces, each once: a tool's arguments in its address. */
 export function argumentNamesIn(text: string): readonly string[] {
   const names = Array.from(text.matchAll(EITHER_PLACEHOLDER), ([, , name]) => name?.trim());
   return [...new Set(names.filter((name) => name !== undefined))];

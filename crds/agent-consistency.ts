@@ -1,4 +1,4 @@
-/** Fields of an Agent, and of its tools, that are consistent only together: what has no effect, and what may lack a value. */
+/** Checks fields of an Agent, and of its tools, that are consistent only together: some have no effect, others may lack a value. */
 import { similarName } from '../platform/similar-name.ts';
 import { argumentNamesIn } from './address.ts';
 import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
@@ -10,13 +10,13 @@ import { callerNames, namesIn, stringsIn, type Templates } from './template.ts';
 import type { ToolSpec } from './tool.ts';
 import { dataNamesOf } from './tool-consistency.ts';
 
-/** What decides which data all calls of an agent have. */
+/** The fields that decide which data all calls of an agent have. */
 export type DataSupply = Pick<AgentSpec, 'dynamicData'> & { readonly llm: Pick<AgentSpec['llm'], 'requiredDynamicData'> };
 
 /**
- * What of an agent has no effect, or works only for some calls.
+ * Returns remarks on fields of an agent that have no effect, or work only for some calls.
  *
- * @param prompt that `systemPromptFrom` names, where it is known
+ * @param prompt text that `systemPromptFrom` names, where it is known
  */
 export function agentRemarks(spec: AgentSpec, prompt?: string): readonly SpecProblem[] {
   return [...ineffective(spec), ...lookupRemarks(spec), ...unsuppliedIn(templatesOf(spec, prompt), suppliedNames(spec))];
@@ -34,7 +34,7 @@ function templatesOf({ llm, welcomeMessage, call, dynamicData = [] }: AgentSpec,
   ];
 }
 
-/** What a tool wants of the data of a call, and its agent doesn't supply. */
+/** Returns remarks on data of a call that a tool wants, and its agent doesn't supply. */
 export function toolDataRemarks(tool: ToolSpec, agent: DataSupply): readonly SpecProblem[] {
   const supplied = suppliedNames(agent);
   const taken = Object.entries(tool.custom?.http.runtimeParams ?? {}).filter(
@@ -62,7 +62,7 @@ function namesFound(lookups: NonNullable<AgentSpec['dynamicData']>): readonly st
   return lookups.flatMap(({ response = [] }) => response.map(({ name }) => name));
 }
 
-/** Of a path its beginning counts: what is inside of a datum isn't known. */
+/** A path is supplied if its beginning is: the inside of a datum isn't known. */
 function isSupplied(name: string, supplied: readonly string[]): boolean {
   return supplied.some((one) => name === one || name.startsWith(`${one}.`));
 }
@@ -78,7 +78,7 @@ function unsupplied(path: string, name: string, supplied: readonly string[], cur
   return [{ path, message: `holds "{{${name}}}", which is empty unless the call brings it: ${advice}` }];
 }
 
-/** They have what the call brings, and nothing else. Single braces are text there. */
+/** Lookups have the data that the call brings, and nothing else. Single braces are text there. */
 function lookupRemarks({ llm, dynamicData = [] }: AgentSpec): readonly SpecProblem[] {
   const found = namesFound(dynamicData);
   const brought = [...callerNames, ...(llm.requiredDynamicData ?? [])].filter((name) => !found.includes(name));

@@ -1,4 +1,4 @@
-/** What an agent's revision is compiled from and REST shows, in addition to the Agent itself. */
+/** Names the state of what an agent's revision is compiled from and REST shows, in addition to the Agent itself. */
 import { createHash } from 'node:crypto';
 
 interface Input {
@@ -6,7 +6,7 @@ interface Input {
 }
 
 /**
- * Names one state of them, so that a reader of the Agent knows whether its status describes what the reader sees.
+ * Names one state of the inputs, so that a reader of the Agent knows whether its status describes what the reader sees.
  *
  * @param inputs.tools - all that name the agent and are not being deleted, in any order
  * @param inputs.knowledgeBaseUid - undefined where the agent names none, or one that is not there

@@ -1,21 +1,21 @@
-/** What the operator makes of an agent and everything it refers to, and calls start from. */
+/** The operator compiles an agent and everything it refers to into a revision, from which calls start. */
 import type { AgentSpec } from './agent.ts';
 import type { McpSpec, McpTools } from './mcp-tools.ts';
 import type { ToolSpec } from './tool.ts';
 
-/** What is stored for a revision. Secrets appear by name, key and the digest of their version, never by value. */
+/** The stored form of a revision. Secrets appear by name, key and the digest of their version, never by value. */
 export interface AgentRevisionConfig {
   /** Shape of this document. */
   readonly format: 1;
   readonly name: string;
   readonly displayName: string;
-  /** As in the spec, without what only steers the operator, or is of all revisions (the budget); the prompt stands apart. */
+  /** The spec without what only steers the operator, or is of all revisions (the budget); the prompt stands apart. */
   readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef' | 'release' | 'budget'> & {
     readonly llm: Omit<AgentSpec['llm'], 'systemPrompt' | 'systemPromptFrom'>;
   };
-  /** Resolved; `null` where the agent has none, or the ConfigMap is missing. */
+  /** The resolved text; `null` where the agent has none, or the ConfigMap is missing. */
   readonly systemPrompt: string | null;
-  /** Sorted by function name. */
+  /** Tools sorted by function name. */
   readonly tools: readonly RevisionTool[];
   readonly knowledgeBase: string | null;
   readonly versions: RevisionVersions;
@@ -31,15 +31,15 @@ export interface RevisionTool {
   readonly mcp?: McpTools;
 }
 
-/** How the server of a Tool is called. */
+/** Says how the server of a Tool is called. */
 export type McpServer = Omit<McpSpec, 'include' | 'exclude' | 'prefix' | 'updatePolicy' | 'digest'>;
 
-/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and created again. */
+/** Versions change without any configuration changing: a rotated Secret, a knowledge base deleted and created again. */
 interface RevisionVersions {
-  /** By name of the Secret: a digest of the values that are referred to, `null` while it is missing. */
+  /** A digest of the values that are referred to, by name of the Secret; `null` while it is missing. */
   readonly secrets: Readonly<Record<string, string | null>>;
   readonly knowledgeBaseUid: string | null;
 }
 
-/** Of a revision, as tables and messages have it: enough to name it. */
+/** Shortens a revision's id for tables and messages: enough to name it. */
 export const shortRevision = (revision: string): string => revision.slice(0, 12);

@@ -1,4 +1,4 @@
-/** What is wrong with an AgentTest. What the API server says by CEL is said here, too: `parley test` reads files that no server has seen. */
+/** Finds what is wrong with an AgentTest. It repeats the API server's CEL rules: `parley test` reads files that no server has seen. */
 import { Cron } from 'croner';
 
 import { errorMessageOf } from '../platform/caught.ts';
@@ -13,7 +13,7 @@ type ToolCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called'
 type Expectation = NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number];
 type Answer = NonNullable<Expectation['answer']>;
 
-/** How the value of an argument is compared, by the one field of the matcher. */
+/** Ways to compare the value of an argument, by the one field of the matcher. */
 export const argumentMatchers = ['contains', 'matches', 'equals'] as const;
 
 export function agentTestProblems(spec: AgentTestSpec): readonly SpecProblem[] {
@@ -64,7 +64,7 @@ function mockProblems(mock: Mock, path: string): readonly SpecProblem[] {
   ];
 }
 
-/** CEL sees no field whose value may be anything, so it can't count `returns`. */
+/** Counts the fields here: CEL sees no field whose value may be anything, so it can't count `returns`. */
 function exactlyOne(fields: Readonly<Record<string, unknown>>, path: string): readonly SpecProblem[] {
   const set = Object.values(fields).filter((value) => value !== undefined);
   return set.length === 1 ? [] : [{ path, message: `set exactly one of ${Object.keys(fields).join(', ')}` }];
@@ -89,7 +89,7 @@ function toolCallProblems(call: ToolCall | undefined, path: string): readonly Sp
   return Object.entries(call.arguments).flatMap(([name, value]) => matcherProblems(value, `${path}.arguments.${name}`));
 }
 
-/** A plain object is refused rather than compared: with a typing error in `contains` it would be a value that no argument ever equals. */
+/** Refuses a plain object rather than compare it: with a typing error in `contains` it would be a value that no argument ever equals. */
 function matcherProblems(matcher: unknown, path: string): readonly SpecProblem[] {
   if (!isObject(matcher)) return [];
   const keys = Object.keys(matcher);
@@ -108,7 +108,7 @@ function analysisProblems(analysis: { readonly equals?: unknown } | undefined, p
   return [{ path: `${path}.equals`, message: 'must be a text, a number or a boolean' }];
 }
 
-/** How the regular expressions of a test are read. */
+/** Reads the regular expressions of a test. */
 export const expectedPattern = (pattern: string): RegExp => new RegExp(pattern, 'u');
 
 function patternProblems(pattern: string | undefined, path: string): readonly SpecProblem[] {
@@ -138,7 +138,7 @@ const CRON_NAMES = /^(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TU
 
 function scheduleProblems(schedule: string | undefined, path: string): readonly SpecProblem[] {
   if (schedule === undefined) return [];
-  // Other letters mean something to some readers of cron only.
+  // Only some readers of cron know what other letters mean.
   const foreign = schedule.match(/[A-Za-z]+/g)?.find((word) => !CRON_NAMES.test(word));
   if (foreign !== undefined) return [{ path, message: `${foreign} is neither a month nor a day of the week` }];
   try {

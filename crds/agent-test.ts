@@ -6,10 +6,10 @@ import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from 
 import { atomic, cel, duration, exactlyOneOf, freeObject, freeValue, list, localRef, mapOf, name, text } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
-/** What may be said of an attempt, a test and a run. `error`: it could not be evaluated, which is never green. */
+/** Verdicts on an attempt, a test and a run. `error` means that it could not be evaluated, which is never green. */
 export const testVerdicts = ['passed', 'failed', 'error'] as const;
 
-/** Turns of a simulated conversation without `maxTurns`. */
+/** Most turns of a simulated conversation without `maxTurns`. */
 export const DEFAULT_MAX_TURNS = 12;
 
 const functionName = () =>

@@ -22,7 +22,7 @@ import {
 } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
-/** Of a part, tried in this order. */
+/** Fallbacks that one part of a call may have; they are tried in order. */
 const MAX_FALLBACKS = 3;
 
 const contextTokens = () =>
@@ -80,7 +80,7 @@ const speechToText = recognizer.extend({
     .describe('Others, in this order: the next one hears what one that fails, or is late, has not understood yet.'),
 });
 
-/** Of text to speech. */
+/** Temperature of text to speech where the spec sets none. */
 export const DEFAULT_TEMPERATURE = 0.5;
 
 const voice = z.object({
@@ -200,7 +200,7 @@ const ambientSounds = [
 
 const turnDetectionModes = ['model', 'silence'] as const;
 
-/** Longest time and most calls that a canary may wait for. */
+/** Most calls that a canary may wait for. */
 export const MAX_CANARY_CALLS = 1000;
 
 const budget = z.object({

@@ -1,4 +1,4 @@
-/** A language model of a provider, as several kinds name one. */
+/** Describes a provider's language model, which several kinds name. */
 import { z } from 'zod';
 
 import { listed, llmProviders } from './providers.ts';
@@ -18,7 +18,7 @@ export const llmProvider = () => name(64).describe(`${listed(llmProviders, 'or')
 export const modelName = () => name(256).describe("The provider's name of the model, e.g. gpt-4o-mini.");
 export const llmBaseURL = () => url().optional().describe('Address of the provider; required for openai_compatible.');
 
-/** A model with where it is and what opens it; add {@link needsBaseURL} where it is extended. */
+/** Builds the fields of a model with its address and its key; add {@link needsBaseURL} where they are extended. */
 export const chatModelFields = () =>
   z.object({ provider: llmProvider(), model: modelName(), baseURL: llmBaseURL(), apiKeySecretRef: apiKeySecretRef() });
 

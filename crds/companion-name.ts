@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 const LONGEST_NAME = 253;
 
 /**
- * Usual name of the Secret or ConfigMap that is kept for an object: the facade keeps values there, and the operator the signing keys that it
- * generates. Both, and who reads them, have to agree about it.
+ * Returns the usual name of the Secret or ConfigMap that is kept for an object: the facade keeps values there, and the operator the
+ * signing keys that it generates. Both, and who reads them, have to agree about it.
  */
 export function companionName(kind: string, name: string): string {
   const full = `${kind.toLowerCase()}-${name}`;

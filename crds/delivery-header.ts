@@ -1,18 +1,18 @@
-/** Which headers a subscriber may add to deliveries. One list for the resource, the facade and the delivery itself. */
+/** Lists the headers that a subscriber may not add to deliveries, once for the resource, the facade and the delivery itself. */
 import { connectionHeaders } from '../platform/egress/request.ts';
 
-/** Lower case: HTTP or the delivery itself sets them. */
+/** Names in lower case that HTTP or the delivery itself sets. */
 export const reservedHeaders: readonly string[] = [...connectionHeaders, 'content-type', 'user-agent'];
 
-/** Lower case: nor may a name begin with one of these. */
+/** Prefixes in lower case that no name may begin with. */
 export const reservedHeaderPrefixes = ['proxy-', 'webhook-'] as const;
 
-/** Behind the name of the header. */
+/** Completes a message that begins with the name of the header. */
 export const reservedHeaderMessage = `is reserved: it can be none of ${reservedHeaders.join(', ')}, nor begin with ${reservedHeaderPrefixes.join(' or ')}`;
 
 const names: ReadonlySet<string> = new Set(reservedHeaders);
 
-/** In whatever case the name is written. */
+/** Ignores the case in which the name is written. */
 export function isReservedHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return names.has(lower) || reservedHeaderPrefixes.some((prefix) => lower.startsWith(prefix));

@@ -20,7 +20,7 @@ interface Documented {
   readonly spec: unknown;
 }
 
-/** Whole resources: those that a page writes out with their kind, and not what is merged into another one. */
+/** Returns whole resources: those that a page writes out with their kind, and not what is merged into another one. */
 function resourcesIn(file: string): readonly Documented[] {
   const text = readFileSync(join(root, file), 'utf8');
   const blocks = file.endsWith('.yaml')

@@ -1,4 +1,4 @@
-/** The bounds and habits that every generated schema must keep; `structural.ts` refuses most violations, this reads the result. */
+/** Checks the bounds and habits that every generated schema must keep; `structural.ts` refuses most violations, this reads the result. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
@@ -10,7 +10,7 @@ import { DURATION } from './schema.ts';
 interface Node {
   readonly path: string;
   readonly schema: StructuralSchema;
-  /** Below a list item or a map value. */
+  /** True below a list item or a map value. */
   readonly repeated: boolean;
 }
 
@@ -28,7 +28,7 @@ const all = definitions.flatMap((crd) => {
 });
 const where = (matches: (node: Node) => boolean) => all.filter(matches).map((node) => node.path);
 
-/** Owned as a whole, by itself or with something around it. */
+/** Tells whether a field is owned as a whole, by itself or with something around it. */
 const ownedAsWhole = (path: string) =>
   all.some(
     (node) =>
@@ -37,7 +37,7 @@ const ownedAsWhole = (path: string) =>
       path.startsWith(node.path),
   );
 
-/** An object with fields, apart from the roots and the items of lists, which can't be emptied. */
+/** Tells whether a node is an object with fields, apart from the roots and the items of lists, which can't be emptied. */
 const isObject = ({ path, schema }: Node) => schema.properties !== undefined && !/^\w+\.(spec|status)$/.test(path) && !path.endsWith('[]');
 
 describe('every generated schema', () => {
@@ -208,7 +208,7 @@ describe.each(definitions.map((crd) => [crd.spec.names.kind, crd] as const))('th
   });
 });
 
-/** What Helm makes of the template, less what its one directive puts in: the chart's own tests run Helm. */
+/** Makes of the template what Helm does, less what its one directive puts in: the chart's own tests run Helm. */
 function render(template: string): string {
   const bare = template.replace(/^ *\{\{- include [^}]*\}\}\n/m, '');
   return bare.replaceAll(/\{\{ "(\{\{|\}\})" \}\}/g, '$1');

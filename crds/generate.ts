@@ -12,12 +12,12 @@ export interface GeneratedFile {
   readonly content: string;
 }
 
-/** The CustomResourceDefinitions of the six kinds, as they are installed. */
+/** Returns the CustomResourceDefinitions of the six kinds, as they are installed. */
 export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
   return kinds.map((kind) => toCustomResourceDefinition(kind));
 }
 
-/** The CRDs as plain manifests (`kubectl apply -f crds/generated/`) and as templates of the subchart `crds`. */
+/** Makes the CRDs as plain manifests (`kubectl apply -f crds/generated/`) and as templates of the subchart `crds`. */
 export function generateCrds(): readonly GeneratedFile[] {
   return customResourceDefinitions().flatMap((crd) => {
     const file = `${crd.spec.names.plural}.yaml`;

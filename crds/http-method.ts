@@ -5,7 +5,7 @@ export const lookupMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH'] 
 export type ToolMethod = (typeof toolMethods)[number];
 export type LookupMethod = (typeof lookupMethods)[number];
 
-/** Whether a request says everything in its address; the others have a JSON body. */
+/** Tells whether a request says everything in its address; the others have a JSON body. */
 export function isBodyless(method: ToolMethod): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'DELETE';
 }

@@ -16,7 +16,7 @@ export * from './phone-number.ts';
 export * from './tool.ts';
 export * from './webhook-subscription.ts';
 
-/** In the order in which people meet them. */
+/** Kinds in the order in which people meet them. */
 export const kinds = [agentKind, toolKind, phoneNumberKind, knowledgeBaseKind, webhookSubscriptionKind, agentTestKind] as const;
 
 /** Labels and annotations that mean something to Parley. */
@@ -33,9 +33,9 @@ export const wellKnown = {
   forceRelease: 'parley.dev/force-release',
   /** Annotation: `created_by_user_id` of an object made over REST. */
   createdBy: 'parley.dev/created-by',
-  /** Annotation: in the course of which trace the facade wrote which generation; see `trace-annotation.ts`. */
+  /** Annotation: names the trace in which the facade wrote a generation; see `trace-annotation.ts`. */
   trace: 'parley.dev/trace',
-  /** Annotation of a signing Secret: until when each former key signs along, `{"previous-1": "RFC 3339"}`. Without a date: until it is taken out. */
+  /** Annotation of a signing Secret: `{"previous-1": "RFC 3339"}` ends a former key; one without a date signs until it is taken out. */
   signingExpiry: 'parley.dev/signing-expiry',
   /** Label of a Secret or ConfigMap that Parley keeps for an object: its kind in lower case. A restore may drop the owner, not this. */
   companionOf: 'parley.dev/companion-of',

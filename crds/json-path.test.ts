@@ -54,7 +54,7 @@ describe('valueAt', () => {
   it('looks at each place once, however deep the answer is', () => {
     let deep: unknown = 'end';
     for (let level = 0; level < 60; level += 1) deep = [deep, deep];
-    // Each level stands there twice: 2^60 places, of which a path without wildcards sees one.
+    // Each level stands there twice: of the 2^60 places a path without wildcards sees one.
     expect(valueAt(`$${'[1]'.repeat(60)}`, deep)).toBe('end');
     let chain: unknown = 'end';
     for (let level = 0; level < 60; level += 1) chain = [chain];

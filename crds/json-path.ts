@@ -1,7 +1,7 @@
 /**
- * Paths into an answer: what people write of JSONPath (RFC 9535) to name a place. `$.customer.name`, `$['first name']`, `$.orders[0].id`, `$.orders[-1]`,
- * `$.orders[*].id`, `$..id`; `$.` may be left out. Filters, slices and unions are no places, and refused; so is a second `..`, which would find
- * the same places on many ways.
+ * Reads paths into an answer: what people write of JSONPath (RFC 9535) to name a place. `$.customer.name`, `$['first name']`,
+ * `$.orders[0].id`, `$.orders[-1]`, `$.orders[*].id`, `$..id`; `$.` may be left out. Filters, slices and unions are no places, and
+ * refused; so is a second `..`, which would find the same places on many ways.
  */
 
 /** A path that can't be read. The message says where. */
@@ -10,9 +10,9 @@ export class PathError extends Error {
 }
 
 interface Step {
-  /** Undefined: all members. */
+  /** Undefined for all members. */
   readonly key?: string | number;
-  /** At any depth below, in the order of the text. */
+  /** True for any depth below, in the order of the text. */
   readonly deep: boolean;
 }
 
@@ -21,7 +21,7 @@ const selector = String.raw`\*|(?<index>-?\d{1,9})|'(?<single>(?:[^'\\]|\\.)*)'|
 const stepPattern = new RegExp(String.raw`(?<dots>\.\.?)(?:${member})|(?<deep>\.\.)?\[\s*(?:${selector})\s*\]`, 'y');
 
 /**
- * What a path leads to: the value where it can lead to one place only, else the list of all values.
+ * Returns the value at a path that can lead to one place only, else the list of all values.
  *
  * @returns undefined where it leads nowhere
  * @throws PathError
@@ -83,7 +83,7 @@ function membersOf(value: unknown, key: string | number | undefined): readonly u
   return Object.hasOwn(value, key) ? [(value as Readonly<Record<string, unknown>>)[key]] : [];
 }
 
-/** The value itself and all below it. Answers that are nested without end never come here. */
+/** Yields the value itself and all below it. Answers that are nested without end never come here. */
 function descendants(value: unknown): readonly unknown[] {
   return typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(descendants)] : [value];
 }

@@ -1,4 +1,4 @@
-/** Which properties a JSON Schema of an object has, wherever in it they are named. */
+/** Finds the properties that a JSON Schema of an object has, wherever in it they are named. */
 import { isObject, type JsonObject } from '../platform/json.ts';
 import { pointed } from './json-schema-references.ts';
 
@@ -8,10 +8,10 @@ export interface Outline {
 }
 
 /**
- * The properties that a schema and its alternatives name, and those that each of them requires.
+ * Returns the properties that a schema and its alternatives name, and those that each of them requires.
  *
- * @param root where its references begin
- * @param seen what is not looked into again: a schema may name itself
+ * @param root schema in which its references begin
+ * @param seen schemas that are not looked into again: a schema may name itself
  */
 export function outlineOf(schema: unknown, root: JsonObject = isObject(schema) ? schema : {}, seen = new Set<unknown>()): Outline {
   if (!isObject(schema) || seen.has(schema)) return { properties: {}, required: [] };
@@ -34,7 +34,7 @@ export function outlineOf(schema: unknown, root: JsonObject = isObject(schema) ?
   };
 }
 
-/** A property that is described differently may be as any of them says. */
+/** Allows a property that is described differently to be as any of them says. */
 function together(described: readonly JsonObject[]): JsonObject {
   const found = Map.groupBy(described.flatMap(Object.entries<unknown>), ([name]) => name);
   return Object.fromEntries(
@@ -45,13 +45,13 @@ function together(described: readonly JsonObject[]): JsonObject {
   );
 }
 
-/** Whether a schema says of itself that names it doesn't list are welcome. Without a word of it nobody learns of them. */
+/** Tells whether a schema says of itself that names it doesn't list are welcome. Without a word of it nobody learns of them. */
 export function takesOthers({ additionalProperties, patternProperties }: JsonObject, name: string): boolean {
   if (additionalProperties === true || isObject(additionalProperties)) return true;
   return isObject(patternProperties) && Object.keys(patternProperties).some((pattern) => new RegExp(pattern).test(name));
 }
 
-/** The schemas of the values in what a schema describes, with their paths: those of properties and of items, at any depth. */
+/** Returns the schemas of the values in what a schema describes, with their paths: those of properties and of items, at any depth. */
 export function valuesIn(schema: JsonObject): readonly (readonly [path: string, schema: JsonObject])[] {
   const found: (readonly [string, JsonObject])[] = [['', schema]];
   const seen = new Set<unknown>([schema]);

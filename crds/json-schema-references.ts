@@ -1,8 +1,8 @@
-/** The subschemas of a JSON Schema, and whether its references and patterns lead anywhere. Every step takes time in proportion to the schema's size. */
+/** Finds the subschemas of a JSON Schema, and references and patterns that lead nowhere, in time proportional to the schema's size. */
 import { cutText } from '../platform/cut-text.ts';
 import { isObject, type JsonObject } from '../platform/json.ts';
 
-/** Keywords of draft-07 and 2020-12 that hold schemas: one, a list of them, or a map. `items` and `dependencies` differ between the two. */
+/** These keywords of draft-07 and 2020-12 hold one schema, a list, or a map of them. `items` and `dependencies` differ between the two. */
 const holdsSchemas = wordsOf(
   'additionalItems additionalProperties allOf anyOf contains contentSchema else if items not oneOf prefixItems propertyNames then unevaluatedItems unevaluatedProperties',
 );
@@ -15,11 +15,11 @@ interface Place {
   readonly root: JsonObject;
 }
 
-/** Where a schema without an `$id` stands; a relative `$id` needs a base. */
+/** Base of a schema without an `$id`: a relative `$id` needs one. */
 const NO_ID = 'schema:/';
 
 /**
- * All subschemas but `true` and `false`, the schema itself first.
+ * Returns all subschemas but `true` and `false`, the schema itself first.
  * @returns undefined when there are more than `most`, those two included
  */
 function placesIn(schema: JsonObject, most: number): readonly Place[] | undefined {
@@ -51,7 +51,7 @@ function withOwnId(place: Place): Place {
   return { schema: place.schema, root: place.schema, uri: resolved(id, place.uri) ?? place.uri };
 }
 
-/** Whether a schema has more than `most` subschemas, itself included. Counts no further. */
+/** Tells whether a schema has more than `most` subschemas, itself included. Counts no further. */
 export function hasMoreSubschemas(schema: JsonObject, most: number): boolean {
   return placesIn(schema, most) === undefined;
 }
@@ -88,7 +88,7 @@ function anchorsOf({ $anchor, $dynamicAnchor, $id }: JsonObject): readonly strin
   return [...new Set([...named, $anchor, $dynamicAnchor].filter((name) => typeof name === 'string'))];
 }
 
-/** What a validator made of the schema could not be made for. */
+/** Finds keywords for which no validator could be made. */
 function keywordFault({ enum: values, pattern, patternProperties }: JsonObject): string | undefined {
   if (Array.isArray(values) && values.length === 0) return 'enum must have at least one value';
   for (const source of [pattern, ...(isObject(patternProperties) ? Object.keys(patternProperties) : [])]) {
@@ -117,7 +117,7 @@ function targetOf(reference: string, { uri, root }: Place, names: ReadonlyMap<st
   return fragment === '' ? resource : pointed(resource, fragment);
 }
 
-/** What a JSON pointer in a fragment names, without its `#`. @see RFC 6901, section 6 */
+/** Returns what a JSON pointer in a fragment, without its `#`, names. @see RFC 6901, section 6 */
 export function pointed(from: unknown, fragment: string): unknown {
   let pointer: string;
   try {
@@ -142,5 +142,5 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }
 
-/** A reference may be as long as the schema. */
+/** Cuts a reference, which may be as long as the schema. */
 const shown = (name: string): string => cutText(name, 200);

@@ -12,7 +12,7 @@ const options: Options = { strict: false, logger: false };
 
 interface Dialect {
   readonly id: string;
-  /** Holds nothing but the compiled meta-schema, which costs more to make than all schemas of an organisation to check. */
+  /** Returns an Ajv with nothing but the compiled meta-schema, which costs more to make than all schemas of an organisation to check. */
   readonly metaSchema: () => Ajv;
 }
 
@@ -24,7 +24,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** Most subschemas of one schema. People write a few dozen; a validator made of more takes seconds to compile. */
+/** Most subschemas of one schema. People write a few dozen; a validator of more takes seconds to compile. */
 export const MAX_SUBSCHEMAS = 1000;
 
 /** Longest fault, in characters: a path within the schema may be as long as the schema. */
@@ -33,7 +33,7 @@ const FAULT_CHARACTERS = 500;
 /** Verdicts by the hash of the schema: one schema is judged at each write, by facade and operator, and for each agent that uses its tool. */
 const verdicts = new LruMap<string, { readonly fault: string | undefined }>(2000);
 
-/** Compiles the meta-schemas, which takes a tenth of a second: when a server starts, and not while a request waits. */
+/** Compiles the meta-schemas when a server starts, and not while a request waits: it takes a tenth of a second. */
 export function prepareJsonSchemas(): void {
   for (const dialect of [draft2020, draft07]) metaSchemaFault({}, dialect);
 }

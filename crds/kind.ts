@@ -12,7 +12,7 @@ export interface PrinterColumn {
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly jsonPath: string;
   readonly description?: string;
-  /** Above 0: only with `-o wide`. */
+  /** A column above 0 shows only with `-o wide`. */
   readonly priority?: number;
 }
 
@@ -21,7 +21,7 @@ export interface KindDefinition<S extends z.ZodType = z.ZodType, U extends z.Zod
   readonly descriptor: ResourceDescriptor;
   readonly singular: string;
   readonly shortNames: readonly string[];
-  /** Shown by `kubectl explain`. */
+  /** This text shows in `kubectl explain`. */
   readonly description: string;
   readonly printerColumns: readonly PrinterColumn[];
   /** JSON paths usable in `--field-selector`. */
@@ -56,7 +56,7 @@ export function defineKind<S extends z.ZodType, U extends z.ZodType>(
   };
 }
 
-/** What people call the object, next to its name; every kind's first column. */
+/** Builds every kind's first column: the name by which people call the object. */
 export const displayNameColumn = (field = 'displayName'): PrinterColumn => ({
   name: 'DisplayName',
   type: 'string',
@@ -70,7 +70,7 @@ export const readyColumn: PrinterColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 };
 
-/** Why it is or isn't ready, next to `Ready`. The first condition is `Ready`, or `Suspended` in its place. */
+/** Says why it is or isn't ready, next to `Ready`. The first condition is `Ready`, or `Suspended` in its place. */
 export const reasonColumn: PrinterColumn = {
   name: 'Reason',
   type: 'string',

@@ -44,7 +44,7 @@ const spec = cel(
       }),
       { rule: 'self.overlapTokens < self.maxTokens', message: 'overlapTokens must be less than maxTokens' },
     )
-      // Not {}: the API server checks a default against the rule above before it fills in what the default lacks.
+      // The default is not {}: the API server checks it against the rule above before it fills in what it lacks.
       .prefault({ maxTokens: 400, overlapTokens: 50 })
       .describe('How documents are cut.'),
     sources: mapOf(source, ['name'], 64).optional().describe('Content kept with the configuration; other documents come over REST.'),

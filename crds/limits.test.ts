@@ -29,7 +29,7 @@ const nested = (depth: number): unknown => {
   return value;
 };
 
-/** A string value whose JSON, as `{"a":"…"}`, has exactly this many bytes. */
+/** Builds a string value whose JSON, as `{"a":"…"}`, has exactly this many bytes. */
 const ofBytes = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
 it('holds fallbacks to what holds for the provider before them', () => {

@@ -1,5 +1,6 @@
 /**
- * What a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley explain`.
+ * Checks what a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley
+ * explain`.
  * Problems are values: an unsound spec is an ordinary thing.
  */
 import { isConnectionHeader } from '../platform/egress/request.ts';
@@ -71,7 +72,7 @@ function withFallbacks(
 
 type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
 
-/** Most characters of a value in a query or in the dynamic data of a test. */
+/** Longest value in a query or in the dynamic data of a test, in characters. */
 export const LONGEST_QUERY_VALUE = 4096;
 
 function lookupProblems({ url, headers, query = {}, body, response = [] }: Lookup, path: string): readonly SpecProblem[] {
@@ -88,7 +89,7 @@ function lookupProblems({ url, headers, query = {}, body, response = [] }: Looku
   ];
 }
 
-/** A value of a query or of dynamic data. */
+/** Checks a value of a query or of dynamic data. */
 export function plainValue(name: string, value: unknown, path: string): readonly SpecProblem[] {
   if (Array.from(name).length > MAP_KEY_LENGTH) return [{ path, message: `keys may have at most ${MAP_KEY_LENGTH} characters` }];
   const at = `${path}.${name}`;
@@ -117,7 +118,7 @@ export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
   ];
 }
 
-/** A schema that is unsound describes nothing. */
+/** Skips an unsound schema: it describes nothing. */
 function functionProblems(custom: NonNullable<ToolSpec['custom']>): readonly SpecProblem[] {
   const unsound = parameters(custom.function.parameters, 'spec.custom.function.parameters');
   return unsound.length > 0 ? unsound : uncallable(custom);
@@ -145,10 +146,10 @@ function mcpProblems({ url, oauth, headers = [] }: NonNullable<ToolSpec['mcp']>)
   ];
 }
 
-/** Those that the client of the protocol sets. */
+/** The protocol's client sets these headers. */
 const TRANSPORT_HEADERS = /^(accept|content-type|last-event-id|mcp-.*)$/i;
 
-/** Headers that no request of ours can have. */
+/** Finds headers that no request of ours can have. */
 function unsendable(headers: readonly { readonly name: string }[] = [], path: string): readonly SpecProblem[] {
   return headers.flatMap(({ name }, index) =>
     isConnectionHeader(name) ? [{ path: `${path}[${index}].name`, message: `${name} belongs to the connection: remove this header` }] : [],
@@ -159,7 +160,7 @@ export function knowledgeBaseProblems(spec: KnowledgeBaseSpec): readonly SpecPro
   return [...languageTag(spec.documentLanguage, 'spec.documentLanguage'), ...unstorable(spec, 'spec')];
 }
 
-/** Size and depth of a free JSON value; absent is fine. */
+/** Checks size and depth of a free JSON value; absent is fine. */
 export function freeJson(value: unknown, path: string): readonly SpecProblem[] {
   if (value === undefined) return [];
   // Depth first: serialising something a million levels deep would overflow the stack.
@@ -169,7 +170,7 @@ export function freeJson(value: unknown, path: string): readonly SpecProblem[] {
   return [{ path, message: `has ${bytes} bytes of JSON, at most ${MAX_FREE_JSON_BYTES} are allowed` }];
 }
 
-/** The JSON Schema of a function's arguments. Every provider wants an object at the top. */
+/** Checks the JSON Schema of a function's arguments. Every provider wants an object at the top. */
 export function parameters(schema: Readonly<Record<string, unknown>> | undefined, path: string): readonly SpecProblem[] {
   if (schema === undefined) return [];
   const tooLarge = freeJson(schema, path);
@@ -181,17 +182,17 @@ export function parameters(schema: Readonly<Record<string, unknown>> | undefined
   return fault === undefined ? [] : [{ path, message: `is not a valid JSON Schema: ${fault}` }];
 }
 
-/** An IANA name such as `Europe/Berlin`. */
+/** Checks an IANA name such as `Europe/Berlin`. */
 export function timeZone(zone: string, path: string): readonly SpecProblem[] {
   return isTimeZone(zone)
     ? []
     : [{ path, message: `${JSON.stringify(zone)} is not an IANA time zone; use a name like Europe/Berlin or UTC` }];
 }
 
-/** What every BCP 47 tag of this form is: sound. Asking Intl costs more than all other checks of a spec together. */
+/** Matches tags of a form that is always sound. Asking Intl costs more than all other checks of a spec together. */
 const PLAIN_TAG = /^[a-z]{2,3}(-[A-Z]{2})?$/;
 
-/** A BCP 47 tag such as `pt-BR`. */
+/** Checks a BCP 47 tag such as `pt-BR`. */
 export function languageTag(tag: string, path: string): readonly SpecProblem[] {
   const sound = PLAIN_TAG.test(tag) || isLanguageTag(tag);
   return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
@@ -217,7 +218,7 @@ function isLanguageTag(tag: string): boolean {
   }
 }
 
-/** Level by level, never recursing. */
+/** Goes level by level, and never recurses. */
 function isDeeperThan(value: unknown, limit: number): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

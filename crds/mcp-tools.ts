@@ -1,4 +1,4 @@
-/** The list of tools of an MCP server: which of them an agent gets, by which names, and how two lists differ. Pure. */
+/** Decides which tools of an MCP server's list an agent gets, by which names, and how two lists differ. Pure. */
 import { canonicalJson, memoizeCanonicalJson, sha256 } from '../platform/canonical-json.ts';
 import { cutText } from '../platform/cut-text.ts';
 import { parameters } from './limits.ts';
@@ -14,38 +14,38 @@ export interface ServerTool {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The server says that it changes nothing: calls may be cancelled and repeated. */
   readonly readOnly: boolean;
-  /** Why no model can be given it; absent of one that can be used. */
+  /** Says why no model can be given it; absent for a tool that can be used. */
   readonly unusable?: string;
 }
 
-/** What a revision holds of a tool of an MCP server. */
+/** A tool of an MCP server as a revision holds it. */
 export interface McpFunction extends ServerTool {
-  /** By which the model calls it. */
+  /** The model calls the tool by this name. */
   readonly functionName: string;
 }
 
 /** The tools that an agent gets. */
 export interface McpTools {
-  /** Of names, descriptions and schemas: `sha256:` and lower-case hex. */
+  /** Digest of names, descriptions and schemas: `sha256:` and lower-case hex. */
   readonly digest: string;
-  /** Sorted by the server's name. */
+  /** Tools sorted by the server's name. */
   readonly tools: readonly McpFunction[];
 }
 
-/** Where a schema that is read says a type that no function can have: the SDK takes no other than object. */
+/** The reader of a list keeps a type here that no function can have: the SDK takes no other than object. */
 export const FOREIGN_TYPE = 'x-parley-type';
 /** Most tools that one Tool can offer. */
 export const MCP_TOOLS_LIMIT = 128;
-/** Longest description that a model gets, in characters: as that of a custom tool. */
+/** Longest description that a model gets, in characters: the same as for a custom tool. */
 const DESCRIPTION_LENGTH = 4096;
 const FUNCTION_NAME_LENGTH = 64;
 const SERVER_NAME_LENGTH = 128;
-/** Of why a tool can't be used, in characters. */
+/** Longest reason why a tool can't be used, in characters. */
 const PROBLEM_LENGTH = 200;
 const CHANGES_SHOWN = 32;
 const DESCRIPTION_SHOWN = 500;
 
-/** A tool as `tools/list` has it. */
+/** Converts a tool from the form of `tools/list`. */
 export function serverTool(listed: {
   readonly name: string;
   readonly title?: string | undefined;
@@ -69,7 +69,7 @@ export function serverTool(listed: {
   };
 }
 
-/** Why no model can be given the tool. */
+/** Says why no model can be given the tool. */
 function toolProblem(name: string, { [FOREIGN_TYPE]: foreign, ...inputSchema }: Readonly<Record<string, unknown>>): string | undefined {
   if (name === '') return 'it has no name';
   if (Array.from(name).length > SERVER_NAME_LENGTH) return `its name is longer than ${SERVER_NAME_LENGTH} characters`;
@@ -78,7 +78,7 @@ function toolProblem(name: string, { [FOREIGN_TYPE]: foreign, ...inputSchema }: 
   return problem && `${problem.path} ${problem.message}`;
 }
 
-/** What Postgres can keep. */
+/** Replaces what Postgres can't keep. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
 
 const byName = (a: ServerTool, b: ServerTool): number => (a.name < b.name ? -1 : 1);
@@ -86,7 +86,7 @@ const byName = (a: ServerTool, b: ServerTool): number => (a.name < b.name ? -1 :
 const isChosen = ({ name }: ServerTool, { include, exclude = [] }: Pick<McpSpec, 'include' | 'exclude'>): boolean =>
   (include === undefined || include.includes(name)) && !exclude.includes(name);
 
-/** What the spec asks for and no agent gets: tools that no model can be given, and those behind the limit. */
+/** Returns what the spec asks for and no agent gets: tools that no model can be given, and those behind the limit. */
 export function toolsLeftOut(
   spec: Pick<McpSpec, 'include' | 'exclude'>,
   list: readonly ServerTool[],
@@ -101,10 +101,10 @@ export function toolsLeftOut(
   };
 }
 
-/** Lists that were stored are not changed in place. */
+/** Caches by list: stored lists are not changed in place. */
 const chosen = new WeakMap<readonly ServerTool[], Map<string, McpTools>>();
 
-/** The part of a server's list that the spec asks for, and its digest. */
+/** Returns the part of a server's list that the spec asks for, and its digest. */
 export function toolsOf(
   { include, exclude = [], prefix = '' }: Pick<McpSpec, 'include' | 'exclude' | 'prefix'>,
   list: readonly ServerTool[],
@@ -129,19 +129,19 @@ export function toolsOf(
 }
 
 /**
- * Names that no tool of a server gets, whether the agent has the function or not: the model would tell the server what it tells Parley, and
- * a prompt that says `end_call` would no longer hang up.
+ * No tool of a server gets these names, whether the agent has the function or not: the model would tell the server what it tells Parley,
+ * and a prompt that says `end_call` would no longer hang up.
  */
 const RESERVED: readonly string[] = [...Object.values(builtinFunctionNames), ...callFunctionNames];
 
 const plainName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, FUNCTION_NAME_LENGTH);
 
-/** Those that are named as functions of Parley are. */
+/** Returns the tools that are named as functions of Parley are. */
 export function toolsWithReservedNames({ prefix = '' }: Pick<McpSpec, 'prefix'>, { tools }: McpTools): readonly McpFunction[] {
   return tools.filter(({ name }) => RESERVED.includes(plainName(`${prefix}${name}`)));
 }
 
-/** In the form that every model provider takes, each once, and none of those that are `reserved`. */
+/** Makes names in the form that every model provider takes, each once, and none of those that are `reserved`. */
 export function functionNames(names: readonly string[], reserved: readonly string[] = []): readonly string[] {
   const taken = new Set(reserved);
   return names.map((wanted) => {
@@ -153,7 +153,7 @@ export function functionNames(names: readonly string[], reserved: readonly strin
   });
 }
 
-/** Names in `include` that the server does not have. */
+/** Returns the names in `include` that the server does not have. */
 export function missingTools({ include = [] }: Pick<McpSpec, 'include'>, list: readonly ServerTool[]): readonly string[] {
   const known = new Set(list.map(({ name }) => name));
   return include.filter((name) => !known.has(name));
@@ -161,7 +161,7 @@ export function missingTools({ include = [] }: Pick<McpSpec, 'include'>, list: r
 
 type McpChange = NonNullable<NonNullable<NonNullable<ToolStatus['mcp']>['changes']>[number]>;
 
-/** How the server's list differs from the one that agents use, by name. */
+/** Compares the server's list with the one that agents use, by name. */
 export function changesBetween(used: McpTools, latest: McpTools): readonly McpChange[] {
   const before = new Map(used.tools.map((tool) => [tool.name, tool]));
   const after = new Map(latest.tools.map((tool) => [tool.name, tool]));
@@ -183,7 +183,7 @@ const shown = (tool: ServerTool | undefined): string =>
     .slice(0, DESCRIPTION_SHOWN)
     .join('');
 
-/** As in `2 added (a, b), 1 removed (c)`. */
+/** Formats `2 added (a, b), 1 removed (c)`, for example. */
 export function summaryOfChanges(changes: readonly McpChange[]): string {
   const groups = Map.groupBy(changes, ({ change }) => change.toLowerCase());
   return [...groups].map(([change, of]) => `${of.length} ${change} (${namesShown(of.map(({ tool }) => tool))})`).join(', ');

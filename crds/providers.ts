@@ -1,8 +1,8 @@
-/** The providers of models that specs may name; `openai_compatible` is any that speaks OpenAI's protocols. */
+/** Lists the providers of models that specs may name; `openai_compatible` is any that speaks OpenAI's protocols. */
 
 export const llmProviders = ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] as const;
 export const ttsProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
-/** All of speech to text; some of them don't speak. */
+/** All of these turn speech into text; some of them don't speak. */
 export const speechProviders = [
   'deepgram',
   'openai',
@@ -13,9 +13,9 @@ export const speechProviders = [
   'assemblyai',
   'openai_compatible',
 ] as const;
-/** Those whose requests have a setting for `textToSpeech.temperature`. */
+/** Requests to these have a setting for `textToSpeech.temperature`. */
 export const temperatureProviders: readonly string[] = ['elevenlabs', 'openai_compatible'];
 
-/** In a sentence: `a, b or c`. */
+/** Joins names for a sentence: `a, b or c`. */
 export const listed = (names: readonly string[], last: 'and' | 'or'): string =>
   new Intl.ListFormat('en-GB', { type: last === 'and' ? 'conjunction' : 'disjunction' }).format(names);

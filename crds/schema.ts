@@ -1,5 +1,5 @@
 /**
- * The vocabulary in which the six kinds are written: zod schemas that a structural OpenAPI schema can hold.
+ * Defines the vocabulary in which the six kinds are written: zod schemas that a structural OpenAPI schema can hold.
  * Every string, list and map takes its bound as an argument, so that nothing can be left unbounded.
  * Keywords of the CRD (`x-kubernetes-*`) travel in zod's metadata and are carried over by the generator.
  */
@@ -48,7 +48,7 @@ export const mapOf = <T extends z.ZodObject>(item: T, keys: readonly (keyof z.in
  */
 export const atomic = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), 'x-kubernetes-map-type': 'atomic' });
 
-/** Optional, and `{}` in what the server stores: for objects whose fields are all optional, so that the last one can be taken out again. */
+/** Makes an object optional, and `{}` in what the server stores, so that the last of its fields, all optional, can be taken out again. */
 export const emptyByDefault = <T extends z.ZodType>(schema: T) => schema.optional().meta({ default: {} });
 
 /** `{key: item}` with at most `max` entries, owned as a whole. OpenAPI can't bound a key, so a CEL rule does. */
@@ -74,7 +74,7 @@ export const freeValue = () => z.unknown().meta({ nullable: true, 'x-kubernetes-
 /** The least and the most of a {@link duration}: no keyword of its schema says them. */
 export const durationBounds = z.registry<{ readonly min: string; readonly max: string }>();
 
-/** A duration as Go writes it. */
+/** Matches a duration as Go writes it. */
 export const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
 /**
@@ -128,7 +128,7 @@ export const header = () =>
 /** Headers by their names. */
 export const headerList = () => mapOf(header(), ['name'], 32);
 
-/** "exactly one of `fields`", for the node that has them. */
+/** Builds the rule "exactly one of `fields`", for the node that has them. */
 export function exactlyOneOf(fields: readonly string[]): CelRule {
   return {
     rule: `[${fields.map((field) => `has(self.${field})`).join(', ')}].filter(x, x).size() == 1`,
@@ -136,7 +136,7 @@ export function exactlyOneOf(fields: readonly string[]): CelRule {
   };
 }
 
-/** Which of `fields` is set may never change. */
+/** Forbids to change which of `fields` is set. */
 export function immutableChoice(fields: readonly string[], what: string): CelRule {
   return {
     rule: fields.map((field) => `has(self.${field}) == has(oldSelf.${field})`).join(' && '),
@@ -144,7 +144,7 @@ export function immutableChoice(fields: readonly string[], what: string): CelRul
   };
 }
 
-/** `field` may be set once and then neither changed nor removed. */
+/** Forbids to change or remove `field` once it is set. */
 export function immutable(field: string): CelRule {
   return {
     rule: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,

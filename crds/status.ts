@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { mapOf, name, text } from './schema.ts';
 
-/** RFC 3339, UTC. */
+/** A time by RFC 3339, in UTC. */
 export const timestamp = () => z.iso.datetime().max(64);
 
 /** `spec.suspend`, the same in every kind. */

@@ -50,7 +50,7 @@ describe('fillTemplate', () => {
   });
 
   it('is not held up by braces without end', () => {
-    // What looks twice at each of them is here tomorrow.
+    // A reader that looks twice at each brace takes a day.
     const texts = ['{{'.repeat(100_000), '{{ '.repeat(100_000), `{{${' '.repeat(200_000)}`];
     expect(texts.map((text) => fillTemplate(text, { x: 1 }) === text)).toEqual([true, true, true]);
   });

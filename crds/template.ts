@@ -1,16 +1,16 @@
 /**
- * `{{name}}` in texts that an agent's owner wrote: prompts, messages, addresses, headers, bodies.
+ * Fills `{{name}}` in texts that an agent's owner wrote: prompts, messages, addresses, headers, bodies.
  *
- * One pass over the text: placeholders inside of values stay as they are, so that data can't reach other data.
+ * One pass over the text leaves placeholders inside of values as they are, so that data can't reach other data.
  */
 
-/** The data of a call by name: what it was registered with, and what was looked up before it began. */
+/** The data of a call by name: registered with the call, or looked up before it began. */
 export type DynamicData = Readonly<Record<string, unknown>>;
 
-/** What calls to a phone number bring by themselves. */
+/** Calls to a phone number bring these names by themselves. */
 export const callerNames = ['from_number', 'to_number'] as const;
 
-/** Linear: no part can match the other's characters. */
+/** Takes linear time: no part can match the other's characters. */
 const PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 
 /**
@@ -42,7 +42,7 @@ export function fillValue(value: unknown, data: DynamicData): unknown {
 }
 
 /**
- * A value by its name or, where nothing has that very name, by its path: `customer.address.city`, `orders.0.id`.
+ * Returns a value by its name or, where nothing has that very name, by its path: `customer.address.city`, `orders.0.id`.
  *
  * @returns undefined for an unknown name
  */
@@ -50,20 +50,20 @@ export function lookUp(name: string, data: DynamicData): unknown {
   if (Object.hasOwn(data, name)) return data[name];
   let found: unknown = data;
   for (const step of name.split('.')) {
-    // Own members only: `constructor` and the length of a list are not data.
+    // Looks at own members only: `constructor` and the length of a list are not data.
     if (typeof found !== 'object' || found === null || !Object.prototype.propertyIsEnumerable.call(found, step)) return undefined;
     found = (found as Readonly<Record<string, unknown>>)[step];
   }
   return found;
 }
 
-/** The value inside of a text. */
+/** Formats a value for the inside of a text. */
 export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The names that {@link fillTemplate} looks up in a text, each once. */
+/** Returns the names that {@link fillTemplate} looks up in a text, each once. */
 export function namesIn(text: string): readonly string[] {
   return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name = '']) => name.trim()))];
 }
@@ -71,7 +71,7 @@ export function namesIn(text: string): readonly string[] {
 /** Texts that may hold placeholders, with their paths. */
 export type Templates = readonly (readonly [path: string, text: string])[];
 
-/** The texts in a JSON value, of which {@link fillValue} fills each; absent is fine. */
+/** Returns the texts in a JSON value, of which {@link fillValue} fills each; absent is fine. */
 export function stringsIn(value: unknown, path: string): Templates {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];

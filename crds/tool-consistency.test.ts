@@ -7,7 +7,7 @@ import { toolKind, type ToolSpec } from './tool.ts';
 const numbered = { properties: { number: { type: 'string' } }, required: ['number'] };
 const HTTP = 'spec.custom.http';
 
-/** A custom tool that the schema of its kind takes. */
+/** Builds a custom tool that the schema of its kind takes. */
 function tool(parameters: object | undefined, http: object, more: object = {}): ToolSpec {
   const fn = { name: 'f', ...(parameters && { parameters }) };
   return toolKind.spec.parse({ custom: { function: fn, http: { url: 'https://a.example', ...http } }, ...more });

@@ -1,4 +1,4 @@
-/** Fields of a Tool that are consistent only together. A tool that can never be called is a problem; what may be lacking is a remark. */
+/** Checks fields of a Tool that are consistent only together. A tool that can never be called is a problem; all else is a remark. */
 import { isObject, type JsonObject } from '../platform/json.ts';
 import { similarName } from '../platform/similar-name.ts';
 import { argumentNamesIn } from './address.ts';
@@ -15,7 +15,7 @@ type Params = Readonly<Record<string, { readonly value?: unknown }>>;
 const HTTP = 'spec.custom.http';
 const PARAMETERS = 'spec.custom.function.parameters';
 
-/** Why the tool could never be called. The parameters of its function are a sound JSON Schema. */
+/** Says why the tool could never be called. The parameters of its function have to be a sound JSON Schema. */
 export function uncallable({ function: { parameters = {} }, http }: Custom): readonly SpecProblem[] {
   const { fixedParams = {}, runtimeParams = {} } = http;
   const given = Object.keys({ ...runtimeParams, ...fixedParams });
@@ -34,12 +34,12 @@ export function uncallable({ function: { parameters = {} }, http }: Custom): rea
   ];
 }
 
-/** It is never sent. */
+/** Drops the fragment, which is never sent. */
 const withoutFragment = (address: string): string => address.replace(/#.*$/s, '');
 
 const FITS = 'only a text, a number or a boolean fits into an address';
 
-/** Why an argument of the address has no value that an address can hold. */
+/** Says why an argument of the address has no value that an address can hold. */
 function addressFault(
   name: string,
   {
@@ -75,7 +75,7 @@ function isStructure(property: unknown): boolean {
   return types.every((one) => one === 'object' || one === 'array' || one === 'null');
 }
 
-/** What a schema requires without a word of it: the model is never told what it is, and some providers refuse such a function. */
+/** Finds what a schema requires without a word of it: the model is never told what it is, and some providers refuse such a function. */
 function undescribed(
   schema: JsonObject,
   { root, path, given }: { readonly root: JsonObject; readonly path: string; readonly given: readonly string[] },
@@ -90,7 +90,7 @@ function undescribed(
     });
 }
 
-/** What has no effect, or works only now and then. */
+/** Returns remarks on fields that have no effect, or work only now and then. */
 export function toolRemarks({ custom, mcp, messages }: ToolSpec): readonly SpecProblem[] {
   return [...(custom === undefined ? [] : customRemarks(custom, messages)), ...(mcp === undefined ? [] : mcpRemarks(mcp))];
 }
@@ -149,7 +149,7 @@ interface DataName {
 
 const dataNames = new WeakMap<ToolSpec, readonly DataName[]>();
 
-/** The names that the tool's templates look up in the data of a call; once for each spec, which is never changed in place. */
+/** Returns the names that the tool's templates look up in the data of a call; once for each spec, which is never changed in place. */
 export function dataNamesOf(spec: ToolSpec): readonly DataName[] {
   const found = dataNames.get(spec) ?? templatesOf(spec).flatMap(([path, text]) => namesIn(text).map((name) => ({ path, name })));
   dataNames.set(spec, found);
@@ -168,7 +168,7 @@ function templatesOf({ custom, mcp, messages, description, transferCall }: ToolS
   ];
 }
 
-/** Besides the address. */
+/** Returns the texts besides the address. */
 function customTexts({ function: fn, http: { headers = [], fixedParams = {}, runtimeParams = {} } }: Custom): Templates {
   return [
     ...stringsIn(fn.description, 'spec.custom.function.description'),

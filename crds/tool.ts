@@ -27,10 +27,10 @@ import { commonStatus, suspend, timestamp } from './status.ts';
 /** The variants of a Tool, by the name of their field. */
 export const toolVariants = ['custom', 'mcp', 'sendEmail', 'transferCall', 'bookCalendar', 'checkCalendarAvailability'] as const;
 export type ToolVariant = (typeof toolVariants)[number];
-/** Those that Parley itself carries out. */
+/** Parley itself carries these out. */
 export type BuiltinToolVariant = Exclude<ToolVariant, 'custom' | 'mcp'>;
 
-/** What a value from the dynamic data is made into. */
+/** A value from the dynamic data is made into one of these. */
 export const parameterTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array'] as const;
 
 const param = z.object({
@@ -74,7 +74,7 @@ const custom = z.object({
 /** How long a tool runs before its `delayed` message is said, in milliseconds. */
 export const DELAYED_AFTER_MS = 5_000;
 
-/** When each is said. */
+/** Says when each message is said. */
 export const saidWhen = {
   start: 'Said when it starts.',
   delayed: 'Said once when there is no answer after 5 s.',
@@ -90,10 +90,10 @@ const toolMessages = () =>
     failed: text(1000).optional().describe(saidWhen.failed),
   });
 
-/** Of a tool at an MCP server, as the server says it. */
+/** The name of a tool at an MCP server, as the server says it. */
 const serverToolName = () => name(128);
 
-/** How a changed list of tools comes into service. */
+/** Ways in which a changed list of tools comes into service. */
 export const updatePolicies = ['Pinned', 'Follow'] as const;
 
 const mcp = cel(

@@ -1,7 +1,7 @@
 /**
- * How a trace gets from the request that writes a spec to the reconcile that acts on it: as an annotation, written with the spec and only when that
- * changes, so that a request which changes nothing writes nothing. It names the generation that the write made: a client that changes the spec later in
- * another way leaves it behind, and it means nothing any more.
+ * Carries a trace from the request that writes a spec to the reconcile that acts on it, in an annotation that is written only when the
+ * spec changes, so that a request which changes nothing writes nothing. It names the generation that the write made: a client that changes
+ * the spec later in another way leaves it behind, and it means nothing any more.
  */
 import { readTraceparent, type TraceContext } from '../platform/telemetry/trace-context.ts';
 import { wellKnown } from './index.ts';
@@ -16,7 +16,7 @@ export function traceAnnotation(trace: TraceContext | undefined, generation: num
   return trace === undefined ? {} : { [wellKnown.trace]: JSON.stringify({ generation, traceparent: trace.traceparent }) };
 }
 
-/** The trace in which the present spec was written, where the annotation names one. */
+/** Returns the trace in which the present spec was written, where the annotation names one. */
 export function traceOf({ annotations, generation }: Annotated): TraceContext | undefined {
   const text = annotations?.[wellKnown.trace];
   if (text === undefined) return undefined;
@@ -25,7 +25,7 @@ export function traceOf({ annotations, generation }: Annotated): TraceContext | 
     if (written?.generation !== generation || readTraceparent(written?.traceparent) === undefined) return undefined;
     return { traceparent: String(written?.traceparent) };
   } catch {
-    // Of another client.
+    // Another client wrote the annotation.
     return undefined;
   }
 }

@@ -1,11 +1,11 @@
 import type { SpecProblem } from './spec-problem.ts';
 
-/** A person mends the first few; the rest shows once these are gone. */
+/** Problems that are shown: a person mends the first few, and the rest shows once these are gone. */
 const PROBLEMS_SHOWN = 5;
 
 /**
- * Where a value holds the character U+0000. Kubernetes takes it, Postgres does not, and neither do the providers.
- * Level by level, never recursing: what is looked at may be nested to any depth.
+ * Finds the character U+0000 in a value. Kubernetes takes it, Postgres does not, and neither do the providers.
+ * It goes level by level, never recursing: the value may be nested to any depth.
  */
 export function unstorable(value: unknown, path: string): readonly SpecProblem[] {
   const found: SpecProblem[] = [];

@@ -5,7 +5,7 @@ import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, ty
 import { atomic, cel, distinctList, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
-/** Headers that HTTP or the delivery itself sets can't be set by a subscriber. */
+/** A subscriber can't set headers that HTTP or the delivery itself sets. */
 const deliveryHeader = cel(header(), {
   rule: [
     `!(self.name.lowerAscii() in [${reservedHeaders.map((word) => `'${word}'`).join(', ')}])`,
@@ -24,7 +24,7 @@ const spec = z.object({
     .describe('Unique in the organisation without the spaces around it, the oldest wins; metadata.name where absent.'),
   url: url().describe('Where events are posted.'),
   description: text(1500).optional().describe('A note for people.'),
-  // No set: the order in which a person lists them would be the server's.
+  // A set would leave to the server in which order a person lists them.
   events: distinctList(eventName, 64).optional().describe('Event types; empty, absent or ["*"] means all.'),
   active: z.boolean().default(true).describe('false: nothing is sent.'),
   headers: mapOf(deliveryHeader, ['name'], 32).optional().describe('Sent with every delivery.'),
@@ -93,7 +93,7 @@ export type WebhookSubscriptionSpec = z.output<typeof spec>;
 export type WebhookSubscriptionStatus = z.output<typeof status>;
 export type WebhookSubscription = Resource<WebhookSubscriptionSpec, WebhookSubscriptionStatus>;
 
-/** The name that people see, unique without the spaces around it. */
+/** Returns the name that people see, unique without the spaces around it. */
 export function subscriptionNameOf(subscription: Pick<WebhookSubscription, 'metadata' | 'spec'>): string {
   return subscription.spec.displayName?.trim() || subscription.metadata.name;
 }

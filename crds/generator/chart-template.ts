@@ -5,9 +5,9 @@ import { toYaml } from './yaml.ts';
 const MARK = 'helm.sh/parley-metadata';
 
 /**
- * The CRD as a template of the subchart `crds`. It is in `templates/`, not in Helm's `crds/`, so that an upgrade of the chart upgrades it;
- * `keep` leaves it (and with it every resource) in the cluster when the release goes. What all of them have in addition to a name is in the
- * subchart's `_metadata.tpl`.
+ * Turns the CRD into a template of the subchart `crds`. It is in `templates/`, not in Helm's `crds/`, so that an upgrade of the chart
+ * upgrades it; `keep` leaves it (and with it every resource) in the cluster when the release goes. All of them share metadata, which is in
+ * the subchart's `_metadata.tpl`.
  */
 export function toChartTemplate(crd: CustomResourceDefinition): string {
   const marked = toYaml({ ...crd, metadata: { ...crd.metadata, annotations: { [MARK]: '' } } });

@@ -1,4 +1,4 @@
-/** What keeps a schema out of a CustomResourceDefinition: lost in JSON Schema, without bounds, or a pattern that RE2 reads differently. */
+/** Finds what keeps a schema out of a CRD: lost in JSON Schema, without bounds, or a pattern that RE2 reads differently. */
 import { z } from 'zod';
 
 import type { StructuralSchema } from './structural-schema.ts';
@@ -17,8 +17,8 @@ interface Definition {
 }
 
 /**
- * JSON Schema silently drops what it has no word for (transforms, refinements, flags of patterns): a CRD made from it would let through
- * what zod refuses. So these are looked for in zod itself.
+ * Finds what JSON Schema silently drops because it has no word for it (transforms, refinements, flags of patterns): a CRD made from it
+ * would let through what zod refuses.
  * @returns the first one in the order of zod's walk.
  */
 export function findUnrepresentable(schema: z.ZodType): Unrepresentable | undefined {
@@ -49,7 +49,8 @@ function problemOf(definition: Definition): string | undefined {
 }
 
 /**
- * Everything in a resource is bounded: it keeps objects small, and without bounds the API server refuses CEL rules as too costly.
+ * Checks that everything in a resource is bounded: it keeps objects small, and without bounds the API server refuses CEL rules as too
+ * costly.
  * @returns what is missing at this node.
  */
 export function checkBounds(schema: StructuralSchema): string | undefined {
@@ -76,13 +77,13 @@ const foreign: readonly { readonly construct: RegExp; readonly name: string }[] 
   { construct: /\[\^?\]/, name: 'an empty class' },
 ];
 
-/** RE2 refuses a larger repetition. */
+/** Largest repetition that RE2 takes. */
 const MAX_REPEAT = 1000;
 
 /** @returns what keeps `pattern` from meaning the same to the API server, if anything does. */
 export function checkPattern(pattern: unknown): string | undefined {
   if (typeof pattern !== 'string') return undefined;
-  // Behind an escaped backslash the next character is no escape: take those pairs out first.
+  // The character behind an escaped backslash is no escape: take those pairs out first.
   const bare = pattern.replaceAll('\\\\', '');
   const found = foreign.find(({ construct }) => construct.test(bare));
   if (found !== undefined) return `pattern ${pattern} holds ${found.name}, which RE2 does not know`;

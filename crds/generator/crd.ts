@@ -35,11 +35,11 @@ interface CrdVersion {
 /** `kubectl get parley` lists all kinds. */
 const CATEGORY = 'parley';
 
-/** A CRD beyond this makes client-side apply fail (its annotation holds a copy of the object) and discovery slow. Bytes of JSON. */
+/** A CRD beyond this size makes client-side apply fail (its annotation holds a copy of the object) and discovery slow. Bytes of JSON. */
 export const MAX_CRD_BYTES = 64 * 1024;
 
 /**
- * The CustomResourceDefinition of a kind.
+ * Builds the CustomResourceDefinition of a kind.
  * @throws StructuralSchemaError when its schema holds what a CRD can't.
  * @throws Error when it is larger than {@link MAX_CRD_BYTES}.
  */
@@ -96,7 +96,8 @@ function rootSchema(definition: KindDefinition): StructuralSchema {
       status: {
         ...withExplainText(toStructuralSchema(definition.status, `${kind}.status`)),
         description: 'What the operator last saw.',
-        // As Flux has it: kstatus takes an object without a status for current, and a GitOps tool would not wait for the operator.
+        // Flux has the same default: kstatus takes an object without a status for current, and a GitOps tool would not wait for the
+        // operator.
         default: { observedGeneration: -1 },
       },
     },

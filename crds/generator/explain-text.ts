@@ -1,14 +1,14 @@
-/** What `kubectl explain` says of a field beyond its meaning: default, range and form, read from the schema so that they can't drift. */
+/** Adds default, range and form to what `kubectl explain` says of a field, read from the schema so that they can't drift. */
 import { DURATION, URL_FORM } from '../schema.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
-/** Forms that words say better than their pattern. */
+/** Words say these forms better than their pattern. */
 const KNOWN_FORMS: Readonly<Record<string, string>> = {
   [DURATION.source]: 'a duration such as 500ms, 10s or 1h30m',
   [URL_FORM.source]: 'an http:// or https:// address',
 };
 
-/** The schema with default, range and form at the end of each field's description. The root itself stays as it is. */
+/** Adds default, range and form to the end of each field's description. The root itself stays as it is. */
 export function withExplainText(schema: StructuralSchema): StructuralSchema {
   return {
     ...schema,
@@ -25,14 +25,14 @@ function describeField(field: StructuralSchema): StructuralSchema {
   return { ...withExplainText(field), ...(description !== '' && { description }) };
 }
 
-/** The meaning alone, for readers who see default, range and form elsewhere. */
+/** Returns the meaning alone, for readers who see default, range and form elsewhere. */
 export function meaningOf(field: StructuralSchema): string {
   const text = explainText(field).join(' ');
   const { description = '' } = field;
   return text !== '' && description.endsWith(text) ? description.slice(0, -text.length).trimEnd() : description;
 }
 
-/** One sentence each for default, range and form, where the schema has them. */
+/** Returns one sentence each for default, range and form, where the schema has them. */
 export function explainText(field: StructuralSchema): readonly string[] {
   return [defaultText(field), rangeText(field), formText(field)].filter((part) => part !== undefined);
 }
@@ -61,7 +61,7 @@ function eachRange(item: StructuralSchema): string | undefined {
   return range === undefined ? undefined : `each ${range}`;
 }
 
-/** A duration's bounds are a CEL rule, whose message says them. */
+/** Reads a duration's bounds from the message of their CEL rule. */
 function durationRange(field: StructuralSchema): string | undefined {
   const messages = (field['x-kubernetes-validations'] ?? []).map(({ message }) => /^must be between (\S+) and (\S+)$/.exec(message));
   const [, from, to] = messages.find((match) => match !== null) ?? [];

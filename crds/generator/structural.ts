@@ -1,7 +1,8 @@
 /**
- * zod → the structural OpenAPI v3 schema that a CustomResourceDefinition may hold
+ * Turns zod into the structural OpenAPI v3 schema that a CustomResourceDefinition may hold
  * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema).
- * Keywords come from an allow-list: what the API server would refuse, ignore or read differently stops the generation with its path.
+ * Keywords come from an allow-list: a keyword that the API server would refuse, ignore or read differently stops the generation with its
+ * path.
  */
 import { z } from 'zod';
 
@@ -44,7 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * @param root how the schema is called in error messages, e.g. `Agent.spec`.
+ * @param root name of the schema in error messages, e.g. `Agent.spec`.
  * @throws StructuralSchemaError at the first thing that can't be held.
  */
 export function toStructuralSchema(schema: z.ZodType, root: string): StructuralSchema {
@@ -62,7 +63,7 @@ export function toStructuralSchema(schema: z.ZodType, root: string): StructuralS
 
 interface Context {
   readonly path: string;
-  /** Whether a default may stand here: one inside a list item or a map value makes an applied object drift for ever. */
+  /** True if a default may stand here: one inside a list item or a map value makes an applied object drift for ever. */
   readonly defaults: boolean;
 }
 
@@ -128,7 +129,7 @@ function convertString(node: JsonObject, { path }: Context): StructuralSchema {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Zod's default bounds of integers: what JavaScript can count, not what the field means. */
+/** Tells zod's default bounds of integers: they say what JavaScript can count, not what the field means. */
 const isSafeIntegerBound = (value: unknown): boolean => value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 const fitsInt32 = (value: unknown): boolean => typeof value === 'number' && value >= -2_147_483_648 && value <= 2_147_483_647;
 
@@ -201,7 +202,7 @@ function pick<K extends keyof StructuralSchema>(node: JsonObject, keywords: read
   >;
 }
 
-/** zod's path through the JSON schema (`properties`, `llm`, …) as a reader knows it: `.llm`. */
+/** Turns zod's path through the JSON schema (`properties`, `llm`, …) into what a reader knows: `.llm`. */
 function at(root: string, path: readonly (string | number)[]): string {
   let place = root;
   for (let index = 0; index < path.length; index += 1) {
