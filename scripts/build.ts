@@ -16,9 +16,9 @@ import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 import { eagerPackages } from './eager-packages.ts';
 import { namelessImports } from './nameless-imports.ts';
 
-/** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
+/** LiveKit's agent server loads these, which have native parts; the server itself is in the bundle: each call's process reads it. */
 const LOADED_BY_LIVEKIT = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
-/** Read when the first text in a language of compounds is: its patterns are megabytes. */
+/** The first text in a language of compounds loads this: its patterns are megabytes. */
 const LOADED_BY_LANGUAGE = ['hyphen'];
 /** Only its detector of hosts asks for the machine's id, and neither Parley nor LiveKit's server uses that one. */
 const UNREACHED = /node_modules\/@opentelemetry\/resources\/.*\/getMachineId\.js$/;
@@ -28,7 +28,7 @@ const outdir = process.argv[2] ?? 'dist';
 
 await rm(outdir, { recursive: true, force: true });
 const result = await build({
-  // What runs in a process or thread of its own is an entry of its own; the parsers' formats are in chunks.
+  // Code that runs in a process or thread of its own is an entry of its own; the parsers' formats are in chunks.
   entryPoints: {
     parley: 'cli/main.ts',
     'parser-process': 'knowledge/parsing/child/main.ts',
@@ -63,7 +63,8 @@ if (nameless.length > 0) {
 }
 const eager = eagerPackages(result.metafile, later);
 if (eager.length > 0) throw new Error(`import dynamically what is needed later, or part the module between:\n${eager.join('\n')}`);
-// esbuild escapes what is not ASCII in strings, and not in regular expressions. One such sign makes V8 keep the chunk in two bytes a character.
+// esbuild escapes non-ASCII characters in strings, and not in regular expressions. One of them makes V8 keep the chunk in two bytes a
+// character.
 const modules = Object.entries(result.metafile.outputs).filter(([file]) => file.endsWith('.mjs'));
 for (const [file] of modules) {
   const code = await readFile(file, 'utf8');

@@ -1,11 +1,11 @@
-/** What a change can break: the tests that import what has changed, by way of other files too. */
+/** Finds what a change can break: the tests that import what has changed, by way of other files too. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 
 import { importsOf, type Import } from './imports.ts';
 
-/** At most so many integration files: about a minute's worth on two cores. */
+/** Most integration files: about a minute's worth on two cores. */
 const INTEGRATION_FILES = 6;
 
 const lines = (...args: readonly string[]): readonly string[] =>
@@ -13,18 +13,18 @@ const lines = (...args: readonly string[]): readonly string[] =>
     .split('\n')
     .filter((line) => line !== '');
 
-/** The TypeScript files of the working tree, new ones too. */
+/** Lists the TypeScript files of the working tree, new ones too. */
 export const sourceFiles = (): readonly string[] =>
   lines('ls-files', '--cached', '--others', '--exclude-standard', '*.ts').filter((file) => existsSync(file));
 
-/** Committed, staged, unstaged and new files that differ from where this branch left `ref` (main, or what is checked out without one). */
+/** Lists committed, staged, unstaged and new files that differ from where this branch left `ref` (main, or the checked-out branch). */
 export function changedFiles(ref?: string): readonly string[] {
   const [main] = lines('for-each-ref', '--format=%(refname)', 'refs/heads/main', 'refs/remotes/origin/main');
   const [base = 'HEAD'] = lines('merge-base', ref ?? main ?? 'HEAD', 'HEAD');
   return [...new Set([...lines('diff', '--name-only', base), ...lines('ls-files', '--others', '--exclude-standard')])];
 }
 
-/** Every file that imports one of `changed`, with the number of imports between them. */
+/** Finds every file that imports one of `changed`, with the number of imports between them. */
 export function importersOf(changed: Iterable<string>, imports: readonly Import[]): ReadonlyMap<string, number> {
   const importers = new Map<string, string[]>();
   for (const { importer, imported } of imports) importers.set(imported, [...(importers.get(imported) ?? []), importer]);
@@ -41,7 +41,7 @@ interface Source {
   readonly text: string;
 }
 
-/** Who names a folder, or else the nearest around it: tests from the root, others from where they are. */
+/** Finds files that name a folder, or else the nearest around it: tests name it from the root, others from where they are. */
 function whoNames(folder: string, sources: readonly Source[]): readonly string[] {
   const naming = sources.filter(
     ({ file, text }) =>
@@ -58,12 +58,12 @@ interface RelatedTests {
   readonly leftToAll: number;
 }
 
-/** Suites of the run before a push, of calls the one that it makes. */
+/** Matches the suites of the run before a push; of those that make calls it is only one. */
 const INTEGRATION = /^test\/integration\/(?!cli-call\/|voice\/(?!conversation\.)).*(?<!\.slow)\.test\.ts$/;
 
 /**
- * Unit tests: all that import a changed file. Integration tests: those of the changed folder, which may start what they don't import, then the
- * nearest. A file that is no TypeScript (a chart, a page, a migration) is imported by whoever names its folder.
+ * Chooses unit tests that import a changed file, and integration tests: those of the changed folder, which may start what they don't
+ * import, then the nearest. A file that is no TypeScript (a chart, a page, a migration) is imported by whoever names its folder.
  * @returns the test files to run, and how many suites are left to the run before a push and to the complete one
  */
 export function relatedTests(changed: readonly string[]): RelatedTests {

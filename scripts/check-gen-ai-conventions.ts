@@ -38,7 +38,7 @@ const registered = (await groupsIn('gen-ai/registry.yaml', 'server/registry.yaml
 const published = new Map(registered.map(({ id, type }) => [id, type]));
 const problems: string[] = [];
 
-/** With those of what it extends. */
+/** Returns the levels of a group, with those of the group that it extends. */
 function levelsOf(id: string): ReadonlyMap<string, RequirementLevel> {
   const group = spans.get(id);
   if (group === undefined) throw new Error(`${folder} has no group ${id}: is it version ${CONVENTIONS_VERSION}?`);

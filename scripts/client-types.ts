@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 
 import openapiTypes, { type OpenAPITSOptions } from 'openapi-typescript';
 
-/** A choice that may grow still shows what it is today; a file is something that can be sent. */
+/** Types a choice that may grow by its values of today, and a file as something that can be sent. */
 const transform: OpenAPITSOptions['transform'] = (schema) => {
   const { 'x-extensible-enum': choices, format } = schema as { readonly 'x-extensible-enum'?: readonly string[]; readonly format?: string };
   if (choices !== undefined) return [...choices.map((choice) => JSON.stringify(choice)), '(string & {})'].join(' | ');

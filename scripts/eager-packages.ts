@@ -1,8 +1,8 @@
-/** What a role or process loads before it does anything. */
+/** Finds what a role or process loads before it does anything. */
 import type { Metafile } from 'esbuild';
 
 /**
- * Packages that are in memory as soon as an entry has started, and should come with what first needs them.
+ * Finds packages that are in memory as soon as an entry has started, and should come with what first needs them.
  * @param later packages that cost so much, by the sources whose processes may not begin with them
  * @returns `source: chain of imports`, one for each that is loaded all the same
  */

@@ -1,18 +1,18 @@
-/** Which folder may import which: the table in docs/architecture.md, held against the sources. */
+/** Compares the imports of the sources with the table in docs/architecture.md, which says what each folder may import. */
 import { dirname, join } from 'node:path';
 
 /** A folder of the table and the folders that it may import from, in addition to itself. */
 export type Layers = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface Import {
-  /** Both from the root of the repository. */
+  /** Both paths start at the root of the repository. */
   readonly importer: string;
   readonly imported: string;
 }
 
 const SPECIFIER = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.ts)'|new URL\('([^']+\.ts)', import\.meta\.url\)/g;
 
-/** The imports of other source files, and the files that become a process, a thread or a bundle: packages and JSON belong to no layer. */
+/** Finds imports of other source files, and files that become a process, thread or bundle: packages and JSON belong to no layer. */
 export function importsOf(file: string, source: string): readonly Import[] {
   return [...source.matchAll(SPECIFIER)].map(([, imported, started]) => ({
     importer: file,
@@ -32,7 +32,7 @@ export function readLayers(page: string): Layers {
   return layers;
 }
 
-/** One sentence for each import that the table does not allow. */
+/** Says in one sentence for each import that the table does not allow it. */
 export function forbiddenImports(imports: readonly Import[], layers: Layers): readonly string[] {
   return imports.flatMap(({ importer, imported }) => {
     const [from, to] = [layerOf(importer, layers), layerOf(imported, layers)];
@@ -42,14 +42,14 @@ export function forbiddenImports(imports: readonly Import[], layers: Layers): re
   });
 }
 
-/** The row of the table that a file belongs to. */
+/** Finds the row of the table that a file belongs to. */
 function layerOf(file: string, layers: Layers): string | undefined {
   const [folder = ''] = file.split('/');
   return layers.has(folder) ? folder : undefined;
 }
 
 /**
- * Groups of sibling folders that import each other, at any depth, with an import for each direction. Files of the parent itself
+ * Finds groups of sibling folders that import each other, at any depth, with an import for each direction. Files of the parent itself
  * belong to no sibling: an `index.ts` above may import all of them.
  */
 export function folderCycles(imports: readonly Import[]): readonly string[] {

@@ -45,7 +45,7 @@ if (baseUrl === undefined || !URL.canParse(baseUrl)) {
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(root, values.out);
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-/** WebSockets, and Postgres for `--store`, are a little faster with them. */
+/** WebSockets, and Postgres for `--store`, are a little faster with these. */
 const optional: ReadonlySet<string> = new Set(['bufferutil', 'utf-8-validate', 'pg-native']);
 const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0);
 
@@ -114,7 +114,7 @@ await runPlugin(process.argv.slice(2));
   ];
 }
 
-/** Its licence lies next to the program's folder, as in Node.js' own archives. */
+/** Adds the licence of Node.js, which lies next to its program's folder, as in its own archives. */
 async function nodeFiles(node: string): Promise<readonly TarEntry[]> {
   const licence = await readFile(join(dirname(dirname(resolve(node))), 'LICENSE')).catch(() => undefined);
   return [
@@ -145,7 +145,7 @@ exec "$node" "$here/plugin.mjs"${args} "$@"
 `;
 }
 
-/** The template, with what was built and nothing else. */
+/** Fills the template with what was built and nothing else. */
 async function manifest(): Promise<string> {
   const names = { VERSION: version, BASE_URL: baseUrl?.replace(/\/+$/, '') ?? '', HOMEPAGE: values.homepage ?? baseUrl ?? '' };
   const sums = [...checksums].map(([platform, sum]) => [`SHA256_${platform.replace('/', '_').toUpperCase()}`, sum] as const);

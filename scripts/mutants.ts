@@ -1,5 +1,5 @@
 /**
- * How much of what could be wrong the unit tests notice: `node scripts/mutants.ts [--ref <commit>] [--count 200] [--seed 1] [--nearest 8] [folder…]`.
+ * Measures how many faults the unit tests notice: `node scripts/mutants.ts [--ref <commit>] [--count 200] [--seed 1] [--nearest 8] [folder…]`.
  * Changes one token at a time in a copy of the repository, runs the unit test files that import the file, at most `--nearest` of them,
  * and counts the changes that fail one. The same seed picks the same share of each folder's sites, so that two versions can be compared.
  * Tests that fail without a change are left out, and a change that runs out of time counts only if the same tests have time enough
@@ -15,7 +15,7 @@ import { checkOut } from '../test/upgrade/checkout.ts';
 import { importersOf } from './changed.ts';
 import { importsOf } from './imports.ts';
 
-/** Each changes the first group of what it matches. */
+/** Each mutation changes the first group of what it matches. */
 const MUTATIONS: readonly (readonly [RegExp, (token: string) => string])[] = [
   [/ (===|!==) /g, (token) => (token === '===' ? '!==' : '===')],
   [/ (&&|\|\|) /g, (token) => (token === '&&' ? '||' : '&&')],
@@ -34,7 +34,7 @@ interface Site {
   readonly mutant: string;
 }
 
-/** Places in code, not in comments, imports or types. */
+/** Finds places in code, not in comments, imports or types. */
 function sitesOf(file: string, source: string): readonly Site[] {
   const code = source.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*|^import [\s\S]*?;$|^(export )?(type|interface) [\s\S]*?^[;}]/gm, (text) =>
     ' '.repeat(text.length),
@@ -103,7 +103,7 @@ try {
       next,
     );
   });
-  // In turns, so that a run that is cut short is a smaller sample of all folders.
+  // Takes turns, so that a run that is cut short is a smaller sample of all folders.
   const sites = Array.from({ length: Number(values.count) }, (_, index) =>
     ofFolders.flatMap((some) => some.slice(index, index + 1)),
   ).flat();

@@ -1,4 +1,4 @@
-/** Imports that work from the sources and not from the bundle. */
+/** Finds imports that work from the sources and not from the bundle. */
 import type { Metafile } from 'esbuild';
 
 /**

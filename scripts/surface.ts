@@ -1,5 +1,5 @@
 /**
- * What users and their programs rely on, compared with another version: `node scripts/surface.ts <ref>`.
+ * Compares what users and their programs rely on with another version: `node scripts/surface.ts <ref>`.
  * OpenAPI, CRDs, chart values, metrics, events, configuration, conditions, migrations, and the commands with their flags; texts left
  * out. Prints the lines that only one of the two has; the exit code is 1 when there are any.
  */
@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 
 import { checkOut } from '../test/upgrade/checkout.ts';
 
-/** Keys of documents, and columns of generated tables, that are texts for people. */
+/** These keys of documents, and columns of generated tables, are texts for people. */
 const TEXT_KEYS = new Set(['description', 'summary', 'title', 'example', 'examples', 'message']);
 const STATED_COLUMNS = new Set([
   'Metric',
@@ -30,7 +30,7 @@ const STATED_COLUMNS = new Set([
 
 const read = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** One line for each value of a document, with its path; of a list of plain values (`required`, `enum`) without its place in it. */
+/** Writes one line for each value of a document, with its path; of a list of plain values (`required`, `enum`) without its place in it. */
 function flat(value: unknown, path: string): readonly string[] {
   if (typeof value !== 'object' || value === null) return [`${path} = ${JSON.stringify(value)}`];
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object'))
@@ -39,7 +39,7 @@ function flat(value: unknown, path: string): readonly string[] {
   return entries.length === 0 ? [`${path} = ${JSON.stringify(value)}`] : entries.flatMap(([key, inner]) => flat(inner, `${path}/${key}`));
 }
 
-/** The rows of a page's tables under their headings, without the columns of prose. */
+/** Returns the rows of a page's tables under their headings, without the columns of prose. */
 function tables(page: string, name: string): readonly string[] {
   let heading = '';
   let columns: readonly number[] = [];
@@ -58,7 +58,7 @@ function tables(page: string, name: string): readonly string[] {
   });
 }
 
-/** The usage and the flags of a command, and of those below it. */
+/** Returns the usage and the flags of a command, and of those below it. */
 function commands(root: string, path: readonly string[] = []): readonly string[] {
   const env = { ...process.env, COLUMNS: '1000' };
   const help = execFileSync(process.execPath, [join(root, 'cli/main.ts'), ...path, '--help'], { encoding: 'utf8', env });

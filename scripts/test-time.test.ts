@@ -8,12 +8,12 @@ import { timeProblems } from './test-time.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Why a test may depend on time all the same. */
+/** These files may depend on time all the same, for the reason. */
 const EXCEPTED: Readonly<Record<string, string>> = {
   'platform/clock.test.ts': "its subject is Node's own timers",
   'test/support/eventually.ts': 'the one that waits: it polls',
   'test/support/stack.ts': 'a client that comes back when the server asks it to',
-  // What is said and heard takes its time.
+  // Speaking and hearing take their time.
   'test/support/test-caller.ts': 'speaks and listens in real time',
   'test/support/streamed-ears.ts': 'hears in real time',
   'test/integration/speech-apis/s*/*-{api,server}.ts': 'speaks and hears in real time',

@@ -29,7 +29,7 @@ const NOW = /\bDate\.now\(\)|\bnew Date\(\)/;
 export function timeProblems(source: string): readonly string[] {
   const text = source.replaceAll(/^ *(?:\/\/|\/?\*).*$/gm, '');
   const found = RULES.flatMap(({ pattern, problem }) => [...text.matchAll(pattern)].map(({ index }) => ({ index, problem })));
-  // What is made of the present time is data; that something took no longer than that is a measurement.
+  // A test may use the present time as data; to assert that something took no longer is a measurement.
   const names = [...text.matchAll(/\b(?:const|let) (\w+)(?::[^=;]*)? = ([^;]*);/g)].flatMap(([, name, value = '']) =>
     NOW.test(value) && !/=>|FakeClock/.test(value) ? [name] : [],
   );

@@ -20,7 +20,7 @@ import type { TestTotals } from './totals-reporter.ts';
 interface Check {
   readonly name: string;
   readonly command: readonly string[];
-  /** What to run to mend it. */
+  /** Command that mends it. */
   readonly cure?: string;
 }
 
@@ -34,11 +34,11 @@ const CHECKS: readonly Check[] = [
   { name: 'unused code and dependencies', command: ['knip'] },
 ];
 
-/** What runs before each push, and what `--all` runs. The end-to-end tests have a run of their own, for their stack starts with it. */
+/** Projects that run before each push, and with `--all`. The end-to-end tests have a run of their own, for their stack starts with it. */
 const BEFORE_PUSH = ['unit', 'integration', 'call'];
 const ALL = [[...BEFORE_PUSH, 'slow', 'voice'], ['e2e']];
 
-/** What the suites start roles and commands from, as users do: the bundle. */
+/** The suites start roles and commands from the bundle, as users do. */
 const ENTRY = join(process.cwd(), 'dist/parley.mjs');
 
 interface Finished {
@@ -96,7 +96,7 @@ async function runSuites(args: readonly string[]): Promise<TestTotals> {
   }
 }
 
-/** The runs of vitest that the arguments ask for, each with its arguments. */
+/** Returns the runs of vitest that the arguments ask for, each with its arguments. */
 function suiteRuns(args: readonly string[]): readonly (readonly string[])[] {
   const projects = (names: readonly string[]) => names.flatMap((name) => ['--project', name]);
   const [first, ref] = args;
@@ -135,7 +135,7 @@ if (ownArgs && slowest.length > 0) {
   const { idleShare, stealShare } = await machine();
   const percent = (share: number | undefined): string => (share === undefined ? 'unknown' : `${Math.round(100 * share)} %`);
   const cpuMs = treeCpuMs(process.pid);
-  // What fails on a machine that is slower by far is not the same as what fails on any.
+  // Shows how slow the machine was: a test may fail only on one that is slower by far.
   process.stdout.write(
     `\nProcessor time of all processes ${cpuMs === undefined ? 'unknown' : `${(cpuMs / 60_000).toFixed(1)} minutes`}; processors idle ${percent(idleShare)}, taken by others ${percent(stealShare)}; longest pause of this process ${(pauses.max / 1e9).toFixed(1)} s\n`,
   );

@@ -3,17 +3,17 @@ import { stripVTControlCharacters } from 'node:util';
 
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** What a run of vitest leaves for `scripts/test.ts`. */
+/** A run of vitest leaves these totals for `scripts/test.ts`. */
 export interface TestTotals {
   readonly passed: number;
-  /** The names of those that did not run, in files without a failure. */
+  /** Names of the tests that did not run, in files without a failure. */
   readonly skipped: readonly string[];
   readonly files: readonly { readonly path: string; readonly ms: number }[];
-  /** What failed, each with how its error begins and ends. */
+  /** Failed tests, each with the beginning and the end of its error. */
   readonly failures: readonly string[];
 }
 
-/** Of what a program has written the end says most. */
+/** Shortens a program's output: its end says most. */
 function gistOf(errors: readonly { readonly message: string; readonly diff?: string }[] | undefined): string {
   const [first] = errors ?? [];
   const lines = stripVTControlCharacters(`${first?.message ?? ''}\n${first?.diff ?? ''}`)
@@ -34,7 +34,7 @@ export class TotalsReporter implements Reporter {
     if (file === undefined) return;
     let passed = 0;
     const skipped: string[] = [];
-    // They come serialised: objects without a prototype, which have no text of their own.
+    // The errors come serialised: objects without a prototype, which have no text of their own.
     const failures = unhandledErrors.map((error) => `outside of tests: ${gistOf([error as { readonly message: string }])}`);
     for (const module of modules) {
       const before = failures.length;

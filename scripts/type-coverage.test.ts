@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** The files of a project of tsc, from the root of the repository. */
+/** Lists the files of a project of tsc, from the root of the repository. */
 function filesOf(project: string): readonly string[] {
   const args = ['-p', project, '--showConfig'];
   const { files } = JSON.parse(execFileSync('node_modules/.bin/tsc', args, { cwd: root, encoding: 'utf8' })) as { files: string[] };

@@ -13,15 +13,15 @@ interface Alert {
   readonly for: string;
   readonly summary: string;
   readonly description: string;
-  /** What users notice. */
+  /** Says what users notice. */
   readonly means: string;
-  /** What to look at, and what helps. */
+  /** Says what to look at, and what helps. */
   readonly steps: readonly string[];
 }
 
 const EVERY = 'namespace="$NAMESPACE",job=~"$NAME-(operator|api|worker|dispatcher|voice)"';
 const of = (role: string): string => `namespace="$NAMESPACE",job="$NAME-${role}"`;
-/** Requests of clients. The kubelet and Prometheus ask more often, and what they hear says nothing of how clients fare. */
+/** Selects requests of clients. The kubelet and Prometheus ask more often, and their answers say nothing of how clients fare. */
 const requests = `${of('api')},route!~"/healthz|/readyz|/metrics"`;
 
 const alerts: readonly Alert[] = [
@@ -306,7 +306,7 @@ const alerts: readonly Alert[] = [
   },
 ];
 
-/** The rules that the chart puts into a PrometheusRule, and the page with their runbooks. */
+/** Makes the rules that the chart puts into a PrometheusRule, and the page with their runbooks. */
 export function generateAlerts(): readonly GeneratedFile[] {
   const rules = alerts.map(({ means: _means, steps: _steps, ...rule }) => rule);
   return [

@@ -1,4 +1,4 @@
-/** The panels of the dashboards, and what they ask Prometheus. */
+/** Defines the panels of the dashboards, and their queries to Prometheus. */
 import { ofRole, quantile, rate, SELECTED, slowest, type Panel } from './chart-dashboard-queries.ts';
 import { modelPanels } from './chart-model-panels.ts';
 

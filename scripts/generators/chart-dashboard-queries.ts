@@ -1,16 +1,16 @@
-/** What panels of dashboards are made of, and the queries that they share. */
+/** Defines what a panel of a dashboard is, and the queries that panels share. */
 
 /** One panel: a title, what it shows, and a line for each query. */
 export interface Panel {
   readonly title: string;
-  /** What it shows, and which values need a look. */
+  /** Says what it shows, and which values need a look. */
   readonly about: string;
   readonly unit?: 's' | 'short' | 'reqps' | 'ops' | 'percentunit' | 'bytes';
   readonly stat?: true;
   readonly lines: readonly (readonly [expr: string, legend: string])[];
 }
 
-/** The pods of one release: other programs in its namespace have metrics of the same names. */
+/** Selects the pods of one release: other programs in its namespace have metrics of the same names. */
 export const SELECTED = 'namespace="$namespace",job=~"$release-(operator|api|worker|dispatcher|voice)"';
 export const ofRole = (role: string): string => `namespace="$namespace",job="$release-${role}"`;
 export const rate = (metric: string, by: string, labels = ''): string =>

@@ -3,7 +3,7 @@ import { type Dashboard, dashboards } from './chart-dashboard-panels.ts';
 
 const source = { type: 'prometheus', uid: '${datasource}' };
 
-/** Dashboards of Grafana, which the chart puts into ConfigMaps. */
+/** Makes dashboards of Grafana, which the chart puts into ConfigMaps. */
 export function generateDashboards(): readonly GeneratedFile[] {
   return dashboards.map((dashboard) => ({
     path: `charts/parley/generated/dashboards/${dashboard.name}.json`,

@@ -1,4 +1,4 @@
-/** Of models: how long requests take, how many fail, and what they use and cost. */
+/** Shows of models how long requests take, how many fail, and what they use and cost. */
 import { anHour, quantile, rate, type Panel } from './chart-dashboard-queries.ts';
 
 const MODEL = 'gen_ai_operation_name, gen_ai_request_model';

@@ -1,4 +1,4 @@
-/** The README of the chart, which Artifact Hub shows. */
+/** Makes the README of the chart, which Artifact Hub shows. */
 
 /** @param values the tables of all values */
 export function chartReadme(values: string): string {

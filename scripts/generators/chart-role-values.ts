@@ -1,4 +1,4 @@
-/** The values of the chart that each role has. */
+/** Defines the chart's values of each role. */
 import {
   choice,
   flag,
@@ -65,7 +65,7 @@ const voiceAutoscaling = group('Pods by live calls. A pod that goes takes no mor
   triggerMetadata: object('With keda: more metadata of the trigger, e.g. authModes.', {}),
 });
 
-/** What every role starts from. */
+/** Every role starts from these values. */
 export const roleDefaults = group(
   'What every role starts from, and what each may set under its own name: its maps are laid over these, its tolerations, environment, volumes and containers are added, and anything else takes their place. The Jobs take from here what a pod of them has, too.',
   {
@@ -172,7 +172,7 @@ function role({ about, resources, own = {} }: RoleDefaults): ValueGroup {
   };
 }
 
-/** A pause for those that are called: clients, and calls that are being dispatched. */
+/** Waits for those who call a pod: clients, and calls that are being dispatched. */
 const preStopSeconds = number('In place of that of `defaults`.', 5);
 
 export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispatcher' | 'voice', ValueGroup>> = {

@@ -1,4 +1,4 @@
-/** What a value of the chart is made of: one definition writes `values.yaml`, its schema and its table in the docs. */
+/** One definition of a chart's value writes `values.yaml`, its schema and its table in the docs. */
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -15,9 +15,9 @@ export interface Value {
 export interface ValueGroup {
   readonly about: string;
   readonly fields: ValueFields;
-  /** Of a chart that is part of this one: Helm puts `global` into them. */
+  /** True for a chart that is part of this one: Helm puts `global` into it. */
   readonly globals?: true;
-  /** Has fields of others, too. */
+  /** True for a group that has fields of others, too. */
   readonly open?: true;
   /** The group at the top whose values count where this one has none: each of them may be set here, too. */
   readonly base?: { readonly name: string; readonly fields: ValueFields };
@@ -33,22 +33,22 @@ const value =
 
 export const text = value({ type: 'string' });
 export const flag = value({ type: 'boolean' });
-/** A map of Kubernetes' own, checked by the API server. */
+/** Makes a map of Kubernetes' own, which the API server checks. */
 export const object = value({ type: 'object' });
 export const objects = value({ type: 'array', items: { type: 'object' } });
-/** Environment variables, as a container has them. */
+/** Makes environment variables, as a container has them. */
 export const variables = value({
   type: 'array',
   items: { type: 'object', properties: { name: { type: 'string', minLength: 1 }, value: { type: 'string' } }, required: ['name'] },
 });
 export const texts = value({ type: 'array', items: { type: 'string', minLength: 1 } });
-/** Of addresses; at least one. */
+/** Makes at least one path of an address. */
 export const paths = value({ type: 'array', items: { type: 'string', pattern: '^/' }, minItems: 1 });
 export const labels = value({ type: 'object', additionalProperties: { type: 'string' } });
 export const ports = value({ type: 'array', items: { type: 'integer', minimum: 1, maximum: 65_535 } });
-/** Absent where null: the template works it out. */
+/** Makes a number that is absent where null: the template works it out. */
 export const maybeNumber = value({ type: ['integer', 'null'], minimum: 0 });
-/** Absent where null. */
+/** Makes a list that is absent where null. */
 export const maybeObjects = value({ type: ['array', 'null'], items: { type: 'object' } });
 
 export const number = (about: string, fallback: number, minimum = 0): Value => ({

@@ -1,4 +1,4 @@
-/** Every value of the chart. `config` and `secrets` come from the configuration of the roles, so that nothing is listed twice. */
+/** Defines every value of the chart. `config` and `secrets` come from the configuration of the roles, so that nothing is listed twice. */
 import { stringify } from 'yaml';
 
 import { EXAMPLE_PRICES } from '../../platform/config/prices.ts';
@@ -22,7 +22,7 @@ import {
   type ValueGroup,
 } from './chart-value.ts';
 
-/** What the chart says itself, because it follows from what it makes. */
+/** The chart sets these itself, because they follow from what it makes. */
 const ownVariables = new Set([
   'PARLEY_HOST',
   'PARLEY_LEASE_NAMESPACE',
@@ -36,8 +36,8 @@ const NAME_PATTERN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 const SECRET_NAME_PATTERN = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
 
 /**
- * Texts that are often a number, and are one in YAML unless they are quoted. No others: of +15550100 YAML makes a number, too, and takes away
- * what makes it a telephone number.
+ * These texts are often a number, and are one in YAML unless they are quoted. No other text may be one: YAML makes a number of +15550100,
+ * too, and takes away what makes it a telephone number.
  */
 const numbersAsTexts: Readonly<Record<string, JsonSchema>> = {
   PARLEY_EGRESS_PORTS: { type: 'integer', minimum: 1, maximum: 65_535 },
@@ -46,7 +46,7 @@ const numbersAsTexts: Readonly<Record<string, JsonSchema>> = {
 
 const UNSET: JsonSchema = { type: 'null' };
 
-/** How a variable is written in YAML: numbers, booleans and lists as such, or as the text that the process reads; null takes away what a file before has set. */
+/** Allows numbers, booleans and lists in YAML as such, or as the text that the process reads; null takes a former file's value away. */
 export function variableSchema({ name, schema, list }: Pick<ConfigEntry, 'name' | 'schema' | 'list'>): JsonSchema {
   const { $schema: _, default: fallback, description, secret: _secret, ...allowed } = schema as Record<string, Json>;
   const common = { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) };
@@ -355,7 +355,7 @@ export function chartValues(): ValueFields {
   };
 }
 
-// Kept next to the definition: what the templates have to know of unset values.
+// Returns what the templates have to know of unset values; it is kept next to the definition.
 export const chartSettings = (): Record<string, Json> =>
   Object.fromEntries(
     configEntries().flatMap(({ name, schema }) => {

@@ -2,7 +2,7 @@ import type { GeneratedFile } from '../../crds/generate.ts';
 import { reasons, type ReasonDefinition } from '../../operator/status/reasons.ts';
 import { code, table } from './markdown.ts';
 
-/** What is said of each condition above its reasons, in the order of the page; the type leaves none out. */
+/** Texts for each condition above its reasons, in the order of the page; the type leaves none out. */
 const sections: Record<ReasonDefinition['condition'], string> = {
   Accepted: 'The spec is consistent beyond what the API server checks by itself.',
   ResolvedRefs:
@@ -24,7 +24,7 @@ const sections: Record<ReasonDefinition['condition'], string> = {
   Reconciling: 'Only present while the operator still works on the object by itself.',
 };
 
-/** `docs/reference/conditions.md`: every condition and reason, from the operator's own table. */
+/** Makes `docs/reference/conditions.md`: every condition and reason, from the operator's own table. */
 export function generateConditionsReference(): readonly GeneratedFile[] {
   const all = Object.entries(reasons);
   const rowsOf = (condition: string): readonly (readonly string[])[] =>

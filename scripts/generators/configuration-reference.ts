@@ -14,7 +14,7 @@ interface Allowed {
   readonly pattern?: string;
 }
 
-/** `docs/reference/configuration.md`, from the one schema that every role reads at start. */
+/** Makes `docs/reference/configuration.md` from the one schema that every role reads at start. */
 export function generateConfigurationReference(): readonly GeneratedFile[] {
   const rows = configEntries().map((entry) => {
     const allowed = entry.schema as Allowed;

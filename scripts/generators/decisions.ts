@@ -5,7 +5,7 @@ import type { GeneratedFile } from '../../crds/generate.ts';
 
 const FOLDER = 'docs/adr';
 
-/** The list of decisions, in the order of their numbers. */
+/** Makes the list of decisions, in the order of their numbers. */
 export async function generateDecisions(): Promise<readonly GeneratedFile[]> {
   const files = (await readdir(join(import.meta.dirname, '../..', FOLDER))).filter((file) => /^\d/.test(file)).toSorted();
   const items = files.map(async (file) => {

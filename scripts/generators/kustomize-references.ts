@@ -9,7 +9,7 @@ interface Reference {
   readonly path: string;
 }
 
-/** `examples/kustomize/base/parley-references.yaml`: where Parley's kinds name other objects, so that Kustomize can rename them. */
+/** Makes `examples/kustomize/base/parley-references.yaml`: where Parley's kinds name other objects, so that Kustomize can rename them. */
 export function generateKustomizeReferences(): readonly GeneratedFile[] {
   const references = customResourceDefinitions().flatMap((crd) => {
     const spec = crd.spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec'];

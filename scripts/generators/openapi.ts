@@ -1,4 +1,4 @@
-/** docs/reference/openapi.json, which the facade serves at /openapi.json. */
+/** Makes docs/reference/openapi.json, which the facade serves at /openapi.json. */
 import { describedRoutes } from '../../api/openapi/described-routes.ts';
 import { openApiDocument } from '../../api/openapi/document.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';

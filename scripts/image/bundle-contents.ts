@@ -1,9 +1,9 @@
-/** Which packages a bundle contains, and which it expects next to it: what an image and its bill of materials need to know. */
+/** Lists the packages that a bundle contains, and those that it expects next to it, for an image and its bill of materials. */
 import { isBuiltin } from 'node:module';
 
 import type { Metafile } from 'esbuild';
 
-/** File inside `dist/`. */
+/** Name of the file inside `dist/`. */
 export const BUNDLE_CONTENTS = 'contents.json';
 
 export interface BundleContents {
@@ -13,7 +13,7 @@ export interface BundleContents {
   readonly external: readonly string[];
 }
 
-/** Served as files or bundled on their own (the call page, the workflows), so that esbuild's first pass doesn't see them. */
+/** These are served as files or bundled on their own (the call page, the workflows), so that esbuild's first pass doesn't see them. */
 const served = ['node_modules/livekit-client', 'node_modules/@embedpdf/pdfium', 'node_modules/swagger-ui-dist'];
 
 /** @param loaded packages that are loaded in a way that esbuild doesn't see */
@@ -30,12 +30,12 @@ export function bundleContents(metafile: Metafile, loaded: readonly string[]): B
   return { bundled: [...bundled].sort(), external: [...external].sort() };
 }
 
-/** `node_modules/a/node_modules/@b/c/lib/x.js` → `node_modules/a/node_modules/@b/c`. */
+/** Turns `node_modules/a/node_modules/@b/c/lib/x.js` into `node_modules/a/node_modules/@b/c`. */
 function packageFolderOf(file: string): string | undefined {
   return /^(?:.*\/)?(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
 }
 
-/** `@temporalio/worker/lib/x` → `@temporalio/worker`. */
+/** Turns `@temporalio/worker/lib/x` into `@temporalio/worker`. */
 function packageNameOf(specifier: string): string {
   return specifier
     .split('/')

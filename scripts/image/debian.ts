@@ -1,4 +1,4 @@
-/** Debian's part of an image that is built without a container engine: packages of fixed versions, unpacked and never installed. */
+/** Builds Debian's part of an image without a container engine: packages of fixed versions, unpacked and never installed. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,13 +9,13 @@ const run = promisify(execFile);
 
 export interface DebianPackage {
   readonly version: string;
-  /** Of the .deb, lower-case hex. */
+  /** SHA-256 of the .deb, in lower-case hex. */
   readonly sha256: string;
-  /** Why it is in the image. */
+  /** Says why it is in the image. */
   readonly reason: string;
 }
 
-/** `scripts/image/debian-packages.json`. */
+/** The content of `scripts/image/debian-packages.json`. */
 export interface DebianPackages {
   readonly suite: string;
   readonly architecture: string;
@@ -26,7 +26,7 @@ export interface UnpackedPackage {
   readonly name: string;
   readonly version: string;
   readonly sha256: string;
-  /** The archive had another version than the one that is pinned. */
+  /** True if the archive had another version than the one that is pinned. */
   readonly moved: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface UnpackedPackage {
 export async function unpackDebian(options: {
   readonly pinned: DebianPackages;
   readonly layer: string;
-  /** Where the .deb files stay for the next build. */
+  /** Folder that keeps the .deb files for the next build. */
   readonly cache: string;
   readonly locked?: boolean;
 }): Promise<readonly UnpackedPackage[]> {
@@ -79,7 +79,7 @@ export async function unpackDebian(options: {
   return unpacked;
 }
 
-/** Downloads one package into a folder of its own and answers where it lies. */
+/** Downloads one package into a folder of its own and returns its path. */
 async function download({ what, cache }: { readonly what: string; readonly cache: string }): Promise<string> {
   const folder = join(cache, what.replaceAll(/[^a-z0-9.+-]/gi, '_'));
   await rm(folder, { recursive: true, force: true });
@@ -100,7 +100,7 @@ async function sumOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Files of the packages that no program here reads; licences stay. */
+/** No program here reads these files of the packages; licences stay. */
 const unread = [
   'usr/share/man',
   'usr/share/info',
@@ -109,7 +109,7 @@ const unread = [
   'usr/share/locale',
   'usr/sbin',
   'usr/bin/tini-static',
-  // Of libc-bin just getconf is used.
+  // Only getconf of libc-bin is used.
   ...['catchsegv', 'iconv', 'ldd', 'locale', 'localedef', 'pldd', 'tzselect', 'zdump'].map((name) => `usr/bin/${name}`),
   'usr/lib/locale',
   'sbin',

@@ -1,4 +1,4 @@
-/** No engine runs the Dockerfile here: what it says is compared with the image that is built and run without one. */
+/** Compares the Dockerfile, which no engine runs here, with the image that is built and run without one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ interface Instruction {
   readonly text: string;
 }
 
-/** Instructions of the last stage and of those before it: comments away, continued lines in one. */
+/** Returns the instructions of the last stage and of those before it: comments away, continued lines in one. */
 function stages(): readonly (readonly Instruction[])[] {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\n');
   const code = lines.filter((line) => !line.startsWith('#')).join('\n');
@@ -36,7 +36,7 @@ const only = (name: string, of = last): string => {
   expect(more).toEqual([]);
   return first?.text ?? '';
 };
-/** `NAME=value` pairs, quoted or not. */
+/** Reads `NAME=value` pairs, quoted or not. */
 const pairs = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, quoted, plain]) => [name, quoted ?? plain]));
 const meta = imageMeta({ version, architecture: 'amd64' });
@@ -46,7 +46,7 @@ it('runs the same program, as the same user, with the same environment', () => {
   expect(only('USER')).toBe(meta.user);
   const { PATH: path, ...environment } = meta.environment;
   expect(pairs(only('ENV'))).toEqual(environment);
-  // That of the base image holds more folders, and these.
+  // The PATH of the base image holds these folders, and more.
   expect(path?.split(':')).toEqual(['/usr/local/bin', '/usr/bin', '/bin']);
   expect(pairs(only('LABEL'))).toEqual(meta.labels);
 });

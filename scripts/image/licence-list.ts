@@ -1,9 +1,9 @@
-/** Which licences a dependency may have, and what that means for the image. */
+/** Decides which licences a dependency may have, and what that means for the image. */
 
-/** Of the image as a whole: Parley's own, and what comes with conditions of its own; see NOTICE. */
+/** Licence of the image as a whole: Parley's own, and those of parts with conditions of their own; see NOTICE. */
 export const IMAGE_LICENCES = 'Apache-2.0 AND LGPL-2.1-or-later AND LGPL-3.0-or-later AND LicenseRef-LiveKit-Model';
 
-/** Ask for their text and nothing else, which `third-party-licences.txt` has. */
+/** These ask for their text and nothing else, which `third-party-licences.txt` has. */
 const PERMISSIVE = [
   '0BSD',
   'Apache-2.0',
@@ -20,7 +20,7 @@ const PERMISSIVE = [
   'Zlib',
 ];
 
-/** More, for single packages, with the reason. A name ending in `*` stands for all that begin so. */
+/** Single packages may have other licences, with the reason. A name ending in `*` stands for all that begin so. */
 const EXCEPTIONS: readonly { readonly packages: string; readonly licence: string; readonly reason: string }[] = [
   { packages: '@livekit/local-inference', licence: 'LicenseRef-LiveKit-Model', reason: 'used with LiveKit Agents alone; NOTICE says so' },
   { packages: '@livekit/av*', licence: 'LGPL-2.1-or-later', reason: 'a separate, replaceable library; NOTICE says so' },
@@ -38,7 +38,7 @@ const EXCEPTIONS: readonly { readonly packages: string; readonly licence: string
   { packages: 'axe-core', licence: 'MPL-2.0', reason: 'a tool of the tests, unchanged' },
 ];
 
-/** Packages from before the field `license`, and those without it, by what they say elsewhere. */
+/** Licences of packages without the field `license`, by what they say elsewhere. */
 export const OLDER_LICENCES: Readonly<Record<string, string>> = {
   'async@0.2.10': 'MIT',
   'cohere-ai@8.1.0': 'MIT',
@@ -46,7 +46,7 @@ export const OLDER_LICENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a package may be a dependency.
+ * Tells whether a package may be a dependency.
  *
  * @param expression its licence in SPDX's form: of `OR` one is enough, of `AND` all are needed
  */

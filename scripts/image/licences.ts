@@ -1,4 +1,4 @@
-/** What the licences of bundled packages ask for: their texts go along with the code. */
+/** Collects the texts of bundled packages' licences, which have to go along with the code. */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
@@ -9,7 +9,7 @@ interface Manifest {
   readonly license?: unknown;
 }
 
-/** One text of all licence and notice files of the packages, each under the package's name. */
+/** Returns one text of all licence and notice files of the packages, each under the package's name. */
 export async function licenceTexts({ root, folders }: { readonly root: string; readonly folders: readonly string[] }): Promise<string> {
   const parts: string[] = [];
   for (const folder of [...folders].sort()) {

@@ -87,14 +87,14 @@ async function buildImage(out: string): Promise<void> {
   );
 }
 
-/** What the Dockerfile copies over its base image: one tree, in which Debian's packages are those of the base. */
+/** Lays out what the Dockerfile copies over its base image: one tree, in which Debian's packages are those of the base. */
 async function stageForDocker(out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   const staged = await stage({ root, out, platform });
   await describe(staged, { debian: [], pinned: { suite: 'bookworm', architecture, packages: {} }, epoch: await sourceDateEpoch() });
 }
 
-/** The bill of materials and the licences, inside the image as well. */
+/** Writes the bill of materials and the licences, inside the image as well. */
 async function describe(
   staged: Staged,
   from: { readonly debian: readonly UnpackedPackage[]; readonly pinned: DebianPackages; readonly epoch: number },
@@ -117,7 +117,7 @@ async function describe(
   await writeFile(join(folder, 'third-party-licences.txt'), await licenceTexts({ root, folders: contents.bundled }));
 }
 
-/** SOURCE_DATE_EPOCH, else the time of the last commit: a rebuild of the same commit gives the same digest. */
+/** Returns SOURCE_DATE_EPOCH, else the time of the last commit: a rebuild of the same commit gives the same digest. */
 async function sourceDateEpoch(): Promise<number> {
   const given = process.env['SOURCE_DATE_EPOCH'];
   if (given !== undefined && /^\d+$/.test(given)) return Number(given);
@@ -128,7 +128,7 @@ async function sourceDateEpoch(): Promise<number> {
   }
 }
 
-/** The one on PATH, else the one of Debian's package, unpacked into the cache. */
+/** Returns the umoci on PATH, else that of Debian's package, unpacked into the cache. */
 async function umoci(): Promise<string> {
   try {
     await run('umoci', ['--version']);

@@ -2,19 +2,19 @@ import { IMAGE_LICENCES } from './licence-list.ts';
 import type { ImageMeta, WritableFolder } from './oci.ts';
 import { APP_FOLDER } from './stage.ts';
 
-/** Of the user that the image runs as, and of its group. */
+/** Id of the user that the image runs as, and of its group. */
 const USER = 65_532;
 
 /**
- * What a container without mounts may write to, and what a new volume takes over: Docker gives it the owner and the mode of the folder
- * that it is mounted on.
+ * A container without mounts may write to these folders, and a new volume takes them over: Docker gives it the owner and the mode of the
+ * folder that it is mounted on.
  */
 export const writableFolders: readonly WritableFolder[] = [
   { path: 'tmp', mode: '1777', owner: 0 },
   { path: 'var/lib/parley', mode: '0750', owner: USER },
 ];
 
-/** How the image is run. The Dockerfile says the same, which a test compares. */
+/** Says how the image is run. The Dockerfile says the same, which a test compares. */
 export function imageMeta({
   version,
   architecture,

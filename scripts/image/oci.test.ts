@@ -12,7 +12,7 @@ async function layer(): Promise<string> {
   const folder = testFolder();
   for (const path of ['etc', 'tmp', 'var/lib/parley']) await mkdir(join(folder, 'layer', path), { recursive: true });
   await writeFile(join(folder, 'layer/etc/passwd'), 'root\n');
-  // Whatever the builder's umask makes of it.
+  // The builder's umask may have made it writable for all.
   await chmod(join(folder, 'layer/etc'), 0o777);
   return folder;
 }

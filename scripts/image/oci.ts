@@ -1,4 +1,4 @@
-/** Folders → an OCI image, by GNU tar and umoci: the same bytes for the same files, wherever and whenever they are built. */
+/** Makes an OCI image of folders, by GNU tar and umoci: the same bytes for the same files, wherever and whenever they are built. */
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ export interface Layer {
 }
 
 export interface WritableFolder {
-  /** Without a slash at either end. */
+  /** Path without a slash at either end. */
   readonly path: string;
-  /** As chmod takes it: `1777`. */
+  /** Mode as chmod takes it: `1777`. */
   readonly mode: string;
   /** Number of the user and of the group. */
   readonly owner: number;
@@ -31,7 +31,7 @@ export interface BuiltLayer {
 }
 
 export interface BuiltImage {
-  /** Of the manifest: what a pull by digest names. */
+  /** Digest of the manifest, by which it is pulled. */
   readonly digest: string;
   readonly layers: readonly BuiltLayer[];
 }
@@ -113,8 +113,8 @@ export async function writeImage(options: {
 }
 
 /**
- * Everything is root's, and only root may write to it, but for the `writable` folders. What the files themselves say of that depends on
- * who builds.
+ * Makes everything root's, and only root may write to it, but for the `writable` folders. The files' own owners and modes depend on who
+ * builds.
  *
  * @returns bytes of the archive
  */

@@ -1,4 +1,4 @@
-/** Which of the installed packages an image needs next to the bundle: pure, from the lockfile. */
+/** Decides which of the installed packages an image needs next to the bundle: pure, from the lockfile. */
 
 /** An entry of package-lock.json, as far as it matters here. */
 export interface LockedPackage {
@@ -19,15 +19,15 @@ export interface Lockfile {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 }
 
-/** What the image is for. */
+/** The image is for this platform. */
 export interface ImagePlatform {
   readonly os: 'linux';
   readonly cpu: 'x64' | 'arm64';
 }
 
 /**
- * Packages that something in the image names but that nothing in it uses, each with its reason. What requires one of them at load
- * gets an empty module; what only may use it finds it missing, as without the optional dependency.
+ * Packages that something in the image names but that nothing in it uses, each with its reason. A module that requires one of them at load
+ * gets an empty module; one that may only use it finds it missing, as without the optional dependency.
  */
 export const leftOut: Readonly<Record<string, { readonly reason: string; readonly emptyModule: boolean }>> = {
   webpack: { reason: 'bundles workflows while Parley is built; the image has the finished bundle', emptyModule: true },
@@ -43,7 +43,7 @@ export const leftOut: Readonly<Record<string, { readonly reason: string; readonl
 };
 
 /**
- * The folders (`node_modules/…`) of `roots` and all that they depend on, on a platform.
+ * Returns the folders (`node_modules/…`) of `roots` and all that they depend on, on a platform.
  *
  * @throws Error when a dependency that isn't optional is missing from the lockfile
  */
@@ -75,7 +75,7 @@ export function runtimePackages(options: {
   return [...found].sort();
 }
 
-/** Node's own search: the folder of the package itself, then each one above. */
+/** Searches as Node does: the folder of the package itself, then each one above. */
 function resolveFolder(packages: Lockfile['packages'], from: string, name: string): string | undefined {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/node_modules/')))) {
     const candidate = `${base}/node_modules/${name}`;
@@ -95,15 +95,15 @@ const rubbish = [
   /(^|\/)\.[^/]+$/,
   /(^|\/)tsconfig[^/]*\.json$/,
 ];
-/** Schemas that are read at run time, and what licences ask to go along. */
+/** Schemas that are read at run time, and files that have to go along by their licences. */
 const needed = [/\.proto$/, /(^|\/)(LICEN[CS]E|NOTICE|COPYING)[^/]*$/i];
 
-/** Whether a file of a package has its place in an image; `file` is relative to the package. */
+/** Tells whether a file of a package has its place in an image; `file` is relative to the package. */
 export function isShipped(options: { readonly folder: string; readonly file: string; readonly platform: ImagePlatform }): boolean {
   const { folder, file } = options;
   if (needed.some((pattern) => pattern.test(file))) return true;
   if (folder === 'node_modules/@temporalio/core-bridge') {
-    // Four other platforms, at 30 MB each, and the Rust sources.
+    // Other files are of four other platforms, at 30 MB each, and Rust sources.
     const target = options.platform.cpu === 'x64' ? 'x86_64' : 'aarch64';
     if (file.startsWith('releases/')) return `${file}/`.startsWith(`releases/${target}-unknown-linux-gnu/`);
     if (/^(sdk-core|src|scripts)\//.test(file)) return false;

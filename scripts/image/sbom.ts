@@ -1,4 +1,4 @@
-/** The bill of materials of an image, as CycloneDX 1.6 in JSON: pure, from the lockfile and the lists of the build. */
+/** Builds the bill of materials of an image, as CycloneDX 1.6 in JSON: pure, from the lockfile and the lists of the build. */
 import { createHash } from 'node:crypto';
 
 import { IMAGE_LICENCES, OLDER_LICENCES } from './licence-list.ts';
@@ -58,7 +58,7 @@ export function sbomOf(input: SbomInput): Sbom {
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
-    // The same contents have the same number.
+    // Equal contents have the same number.
     serialNumber: `urn:uuid:${uuidOf(text)}`,
     version: 1,
     metadata: {
@@ -115,7 +115,7 @@ function debianComponent({ name, version, sha256 }: UnpackedPackage, { debianSui
   };
 }
 
-/** One component for a version, however often it is installed. */
+/** Keeps one component for a version, however often it is installed. */
 function unique(components: readonly SbomComponent[]): readonly SbomComponent[] {
   const byRef = new Map(components.map((component) => [component['bom-ref'], component]));
   return [...byRef.values()].sort((a, b) => (a.purl < b.purl ? -1 : 1));

@@ -10,11 +10,11 @@ import { promisify } from 'node:util';
 import { BUNDLE_CONTENTS, type BundleContents } from './bundle-contents.ts';
 import { type ImagePlatform, isShipped, leftOut, type Lockfile, runtimePackages } from './runtime-packages.ts';
 
-/** Where Parley lies in the image. */
+/** Folder of Parley in the image. */
 export const APP_FOLDER = 'opt/parley';
 
 export interface Staged {
-  /** Folders below `out`, one a layer: what changes least comes first. */
+  /** Folders below `out`, one a layer: the one that changes least comes first. */
   readonly layers: { readonly node: string; readonly packages: string; readonly app: string };
   readonly contents: BundleContents;
   /** Folders of the packages that are shipped, as in the lockfile. */
@@ -36,7 +36,7 @@ export async function stage(options: { readonly root: string; readonly out: stri
   await removeSourceMaps(bundle);
   await stageCommand(root, layers.app);
 
-  // npm's own record of what is installed: the layout of package-lock.json may be another one where both will do.
+  // Reads npm's own record of what is installed: the layout of package-lock.json may be another one where both will do.
   const lockfile = JSON.parse(await readFile(join(root, 'node_modules/.package-lock.json'), 'utf8')) as Lockfile;
   const packages = runtimePackages({ lockfile, roots: contents.external, platform });
   for (const folder of packages) await copyPackage({ root, to: join(layers.packages, APP_FOLDER), folder, platform });
@@ -44,7 +44,7 @@ export async function stage(options: { readonly root: string; readonly out: stri
   return { layers, contents, packages, lockfile };
 }
 
-/** The very Node.js that the tests ran with: the lockfile names its version and its checksum. */
+/** Takes the very Node.js that the tests ran with: the lockfile names its version and its checksum. */
 async function stageNode(root: string, layer: string): Promise<void> {
   const to = join(layer, 'usr/local/bin/node');
   await mkdir(dirname(to), { recursive: true });
@@ -52,7 +52,7 @@ async function stageNode(root: string, layer: string): Promise<void> {
   await chmod(to, 0o755);
 }
 
-/** `parley` on PATH, for `kubectl exec` and hooks: no shell is needed to run it. */
+/** Puts `parley` on PATH, for `kubectl exec` and hooks: no shell is needed to run it. */
 async function stageCommand(root: string, layer: string): Promise<void> {
   const command = join(layer, 'usr/local/bin/parley');
   await mkdir(dirname(command), { recursive: true });

@@ -47,7 +47,7 @@ await plugin();
 await clients();
 await checksums();
 
-/** A script of this repository, with what it says. */
+/** Runs a script of this repository, and shows what it says. */
 async function script(path: string, args: readonly string[]): Promise<void> {
   const { stdout, stderr } = await run(process.execPath, [path, ...args], { cwd: root, maxBuffer: 16 * 1024 * 1024 });
   process.stdout.write(stdout);
@@ -92,7 +92,7 @@ async function clients(): Promise<void> {
   process.stdout.write(`clients ${archives.join(', ')}\n`);
 }
 
-/** In the form of `sha256sum --check`. */
+/** Writes the checksums in the form of `sha256sum --check`. */
 async function checksums(): Promise<void> {
   const lines: string[] = [];
   for (const name of (await readdir(out)).toSorted()) {

@@ -1,4 +1,4 @@
-/** A packaged chart as an OCI archive, as `helm push` would store it: https://helm.sh/docs/topics/registries/#helm-chart-manifest. Pure. */
+/** Packs a chart as an OCI archive, as `helm push` would store it: https://helm.sh/docs/topics/registries/#helm-chart-manifest. Pure. */
 import { createHash } from 'node:crypto';
 
 import { tar } from '../../cli/kubectl/report/tar.ts';
@@ -19,7 +19,7 @@ const sha256 = (content: Buffer): string => createHash('sha256').update(content)
 const descriptor = ({ mediaType, content }: Blob) => ({ mediaType, digest: `sha256:${sha256(content)}`, size: content.length });
 
 /**
- * @param chart what Chart.yaml says
+ * @param chart content of Chart.yaml
  * @param archive the chart as `helm package` writes it
  * @param epoch time of the files in the archive, in seconds since 1970
  */

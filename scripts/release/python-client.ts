@@ -1,4 +1,4 @@
-/** The Python package of the client: wheel and source archive. */
+/** Builds the Python package of the client: wheel and source archive. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -11,12 +11,12 @@ import { documentForPython, type ClientDocument } from './python-document.ts';
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 const source = join(root, 'clients/python');
-/** Of the generator and the builder. */
+/** Versions of the generator and the builder. */
 const REQUIREMENTS = ['openapi-python-client==0.29.1', 'build==1.3.0', 'hatchling==1.27.0'];
 /** The rest of what the generator writes is ours: the client and its errors. */
 const GENERATED = ['api', 'models', 'types.py'];
 
-/** @param folder of the package's sources, which is written anew: to be installed, or built into archives */
+/** @param folder folder of the package's sources, which is written anew: to be installed, or built into archives */
 export async function generatePythonClient(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -33,7 +33,7 @@ export async function generatePythonClient(folder: string): Promise<void> {
   await rm(input);
 }
 
-/** @param version of the release, which the package has to have. @returns the names of the archives in `out` */
+/** @param version version of the release, which the package has to have. @returns the names of the archives in `out` */
 export async function buildPythonClient(version: string, out: string): Promise<readonly string[]> {
   const facts = await readFile(join(source, 'pyproject.toml'), 'utf8');
   if (!facts.includes(`\nversion = "${version}"\n`))
@@ -46,7 +46,7 @@ export async function buildPythonClient(version: string, out: string): Promise<r
   return archives;
 }
 
-/** With the tools in an environment of their own; the generator looks for its formatter on PATH. */
+/** Runs Python with the tools in an environment of their own; the generator looks for its formatter on PATH. */
 async function python(...args: readonly string[]): Promise<void> {
   const found = await findPythonWithVenv();
   if (found === undefined)

@@ -1,4 +1,4 @@
-/** The OpenAPI document as openapi-python-client needs it. Pure. */
+/** Turns the OpenAPI document into one that openapi-python-client can read. Pure. */
 
 interface Media {
   readonly schema: object;
@@ -19,8 +19,8 @@ const FILE = { schema: { type: 'string', format: 'binary' } };
 const GENERATED = new Set(['application/json', 'multipart/form-data', 'text/plain', 'text/html']);
 
 /**
- * An operation answers what it answers when it succeeds, for the client raises everything else; what is neither JSON, form nor text is a file; a
- * body of several kinds is a file of the first, whose kind the caller may say.
+ * Reduces each operation to its successful answers, for the client raises everything else. What is neither JSON, form nor text becomes a
+ * file; a body of several kinds becomes a file of the first, whose kind the caller may say.
  */
 export function documentForPython<T extends ClientDocument>(document: T): T {
   const paths = Object.entries(document.paths).map(([path, operations]) => [

@@ -1,4 +1,4 @@
-/** The npm package of the TypeScript client. */
+/** Builds the npm package of the TypeScript client. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 const source = join(root, 'clients/typescript');
 
-/** @param folder of the package, which is written anew; inside the repository, whose packages the compiler and the client find there */
+/** @param folder the package's, which is written anew, inside the repository: the compiler and the client find its packages there */
 export async function buildTypescriptClient(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -18,7 +18,7 @@ export async function buildTypescriptClient(folder: string): Promise<void> {
   await run(join(root, 'node_modules/.bin/tsc'), ['-p', source, '--outDir', join(folder, 'dist')]);
 }
 
-/** @param version of the release, which the package has to have. @returns the name of the archive in `out` */
+/** @param version version of the release, which the package has to have. @returns the name of the archive in `out` */
 export async function packTypescriptClient(version: string, out: string): Promise<string> {
   const facts = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { readonly version: string };
   if (facts.version !== version)
