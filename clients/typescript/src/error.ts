@@ -1,10 +1,10 @@
-/** What a request failed with, in one shape for all groups of the API. */
+/** Reports a failed request in one shape for all groups of the API. */
 
 /** A field of a request that can't be used. */
 export interface FieldProblem {
-  /** Where it is, without the part of the request: `llm.model_name`, `page_size`. */
+  /** Place of the field, without the part of the request: `llm.model_name`, `page_size`. */
   readonly field: string;
-  /** What is wrong with it. */
+  /** Says what is wrong with it. */
   readonly message: string;
 }
 
@@ -19,22 +19,22 @@ interface ParleyErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A request that was refused, has failed or got no answer. Retries, where they are safe, have been made. */
+/** A request was refused, has failed or got no answer. Retries, where they are safe, have been made. */
 export class ParleyError extends Error {
   override readonly name = 'ParleyError';
-  /** Of the answer; undefined where there was none. */
+  /** Status of the answer; undefined where there was none. */
   readonly status: number | undefined;
-  /** For programs: the answer's own code (`not_found`, `CONFLICT`), `validation_failed` for a 422, or `no_answer` and `timeout`. */
+  /** Code for programs: the answer's own (`not_found`, `CONFLICT`), `validation_failed` for a 422, or `no_answer` and `timeout`. */
   readonly code: string;
-  /** What to do. */
+  /** Says what to do. */
   readonly cure: string;
-  /** Of a 422: everything that is wrong. */
+  /** Everything that is wrong, for a 422. */
   readonly fields: readonly FieldProblem[];
-  /** Leads to the line in the server's log. */
+  /** Id of the trace, which leads to the line in the server's log. */
   readonly traceId: string | undefined;
-  /** How long the server asks to wait, in milliseconds. */
+  /** Time that the server asks to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The answer's body: JSON that is parsed, or text. */
+  /** The answer's body: parsed JSON, or text. */
   readonly body: unknown;
 
   constructor(message: string, { status, code, cure, fields = [], traceId, retryAfterMs, body, cause }: ParleyErrorOptions) {
@@ -49,7 +49,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** What to do about a status where the server's message may not say it. */
+/** Says what to do about a status where the server's message may not say it. */
 const CURES: Readonly<Record<number, string>> = {
   401: 'pass an API key that is valid',
   403: 'use an API key that has the permission',
@@ -60,7 +60,7 @@ const CURES: Readonly<Record<number, string>> = {
   429: 'send fewer requests at once, or later',
 };
 
-/** The bodies of failures: of webhook routes, of requests that can't be used, and of all others. */
+/** Failures of webhook routes, of requests that can't be used, and all others have different bodies. */
 interface FailureBody {
   readonly error?: unknown;
   readonly type?: unknown;
@@ -68,7 +68,7 @@ interface FailureBody {
   readonly detail?: unknown;
 }
 
-/** @param asked method and path, for the message; @param body JSON that is parsed, or text */
+/** @param asked method and path, for the message; @param body parsed JSON, or text */
 export function failureOf(response: Response, body: unknown, asked: string): ParleyError {
   const { status, headers } = response;
   const { error, type, message, detail } = (typeof body === 'object' && body !== null ? body : {}) as FailureBody;
@@ -85,7 +85,7 @@ export function failureOf(response: Response, body: unknown, asked: string): Par
   });
 }
 
-/** `Retry-After` in milliseconds, as seconds or a date. @param now milliseconds since the Unix epoch */
+/** Reads `Retry-After`, seconds or a date, in milliseconds. @param now milliseconds since the Unix epoch */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;

@@ -7,12 +7,12 @@ import type { paths } from './schema.ts';
 import { realEffects, sender, type SendEffects } from './send.ts';
 
 export interface ParleyOptions {
-  /** Of the API: `https://parley.example.com`. */
+  /** Address of the API: `https://parley.example.com`. */
   readonly url: string;
   readonly apiKey: string;
   /** Attempts in addition to the first one; default 4. */
   readonly retries?: number;
-  /** For each attempt, in milliseconds; default 60,000. A call's own `signal` ends all of them. */
+  /** Limit of each attempt, in milliseconds; default 60,000. A call's own `signal` ends all of them. */
   readonly timeoutMs?: number;
   /** The longest wait between attempts, in milliseconds; default 30,000. */
   readonly maxWaitMs?: number;
@@ -20,7 +20,7 @@ export interface ParleyOptions {
 
 type Operation<Path extends keyof paths, Method> = Method extends keyof paths[Path] ? paths[Path][Method] : never;
 
-/** By `parseAs`, for answers that are no JSON. */
+/** Bodies by `parseAs`, for answers that are no JSON. */
 interface Bodies {
   readonly text: string;
   readonly blob: Blob;
@@ -28,7 +28,7 @@ interface Bodies {
   readonly stream: ReadableStream<Uint8Array>;
 }
 
-/** What an operation answers when it succeeds. */
+/** The type of an operation's successful answer. */
 type Answer<Path extends keyof paths, Method, Given> = Given extends { readonly parseAs: infer As extends keyof Bodies }
   ? Bodies[As]
   : Operation<Path, Method> extends infer Asked extends Record<string | number, unknown>
@@ -50,7 +50,7 @@ type ListPath = {
   [Path in PathsWithMethod<paths, 'get'>]: Answer<Path, 'get', object> extends { readonly next_page_token?: string | null } ? Path : never;
 }[PathsWithMethod<paths, 'get'>];
 
-/** What a list is of. */
+/** The type of a list's items. */
 type Item<Path extends ListPath> =
   Answer<Path, 'get', object> extends { readonly data: readonly (infer One)[] } | { readonly calls: readonly (infer One)[] } ? One : never;
 
@@ -86,7 +86,7 @@ export class Parley {
     this.#request = client.request as FetchRequest;
   }
 
-  /** As the methods above, with the answer's status and headers: `ETag`, `Idempotency-Replayed`, `Warning`. @throws ParleyError */
+  /** Does as the methods above, with the answer's status and headers: `ETag`, `Idempotency-Replayed`, `Warning`. @throws ParleyError */
   async send<Method extends HttpMethod, Path extends PathsWithMethod<paths, Method>, Given extends Init<Path, Method>>(
     method: Method,
     path: Path,
@@ -96,7 +96,7 @@ export class Parley {
     return { data: data as Answer<Path, Method, Given>, response };
   }
 
-  /** Every object of a list, page after page: `for await (const agent of parley.list('/v2/ai-agents'))`. @throws ParleyError */
+  /** Yields every object of a list, page after page: `for await (const agent of parley.list('/v2/ai-agents'))`. @throws ParleyError */
   async *list<Path extends ListPath, Given extends Init<Path, 'get'>>(
     path: Path,
     ...[init]: InitParam<Given>
@@ -123,7 +123,7 @@ export class Parley {
   }
 }
 
-/** A body with a file is a form; a file by itself is sent as it is. */
+/** Sends a body with a file as a form, and a file by itself as it is. */
 function serialize(body: unknown): NonNullable<RequestInit['body']> {
   if (body instanceof Blob || body instanceof FormData || typeof body === 'string') return body;
   const fields = Object.entries(body as object) as [string, string | Blob][];

@@ -1,9 +1,9 @@
-/** Whether a request is sent again, and when. Pure. */
+/** Decides whether a request is sent again, and when. Pure. */
 
-/** How an attempt ended: with an answer, or without one (`status` undefined). */
+/** An attempt ended with an answer, or without one (`status` undefined). */
 export interface Outcome {
   readonly status?: number;
-  /** As the server asks, in milliseconds. */
+  /** Wait that the server asks for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -15,12 +15,12 @@ export interface RetryLimits {
 }
 
 const FIRST_WAIT_MS = 500;
-/** Answers of a server or proxy that has not carried the request out, or not wholly. */
+/** A server or proxy that answers so has not carried the request out, or not wholly. */
 const AGAIN = new Set([502, 503, 504]);
 
 /**
- * @param request.repeatable whether nothing is made twice when it is carried out twice
- * @param attempt how many there have been, at least 1
+ * @param request.repeatable true if nothing is made twice when it is carried out twice
+ * @param attempt number of attempts so far, at least 1
  * @param random between 0 and 1
  * @returns how long to wait in milliseconds, or undefined to give up
  */
@@ -36,7 +36,7 @@ export function planRetry(
 }
 
 function mayRepeat({ repeatable }: { readonly repeatable: boolean }, { status, retryAfterMs }: Outcome): boolean {
-  // What is past a limit was not carried out.
+  // A request past a limit was not carried out.
   if (status === 429) return true;
   if (!repeatable) return false;
   // A 409 with Retry-After: the first request with this Idempotency-Key is still being carried out.

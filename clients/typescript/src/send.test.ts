@@ -8,7 +8,7 @@ const json = { 'content-type': 'application/json' };
 const post = (body: NonNullable<RequestInit['body']>, headers: Record<string, string> = json): Request =>
   new Request('https://parley.example.com/v1/calls', { method: 'POST', body, headers });
 
-/** Answers with these, one after the other; an error is thrown. */
+/** Answers with these outcomes, one after the other; an error is thrown. */
 function scripted(...outcomes: readonly (Response | Error)[]): {
   readonly effects: SendEffects;
   readonly sent: { key: string | null; body: string }[];

@@ -1,17 +1,17 @@
-/** A `fetch` that waits for no answer for ever, and sends a request again where that is safe. */
+/** Sends requests by a `fetch` that waits for no answer for ever, and again where that is safe. */
 import { ParleyError, readRetryAfter } from './error.ts';
 import { planRetry, type RetryLimits } from './retry-plan.ts';
 
 export interface SendOptions extends RetryLimits {
-  /** For each attempt, until its answer is there, in milliseconds. */
+  /** Limit of each attempt, until its answer is there, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export interface SendEffects {
   readonly fetch: (request: Request, init: RequestInit) => Promise<Response>;
-  /** Between 0 and 1. */
+  /** Returns a number between 0 and 1. */
   readonly random: () => number;
-  /** @throws what the signal was aborted with */
+  /** @throws the reason with which the signal was aborted */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export const realEffects: SendEffects = {
   wait,
 };
 
-/** @returns a `fetch` that throws {@link ParleyError} where no attempt was answered, and what the request's own signal was aborted with */
+/** @returns a `fetch` that throws {@link ParleyError} where no attempt was answered, and the abort reason of the request's own signal */
 export function sender(options: SendOptions, effects: SendEffects = realEffects): (request: Request) => Promise<Response> {
   return async (original) => {
     const request = withIdempotencyKey(original);
@@ -44,7 +44,7 @@ export function sender(options: SendOptions, effects: SendEffects = realEffects)
   };
 }
 
-/** A POST that makes something gets a key, so that it can be sent again. Files have none: what is uploaded is not sent again. */
+/** Gives a POST that makes something a key, so that it can be sent again. Files have none: an upload is not sent again. */
 function withIdempotencyKey(request: Request): Request {
   if (request.method !== 'POST' || isUpload(request) || request.headers.has('idempotency-key')) return request;
   const headers = new Headers(request.headers);
@@ -67,7 +67,7 @@ async function attemptOnce(
   { fetch }: SendEffects,
 ): Promise<{ readonly response: Response } | { readonly error: ParleyError }> {
   const late = new AbortController();
-  // A file takes as long as it takes to send; the server ends what doesn't come.
+  // A file takes as long as it takes to send; the server ends an upload that doesn't come.
   const timer = isUpload(request) ? undefined : setTimeout(() => late.abort(), timeoutMs);
   try {
     const response = await fetch(request, { signal: AbortSignal.any([request.signal, late.signal]) });
@@ -80,7 +80,7 @@ async function attemptOnce(
   }
 }
 
-/** JSON comes as a whole, so that an answer that is cut off is one that has not come. */
+/** Reads JSON as a whole, so that an answer that is cut off is one that has not come. */
 async function received(response: Response): Promise<Response> {
   if (!isJson(response.headers.get('content-type') ?? '')) return response;
   return new Response(await response.arrayBuffer(), response);

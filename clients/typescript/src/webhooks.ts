@@ -1,4 +1,4 @@
-/** Deliveries of webhooks: whether they come from Parley, and what they say. */
+/** Verifies that deliveries of webhooks come from Parley, and reads them. */
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
 export { WebhookVerificationError };
@@ -8,19 +8,19 @@ export interface WebhookEvent {
   readonly organizationId: string;
   /** The id of the event, `evt_…`; the same in the header `webhook-id`. */
   readonly traceId: string;
-  /** `CallHandler.CallEnded`, for instance; new ones may be added. */
+  /** Name such as `CallHandler.CallEnded`; new ones may be added. */
   readonly eventName: string;
-  /** When it happened, in seconds since 1970. */
+  /** Time at which it happened, in seconds since 1970. */
   readonly timestamp: number;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** As `fetch`, or Node's `http`, has them. */
+/** Headers as `fetch`, or Node's `http`, has them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * @param body as it came: JSON that was parsed and written again has other bytes, and another signature
- * @param secret of the subscription, `whsec_…`
+ * @param body the body as it came: JSON that was parsed and written again has other bytes, and another signature
+ * @param secret the subscription's, `whsec_…`
  * @throws WebhookVerificationError when the signature is not of this secret, or the delivery is older than five minutes: answer 400
  */
 export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders, secret: string): WebhookEvent {
