@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { mulberry } from './platform/mulberry.ts';
 import { TotalsReporter } from './scripts/totals-reporter.ts';
 
-// Hundreds of commands and roles are started: with what Node has compiled once they start in half the processor time.
+// Hundreds of commands and roles are started: they start in half the processor time with what Node has compiled before.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
 // The servers, most of them in Go, collect garbage less often: a sixth less processor time of the API server.
 process.env['GOGC'] ??= '400';
@@ -55,10 +55,10 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-/** Suites that make calls. */
+/** These suites make calls. */
 const calls = ['test/integration/{cli-call,voice}/**/*.test.ts'];
 
-/** One call with everything in it, for the runs without the `voice` project. */
+/** This call has everything in it, for the runs without the `voice` project. */
 const TALKING_CALL = 'test/integration/voice/conversation.test.ts';
 
 /** Generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
@@ -66,11 +66,11 @@ const waiting = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
   teardownTimeout: 60_000,
-  // As that of `eventually`: it distinguishes "never" from "not yet".
+  // The limit is as long as that of `eventually`: it distinguishes "never" from "not yet".
   expect: { poll: { timeout: 300_000 } },
 };
 
-/** Suites that start servers. */
+/** These suites start servers. */
 const withServers = {
   ...waiting,
   setupFiles: ['test/support/random-tests.ts'],
@@ -107,7 +107,7 @@ export default defineConfig({
       },
       {
         test: {
-          // Faults, kills, whole installations, thousands of random inputs: for the complete run.
+          // Faults, kills, whole installations and thousands of random inputs are for the complete run.
           name: 'slow',
           include: ['test/integration/**/*.slow.test.ts'],
           ...withServers,

@@ -2,7 +2,7 @@
 import type { Condition, KubeObject, ResourceDescriptor } from '../../../kube/types.ts';
 import { apiVersionOf } from '../../../kube/types.ts';
 
-/** An Agent as it is sent: what the schema defaults is left out. */
+/** An Agent as it is sent: it leaves out what the schema defaults. */
 export interface BenchAgent extends KubeObject {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: { readonly conditions?: readonly Condition[] };
@@ -18,7 +18,7 @@ export const agentDescriptor: ResourceDescriptor = {
 
 const apiVersion = apiVersionOf(agentDescriptor);
 
-/** About 1 kB: what people write rather than what is quickest to send. */
+/** A prompt of about 1 kB: people write rather that than what is quickest to send. */
 const systemPrompt = Array.from(
   { length: 12 },
   (_, index) => `${index + 1}. Answer in two sentences at most, confirm names and numbers by repeating them.`,
@@ -55,7 +55,7 @@ export interface ConditionOptions {
   readonly lastTransitionTime: string;
 }
 
-/** An Agent that carries one condition and nothing else: the body of a status apply. */
+/** Builds an Agent that carries one condition and nothing else: the body of a status apply. */
 export function agentWithCondition(options: ConditionOptions): BenchAgent {
   const { namespace, name, uid, type, observedGeneration, lastTransitionTime } = options;
   return {
@@ -70,7 +70,7 @@ export function conditionOf(agent: BenchAgent, type: string): Condition | undefi
   return agent.status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** `prefix-0000`, `prefix-0001`, … */
+/** Returns `prefix-0000`, `prefix-0001`, … */
 export function agentNames(prefix: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(4, '0')}`);
 }

@@ -1,4 +1,4 @@
-/** The two clients that (a) compares, doing the same two things with the same objects. */
+/** Wraps the two clients that (a) compares, which do the same two things with the same objects. */
 import { CustomObjectsApi, KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 
 import { createTransport, loadKubeConfig, ResourceClient } from '../../../kube/index.ts';

@@ -1,4 +1,4 @@
-/** One contender of (a) in a process of its own, so that its CPU time is its own. Takes turns over IPC. */
+/** Runs one contender of (a) in a process of its own, so that its CPU time is its own. It takes turns over IPC. */
 import { channel } from 'node:diagnostics_channel';
 
 import { load } from '../harness/rounds.ts';

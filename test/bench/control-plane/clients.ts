@@ -1,4 +1,4 @@
-/** (a) The own Kubernetes client against the stock `@kubernetes/client-node`: same objects, same server, turns in between each other. */
+/** Compares (a) our Kubernetes client with the stock `@kubernetes/client-node`: same objects, same server, alternating turns. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** The API server that a benchmark works against, as the parts need it: namespaces and Agents, many at once. */
+/** Gives the parts of a benchmark namespaces and Agents, many at once, on the API server that it works against. */
 import {
   createTransport,
   KubeError,
@@ -13,7 +13,7 @@ import { Metrics } from '../harness/prometheus.ts';
 import { agentDescriptor, type BenchAgent } from './agents.ts';
 import type { BenchStack } from './stack.ts';
 
-/** As many as the transport has connections. */
+/** The transport has as many connections. */
 const writesInFlight = 16;
 
 const organizationLabel = { 'parley.dev/organization': 'true' };
@@ -22,7 +22,7 @@ export class BenchCluster {
   /** Path of the kubeconfig. */
   readonly kubeconfig: string;
   readonly transport: Transport;
-  /** Writes under the manager `bench`. */
+  /** This client writes under the manager `bench`. */
   readonly agents: ResourceClient<BenchAgent>;
   readonly #disposable: boolean;
   readonly #namespaces: ResourceClient<KubeObject>;
@@ -39,17 +39,14 @@ export class BenchCluster {
     });
   }
 
-  /** A new namespace that is an organisation. */
+  /** Creates a namespace that is an organisation. */
   async createNamespace(purpose: string): Promise<string> {
     const name = `bench-${purpose}-${Date.now().toString(36)}`;
     await this.#namespaces.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: organizationLabel } });
     return name;
   }
 
-  /**
-   * Begins the deletion; the namespace controller does the rest in its own time, which is not measured:
-   * where the whole server goes after the run, nothing is done.
-   */
+  /** Begins a deletion, which the namespace controller finishes unmeasured; does nothing where the whole server goes after the run. */
   async releaseNamespace(name: string): Promise<void> {
     if (!this.#disposable) await this.#namespaces.delete({ name });
   }
@@ -66,7 +63,7 @@ export class BenchCluster {
     }
   }
 
-  /** Applies all of them, a few at a time, and answers what was stored, in the same order. */
+  /** Applies all of them, a few at a time, and returns what was stored, in the same order. */
   async applyAll(agents: readonly BenchAgent[], onApplied?: (done: number) => void): Promise<readonly Stored<BenchAgent>[]> {
     const stored: Stored<BenchAgent>[] = [];
     let done = 0;
@@ -77,7 +74,7 @@ export class BenchCluster {
     return stored;
   }
 
-  /** The API server's own metrics. */
+  /** Reads the API server's own metrics. */
   async serverMetrics(): Promise<Metrics> {
     const stream = await this.transport.stream({ method: 'GET', path: '/metrics', accept: 'text/plain' });
     const chunks: Uint8Array[] = [];

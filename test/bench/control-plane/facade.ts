@@ -1,4 +1,4 @@
-/** (b) GET and PUT over REST against GET and server-side apply on the API server: the same objects, the same field, the same field manager. */
+/** Compares (b) GET and PUT over REST with GET and server-side apply on the API server: same objects, same field, same field manager. */
 import { Pool } from 'undici';
 
 import { ResourceClient } from '../../../kube/index.ts';
@@ -16,7 +16,7 @@ const objects = 64;
 const concurrencies = [1, 16] as const;
 const operations = ['get', 'put'] as const;
 const titles = { get: 'GET', put: 'PUT / apply' } as const;
-/** Who owns what the facade writes: the raw apply takes the same name, or the two would conflict. */
+/** This manager owns what the facade writes: the raw apply takes the same name, or the two would conflict. */
 const fieldManager = 'parley-api';
 
 export interface FacadeTurn {

@@ -1,4 +1,4 @@
-/** The two programs of (d), built as they would be shipped: a static Go binary and an esbuild bundle. */
+/** Builds the two programs of (d) as they would be shipped: a static Go binary and an esbuild bundle. */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -74,7 +74,7 @@ export async function buildNodeLoop(): Promise<LoopProgram> {
   };
 }
 
-/** Starts one; it prints `ready` once its caches are full. */
+/** Starts a program, which prints `ready` once its caches are full. */
 export function startLoop(program: LoopProgram, options: LoopOptions): Child {
   const [file, ...args] = program.command(options);
   return startChild({ file, args, logFile: `${buildDir}${program.condition}.log` });

@@ -1,4 +1,4 @@
-/** (d) One loop (watch Agents, write a condition) on the own library against the same loop in Go on controller-runtime. */
+/** Compares (d) one loop (watch Agents, write a condition) on our library with the same loop in Go on controller-runtime. */
 import type { Stored } from '../../../kube/index.ts';
 import { ProcessSampler } from '../harness/process-sampler.ts';
 import { interleave, paced } from '../harness/rounds.ts';
@@ -15,15 +15,15 @@ const changesPerSecond = 20;
 const timeoutMs = 600_000;
 
 export interface LoopTurn {
-  /** From the start of the process to its caches being full. */
+  /** Time from the start of the process to its caches being full. */
   readonly startMs: number;
-  /** Status writes a second while it worked off every object after its start. */
+  /** Status writes a second while it works off every object after its start. */
   readonly catchUpPerSecond: number;
   /** Changes a second from spec to condition, 16 changes in flight. */
   readonly burstPerSecond: number;
   /** CPU of the loop for one change of the burst. */
   readonly cpuMsPerChange: number;
-  /** Of single changes at a steady pace, from the answer to the apply until the condition was seen. */
+  /** Latency of single changes at a steady pace, from the answer to the apply until the condition was seen. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly rssMaxBytes: number;
@@ -53,7 +53,7 @@ export const loops: ControlPlanePart<LoopsResult> = {
     try {
       return await interleave({
         rounds,
-        warmUps: 0, // each turn is a fresh process
+        warmUps: 0, // Each turn is a fresh process.
         contenders: {
           go: () => takeTurn({ context, namespace, watch, program: go, next }),
           node: () => takeTurn({ context, namespace, watch, program: node, next }),
@@ -125,7 +125,7 @@ async function takeTurn({ context, namespace, watch, program, next }: TurnOption
   }
 }
 
-/** Events a second from the first to the last of these times (ms). */
+/** Returns the events a second from the first to the last of these times (ms). */
 function rate(moments: readonly number[]): number {
   return ((moments.length - 1) * 1000) / (Math.max(...moments) - Math.min(...moments));
 }

@@ -1,4 +1,4 @@
-/** (c) From `apply` to Ready with the real operator, what changes cost with many Agents present, and that rest costs nothing. */
+/** Measures (c) the time from `apply` to Ready with the real operator, the cost of changes among many Agents, and that of rest. */
 import { quantileAtMost } from '../harness/prometheus.ts';
 import { paced } from '../harness/rounds.ts';
 import { summarize, type Distribution } from '../harness/stats.ts';
@@ -24,7 +24,7 @@ export interface OperatorResult {
   /** New Agents applied together, several times over. */
   readonly bursts: readonly (Latencies & { readonly size: number })[];
   readonly fill: { readonly objects: number; readonly perSecond: number; readonly writes: WriteCounts };
-  /** A new process before everything that is there already. */
+  /** A new process starts with everything there already. */
   readonly restart: {
     readonly objects: number;
     readonly cachesFullMs: number;
@@ -36,7 +36,7 @@ export interface OperatorResult {
     readonly objects: number;
     readonly changes: number;
     readonly perSecond: number;
-    /** Seconds; bounds of histogram buckets. */
+    /** Bounds of histogram buckets, in seconds. */
     readonly queueP99AtMost: number | undefined;
     readonly reconcileP99AtMost: number | undefined;
     readonly cost: RoleCost;
@@ -143,7 +143,7 @@ async function measureRestart({ cluster, scale }: Bench, start: () => Promise<Be
   return { objects: scale.objects, cachesFullMs, settledMs, cost, writes: countWrites(await cluster.serverMetrics(), before) };
 }
 
-/** When every Agent had been looked at and nothing was left to do. */
+/** Returns when every Agent had been looked at and nothing was left to do. */
 async function settled(watched: RoleWatch, objects: number): Promise<number> {
   const controller = { controller: 'agent' };
   for (;;) {
@@ -171,7 +171,7 @@ async function measureSteady(
     perSecond: changesPerSecond,
     seconds: steadySeconds,
     task: async (index) => {
-      // All over the place, each Agent again only after all the others.
+      // Goes all over the place: each Agent comes again only after all the others.
       const name = names[(index * 7_919) % names.length] ?? '';
       latencies.push(await watch.change(benchAgent({ namespace, name, version: index + 1 }), ready));
     },

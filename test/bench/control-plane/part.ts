@@ -2,7 +2,7 @@ import type { Table } from '../harness/table.ts';
 import type { BenchCluster } from './cluster.ts';
 import type { BenchStack } from './stack.ts';
 
-/** How much work a run does. */
+/** Amounts of work in a run. */
 export interface ControlPlaneScale {
   /** Counted turns of each contender in (a) and (b). */
   readonly rounds: number;
@@ -14,7 +14,7 @@ export interface ControlPlaneScale {
   readonly changesPerSecond: number;
   /** Length of the steady part of (c), in seconds. */
   readonly steadySeconds: number;
-  /** How long (c) watches for writes when nothing changes, in seconds. */
+  /** Time for which (c) watches for writes when nothing changes, in seconds. */
   readonly restSeconds: number;
   /** Agents that the two loops of (d) have before them. */
   readonly loopObjects: number;
@@ -29,11 +29,11 @@ export interface ControlPlaneContext {
   /** Addresses for the parts that start roles. */
   readonly stack: BenchStack;
   readonly scale: ControlPlaneScale;
-  /** One line of what is being done now. */
+  /** Prints one line about what is being done now. */
   readonly progress: (line: string) => void;
 }
 
-/** One of the comparisons: `run` measures, `tables` shows what `run` answered. */
+/** Runs one of the comparisons: `run` measures, `tables` shows what `run` returned. */
 export interface ControlPlanePart<R> {
   readonly title: string;
   run(context: ControlPlaneContext): Promise<R>;

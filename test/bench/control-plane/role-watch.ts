@@ -1,4 +1,4 @@
-/** What a role costs while something goes on: heap and event loop from its own metrics, CPU and RSS from the system. */
+/** Measures what a role costs while something goes on: heap and event loop from its own metrics, CPU and RSS from the system. */
 import type { Metrics } from '../harness/prometheus.ts';
 import { ProcessSampler } from '../harness/process-sampler.ts';
 import { median } from '../harness/stats.ts';
@@ -36,18 +36,18 @@ export class RoleWatch {
     this.#timer = setInterval(() => void this.sample().catch(() => undefined), intervalMs);
   }
 
-  /** From now on. The window of event-loop delays begins with a scrape: each resets Node's histogram. */
+  /** Watches from now on. The window of event-loop delays begins with a scrape: each resets Node's histogram. */
   static async start(role: BenchRole): Promise<RoleWatch> {
     await role.metrics();
     return new RoleWatch(role);
   }
 
-  /** From the start of a process that has not been scraped yet. @param startedAt `performance.now()` of then */
+  /** Watches from the start of a process that has not been scraped yet. @param startedAt `performance.now()` of then */
   static sinceStart(role: BenchRole, startedAt: number): RoleWatch {
     return new RoleWatch(role, startedAt);
   }
 
-  /** The role's metrics. While it is watched they are read through here only, or a window of event-loop delays is lost. */
+  /** Reads the role's metrics. While it is watched only this may read them, or a window of event-loop delays is lost. */
   async sample(): Promise<Metrics> {
     const metrics = await this.#role.metrics();
     this.#heap.push(metrics.sum('nodejs_heap_size_used_bytes') ?? Number.NaN);

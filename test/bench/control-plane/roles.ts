@@ -1,4 +1,4 @@
-/** The roles that (b) and (c) measure, as processes of their own on the bundle, with a database of their own. */
+/** Runs the roles that (b) and (c) measure as processes of their own on the bundle, with a database of their own. */
 import { openStore, type Store } from '../../../store/index.ts';
 import { ensureBundle } from '../harness/bundle.ts';
 import { createDatabase, startRole, type BenchRole } from '../harness/role.ts';
@@ -14,7 +14,7 @@ const unhindered = {
 
 type RoleName = 'operator' | 'api';
 
-/** Where roles run: bundle, database, permissions. */
+/** Runs roles with their bundle, database and permissions. */
 export class RoleHost {
   readonly #databaseUrl: string;
   readonly #store: Store;
@@ -42,7 +42,7 @@ export class RoleHost {
     await this.#store.organizations.create({ name: namespace });
   }
 
-  /** That many keys: the facade limits each key's rate, and clients are many. */
+  /** Creates that many keys: the facade limits each key's rate, and clients are many. */
   async createApiKeys(namespace: string, count: number): Promise<readonly string[]> {
     const keys: string[] = [];
     for (let index = 0; index < count; index += 1) {
@@ -57,7 +57,7 @@ export class RoleHost {
     return keys;
   }
 
-  /** Starts a role with its production defaults, but for the number of requests that it allows, and waits until it says that it is ready. */
+  /** Starts a role with its production defaults, but for the number of requests that it allows, and waits until it is ready. */
   start(role: RoleName): Promise<BenchRole> {
     return startRole({ role, env: { KUBECONFIG: this.#kubeconfigs[role], DATABASE_URL: this.#databaseUrl, ...unhindered } });
   }

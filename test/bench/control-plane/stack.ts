@@ -1,4 +1,4 @@
-/** The servers that a run works against: those of the integration tests, started for the run and stopped after it. */
+/** Starts the servers of the integration tests for a run, and stops them after it. */
 import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
 
@@ -7,7 +7,7 @@ export interface BenchStack {
   readonly kubeconfig: string;
   /** Paths of kubeconfigs with just the permissions that the roles have; undefined where the API server is somebody else's. */
   readonly roles: { readonly operator: string; readonly api: string } | undefined;
-  /** Whether everything on it goes with it, so that nothing need be cleared away. */
+  /** True if everything on it goes with it, so that nothing need be cleared away. */
   readonly disposable: boolean;
   /** The address of a Postgres server on which databases may be created. Started when first asked for. */
   databaseUrl(): Promise<string>;

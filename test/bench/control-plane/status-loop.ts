@@ -1,5 +1,5 @@
 /**
- * The loop of (d) on Parley's own library: watches Agents and writes one condition into the status of each that changed.
+ * Runs the loop of (d) on Parley's own library: watches Agents and writes one condition into the status of each that changed.
  * Its twin is `test/bench/go-baseline/main.go`; both do the same in the same order, or the comparison means nothing.
  * Arguments: kubeconfig, namespace, condition type (also the field manager), objects handled at once.
  */

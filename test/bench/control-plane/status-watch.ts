@@ -13,11 +13,11 @@ interface Waiter {
   readonly resolve: (at: number) => void;
 }
 
-/** How long one change took, in milliseconds. */
+/** Durations of one change, in milliseconds. */
 export interface ChangeLatency {
-  /** From sending the apply until the condition was seen: what a person waits for. */
+  /** Time from sending the apply until the condition was seen: a person waits for that long. */
   readonly fromSentMs: number;
-  /** From the API server's answer to the apply: what the loop itself takes. 0 where the condition was seen before the answer. */
+  /** Time from the API server's answer to the apply: the loop itself takes that. 0 where the condition was seen before the answer. */
   readonly fromStoredMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface StatusWatchOptions {
   readonly namespace: string;
   /** Condition types to look at; one counts once it is `True` for the generation. */
   readonly types: readonly string[];
-  /** That of the process by default. */
+  /** The clock of the process by default. */
   readonly clock?: Clock;
 }
 
@@ -60,7 +60,7 @@ export class StatusWatch {
   }
 
   /**
-   * When (by the clock's `monotonic()`) the condition was first seen `True` for that generation or a later one.
+   * Returns when (by the clock's `monotonic()`) the condition was first seen `True` for that generation or a later one.
    * @throws Error after `timeoutMs` (default: two minutes).
    */
   async reached(name: string, type: string, generation: number, timeoutMs = 120_000): Promise<number> {
@@ -89,7 +89,7 @@ export class StatusWatch {
     return { fromSentMs: seenAt - sentAt, fromStoredMs: Math.max(0, seenAt - storedAt) };
   }
 
-  /** {@link reached} for each of them. */
+  /** Returns the times of {@link reached} for each of them. */
   async allReached(agents: readonly Stored<BenchAgent>[], type: string, timeoutMs: number): Promise<readonly number[]> {
     return Promise.all(agents.map(({ metadata }) => this.reached(metadata.name, type, metadata.generation ?? 0, timeoutMs)));
   }

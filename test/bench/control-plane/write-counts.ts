@@ -1,4 +1,4 @@
-/** Who writes what to the API server, as the API server itself counts it. */
+/** Counts who writes what to the API server, by the API server's own metrics. */
 import type { Labels, Metrics } from '../harness/prometheus.ts';
 
 /** Requests that change something, by what they change. */

@@ -1,4 +1,4 @@
-/** A process that a benchmark starts, waits for and stops. */
+/** Starts a process for a benchmark, waits for it and stops it. */
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Standard output and error go there, as they would in production; no process reads along. */
+  /** Standard output and error go to this file, as they would in production; no process reads along. */
   readonly logFile: string;
 }
 
@@ -19,9 +19,9 @@ export interface Child {
    * @throws Error with the last lines of the log when the process ends first or `timeoutMs` (default: one minute) is over.
    */
   until(what: string, check: () => Promise<boolean>, timeoutMs?: number): Promise<void>;
-  /** What it has written so far. */
+  /** Returns what it has written so far. */
   log(): string;
-  /** SIGTERM, and SIGKILL after 30 s. Idempotent. */
+  /** Sends SIGTERM, and SIGKILL after 30 s. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function startChild(options: ChildOptions): Child {
   });
   closeSync(out);
   let end: string | undefined;
-  // Whatever ends this process, Ctrl-C included, takes the child along.
+  // The child ends with this process, whatever ends it, Ctrl-C included.
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   const ended = new Promise<void>((resolve) => {

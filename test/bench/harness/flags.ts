@@ -1,7 +1,7 @@
-/** How options of benchmarks are read. */
+/** Reads options of benchmarks. */
 import { InvalidArgumentError } from 'commander';
 
-/** @returns what reads `a,d`: some of `names`, in their order */
+/** @returns a parser of `a,d`: some of `names`, in their order */
 export function partsOf<const Name extends string>(names: readonly Name[]): (text: string) => readonly Name[] {
   return (text) => {
     const wanted = text.split(',').map((part) => part.trim());

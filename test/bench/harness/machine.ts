@@ -1,4 +1,4 @@
-/** Which machine a figure comes from, and whether it was left alone while it was measured. */
+/** Says which machine a figure comes from, and whether it was left alone while it was measured. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
@@ -41,7 +41,7 @@ export interface CpuTimes {
   readonly steal: number;
 }
 
-/** The `cpu` line of `/proc/stat`: user nice system idle iowait irq softirq steal (guest times are inside user and nice). */
+/** Reads the `cpu` line of `/proc/stat`: user nice system idle iowait irq softirq steal (guest times are inside user and nice). */
 export function parseCpuTimes(procStat: string): CpuTimes | undefined {
   const line = /^cpu\s+(.+)$/m.exec(procStat)?.[1];
   if (line === undefined) return undefined;
@@ -51,9 +51,9 @@ export function parseCpuTimes(procStat: string): CpuTimes | undefined {
 }
 
 export interface CpuShares {
-  /** Of 1: what the host took away. */
+  /** Share of time that the host took away, 0 to 1. */
   readonly steal: number;
-  /** Of 1: what was left over. */
+  /** Share of time that was left over, 0 to 1. */
   readonly idle: number;
 }
 
@@ -62,7 +62,7 @@ export function cpuShares(before: CpuTimes, after: CpuTimes): CpuShares {
   return total <= 0 ? { steal: 0, idle: 1 } : { steal: (after.steal - before.steal) / total, idle: (after.idle - before.idle) / total };
 }
 
-/** How the machine fared over a run. Where there is no `/proc` (not Linux) the shares are undefined. */
+/** Shows how the machine fared over a run. Where there is no `/proc` (not Linux) the shares are undefined. */
 export interface Disturbance {
   readonly stealShare: number | undefined;
   readonly idleShare: number | undefined;
@@ -70,7 +70,7 @@ export interface Disturbance {
   readonly loadBefore: number;
 }
 
-/** Begins to watch; the returned function reports what was seen since. */
+/** Begins to watch; the returned function reports what has happened since. */
 export async function watchMachine(): Promise<() => Promise<Disturbance>> {
   const loadBefore = loadavg()[0] ?? Number.NaN;
   const before = await readCpuTimes();

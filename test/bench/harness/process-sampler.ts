@@ -9,7 +9,7 @@ export interface ProcessReading {
   readonly rssBytes: number;
 }
 
-/** A reading from the texts of `/proc/<pid>/stat` and `/proc/<pid>/status`. */
+/** Parses a reading from the texts of `/proc/<pid>/stat` and `/proc/<pid>/status`. */
 export function parseReading(stat: string, status: string, ticksPerSecond: number): ProcessReading {
   // The second field is the executable's name in parentheses and may itself hold blanks and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -35,7 +35,7 @@ export class ProcessSampler {
   #last: ProcessReading | undefined;
   #rssMaxBytes = 0;
 
-  /** @param options.sinceProcessStart count the CPU time that was used before, too */
+  /** @param options.sinceProcessStart true to count the CPU time that was used before, too */
   constructor(options: { readonly pid: number; readonly intervalMs?: number; readonly sinceProcessStart?: boolean }) {
     this.#pid = options.pid;
     this.#ticksPerSecond = clockTicksPerSecond();
@@ -45,7 +45,7 @@ export class ProcessSampler {
     this.#timer.unref();
   }
 
-  /** What it used since the sampler began. */
+  /** Returns what the process has used since the sampler began. */
   use(): ProcessUse | undefined {
     const now = this.#read();
     if (this.#first === undefined || now === undefined) return undefined;
@@ -62,14 +62,14 @@ export class ProcessSampler {
     return this.use();
   }
 
-  /** The last reading stands once the process is gone. */
+  /** Keeps the last reading once the process is gone. */
   #read(): ProcessReading | undefined {
     try {
       const stat = readFileSync(`/proc/${this.#pid}/stat`, 'utf8');
       this.#last = parseReading(stat, readFileSync(`/proc/${this.#pid}/status`, 'utf8'), this.#ticksPerSecond);
       this.#rssMaxBytes = Math.max(this.#rssMaxBytes, this.#last.rssBytes);
     } catch {
-      // Gone, or not Linux.
+      // The process is gone, or the system is not Linux.
     }
     return this.#last;
   }

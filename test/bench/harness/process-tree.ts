@@ -1,14 +1,14 @@
-/** What a process uses with all that it has started, read from `/proc`. */
+/** Measures what a process uses with all that it has started, read from `/proc`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface Node {
   readonly parent: number;
-  /** CPU: its own and that of its children that have ended, in clock ticks. */
+  /** CPU time of itself and of its children that have ended, in clock ticks. */
   readonly ticks: number;
 }
 
-/** @returns what the text of `/proc/<pid>/stat` says */
+/** @returns the numbers in the text of `/proc/<pid>/stat` */
 export function parseNode(stat: string): Node {
   // The second field is the executable's name in parentheses and may itself hold blanks and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -16,7 +16,7 @@ export function parseNode(stat: string): Node {
   return { parent: Number(fields[1]), ticks };
 }
 
-/** A process and all that it has started, its own node first; empty where there is no `/proc` or no such process. */
+/** Reads a process and all that it has started, its own node first; empty where there is no `/proc` or no such process. */
 function readTree(pid: number): ReadonlyMap<number, Node> {
   const nodes = new Map<number, Node>();
   for (const name of entriesOf('/proc')) {
@@ -24,14 +24,14 @@ function readTree(pid: number): ReadonlyMap<number, Node> {
     try {
       nodes.set(Number(name), parseNode(readFileSync(`/proc/${name}/stat`, 'utf8')));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   const within = (id: number): boolean => id === pid || (nodes.has(id) && within(nodes.get(id)?.parent ?? 0));
   return new Map([...nodes].filter(([id]) => within(id)));
 }
 
-/** Milliseconds of CPU since `pid` started, those of ended descendants included; undefined where there is no `/proc` or no such process. */
+/** Returns the milliseconds of CPU since `pid` started, with ended descendants; undefined where there is no `/proc` or no such process. */
 export function treeCpuMs(pid: number): number | undefined {
   const tree = readTree(pid);
   if (!tree.has(pid)) return undefined;
@@ -39,13 +39,13 @@ export function treeCpuMs(pid: number): number | undefined {
   return [...tree.values()].reduce((sum, { ticks }) => sum + ticks, 0) * 10;
 }
 
-/** What a process and all that it has started hold. */
+/** A process and all that it has started hold this. */
 export interface TreeUse {
-  /** What several share counts once. */
+  /** Memory in bytes; what several share counts once. */
   readonly bytes: number;
   readonly processes: number;
   readonly threads: number;
-  /** Connections are among them. */
+  /** Open files, connections among them. */
   readonly files: number;
 }
 
@@ -55,12 +55,12 @@ export function treeUse(pid: number): TreeUse {
   return { bytes: memoryOf(pids), processes: pids.length, threads: count('task'), files: count('fd') };
 }
 
-/** In bytes. */
+/** Returns the memory of a process and all that it has started, in bytes. */
 export function treeMemory(pid: number): number {
   return memoryOf([...readTree(pid).keys()]);
 }
 
-/** By their proportional shares; those that have ended count for nothing. */
+/** Adds proportional shares; processes that have ended count for nothing. */
 function memoryOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     try {
@@ -79,7 +79,7 @@ function entriesOf(folder: string): readonly string[] {
   }
 }
 
-/** Less than this within {@link restMs} is nothing that was begun, in milliseconds of CPU. */
+/** Milliseconds of CPU; a process that uses less within {@link restMs} is at rest. */
 const littleMs = 300;
 const restMs = 2_000;
 

@@ -8,7 +8,7 @@ interface Sample {
 
 export type Labels = Readonly<Record<string, string | readonly string[]>>;
 
-/** One scrape of the text format. */
+/** Holds one scrape of the text format. */
 export class Metrics {
   readonly #byName = new Map<string, Sample[]>();
 
@@ -26,7 +26,7 @@ export class Metrics {
     return metrics;
   }
 
-  /** Samples whose labels match; a list of values matches any of them. */
+  /** Returns the samples whose labels match; a list of values matches any of them. */
   samples(name: string, labels: Labels = {}): readonly Sample[] {
     return (this.#byName.get(name) ?? []).filter((sample) =>
       Object.entries(labels).every(([label, wanted]) => {
@@ -36,7 +36,7 @@ export class Metrics {
     );
   }
 
-  /** The sum over all matching samples; undefined where there is none. */
+  /** Adds all matching samples; undefined where there is none. */
   sum(name: string, labels: Labels = {}): number | undefined {
     const found = this.samples(name, labels);
     return found.length === 0 ? undefined : found.reduce((sum, sample) => sum + sample.value, 0);
@@ -44,8 +44,8 @@ export class Metrics {
 }
 
 /**
- * A bound that at least a share `q` of a histogram's observations between two scrapes did not exceed: the upper bound of the bucket
- * that the quantile falls into (infinite beyond the last). Nothing is interpolated: buckets may be a factor of ten apart.
+ * Returns a bound that at least a share `q` of a histogram's observations between two scrapes did not exceed: the upper bound of the
+ * bucket that the quantile falls into (infinite beyond the last). Nothing is interpolated: buckets may be a factor of ten apart.
  * Undefined where nothing was observed in between.
  */
 export function quantileAtMost(q: number, name: string, labels: Labels, after: Metrics, before?: Metrics): number | undefined {

@@ -1,4 +1,4 @@
-/** What a benchmark leaves behind: Markdown for people, JSON to compare runs. */
+/** Writes the results of a benchmark: Markdown for people, JSON to compare runs. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,16 +9,16 @@ import { percent, renderTable, type Table } from './table.ts';
 
 export interface Report {
   readonly benchmark: string;
-  /** RFC 3339. */
+  /** Time by RFC 3339. */
   readonly startedAt: string;
   readonly durationSeconds: number;
   readonly machine: MachineFacts;
   readonly disturbance: Disturbance;
-  /** How much work the run did. */
+  /** Amount of work in the run. */
   readonly scale: object;
-  /** By part. */
+  /** Results by part. */
   readonly results: Readonly<Record<string, unknown>>;
-  /** Parts that could not be measured, and why. */
+  /** Reasons by part that could not be measured. */
   readonly failures: Readonly<Record<string, string>>;
 }
 

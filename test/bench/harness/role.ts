@@ -1,4 +1,4 @@
-/** What benchmarks start on a server of their own: a database, and roles on the bundle. */
+/** Creates databases and starts roles on the bundle for benchmarks. */
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +9,7 @@ import { bundle } from './bundle.ts';
 import { startChild, type ChildOptions } from './child.ts';
 import { Metrics } from './prometheus.ts';
 
-/** Logs of what a run starts. */
+/** Folder of the logs of a run. */
 export const LOG_FOLDER = fileURLToPath(new URL('../.build/', import.meta.url));
 
 export interface BenchRole {
@@ -22,15 +22,15 @@ export interface BenchRole {
 
 export interface StartRoleOptions {
   readonly role: 'api' | 'dispatcher' | 'operator' | 'voice' | 'worker';
-  /** Beside PATH and the port. */
+  /** Environment in addition to PATH and the port. */
   readonly env: NodeJS.ProcessEnv;
-  /** In place of the bundle on this Node. */
+  /** Program in place of the bundle on this Node. */
   readonly program?: Pick<ChildOptions, 'file' | 'args'>;
-  /** Of the log; the role's name where absent. */
+  /** Name of the log; the role's name where absent. */
   readonly log?: string;
 }
 
-/** @returns once it says that it is ready */
+/** Returns when the role says that it is ready. */
 export async function startRole({
   role,
   env,
@@ -58,7 +58,7 @@ export async function startRole({
   };
 }
 
-/** @param apply in place of the migrations of this checkout */
+/** @param apply replaces the migrations of this checkout */
 export async function createDatabase(
   server: string,
   apply: (databaseUrl: string) => Promise<unknown> = (databaseUrl) => migrate({ databaseUrl }),

@@ -1,7 +1,7 @@
-/** Contenders take turns (A B A B …), so that a machine that slows down slows all of them. */
+/** Makes contenders take turns (A B A B …), so that a machine that slows down slows all of them. */
 
 export interface InterleaveOptions<N extends string, R> {
-  /** In the order of their turns. */
+  /** Contenders in the order of their turns. */
   readonly contenders: Readonly<Record<N, (round: number) => Promise<R>>>;
   readonly rounds: number;
   /** Turns of each before the first that counts; 1 where absent. */
@@ -9,7 +9,7 @@ export interface InterleaveOptions<N extends string, R> {
   readonly onTurn?: (turn: { readonly contender: N; readonly round: number; readonly warmUp: boolean }) => void;
 }
 
-/** The results of each contender, one per counted round, in order. */
+/** Returns the results of each contender, one per counted round, in order. */
 export async function interleave<N extends string, R>(options: InterleaveOptions<N, R>): Promise<Record<N, R[]>> {
   const names = Object.keys(options.contenders) as N[];
   const results = Object.fromEntries(names.map((name) => [name, [] as R[]])) as Record<N, R[]>;
@@ -25,22 +25,22 @@ export async function interleave<N extends string, R>(options: InterleaveOptions
 }
 
 interface LoadOptions {
-  /** How many are under way at any time. */
+  /** Number of requests that are under way at any time. */
   readonly inFlight: number;
-  /** Stops starting new ones after this many milliseconds; those under way are waited for and count. */
+  /** Milliseconds after which no new request starts; those under way are waited for and count. */
   readonly durationMs: number;
-  /** One request; `index` counts from 0 over all lanes. A failure stops the load. */
+  /** Makes one request; `index` counts from 0 over all lanes. A failure stops the load. */
   readonly request: (index: number) => Promise<void>;
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly elapsedMs: number;
-  /** One per request. */
+  /** One latency per request. */
   readonly latenciesMs: readonly number[];
 }
 
-/** A closed loop: each lane starts its next request when the last one was answered. */
+/** Runs a closed loop: each lane starts its next request when the last one was answered. */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   const startedAt = performance.now();

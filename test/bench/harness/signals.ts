@@ -1,6 +1,6 @@
 import { progress } from './progress.ts';
 
-/** Ctrl-C in the middle leaves no server behind. */
+/** Stops servers on Ctrl-C, so that none is left behind. */
 export function watchSignals(stop: () => Promise<void>): { readonly interrupted: () => boolean; readonly forget: () => void } {
   let interrupted = false;
   const handle = (signal: NodeJS.Signals): void => {

@@ -1,4 +1,4 @@
-/** The arithmetic behind every figure: nearest-rank percentiles, medians, ratios of rounds that ran side by side. */
+/** Computes every figure: nearest-rank percentiles, medians, ratios of rounds that ran side by side. */
 
 export interface Distribution {
   readonly count: number;
@@ -11,7 +11,7 @@ export interface Distribution {
 }
 
 /**
- * The nearest-rank percentile: the smallest value that at least `p` percent of the values do not exceed.
+ * Returns the nearest-rank percentile: the smallest value that at least `p` percent of the values do not exceed.
  * It is always a value that was measured; NaN for no values.
  *
  * @param p 0 to 100.
@@ -20,7 +20,7 @@ export function percentile(values: readonly number[], p: number): number {
   return ofSorted(ascending(values), p);
 }
 
-/** The mean of the two middle values where the count is even; NaN for no values. */
+/** Returns the mean of the two middle values where the count is even; NaN for no values. */
 export function median(values: readonly number[]): number {
   const sorted = ascending(values);
   const middle = sorted.length >> 1;
@@ -42,8 +42,8 @@ export function summarize(values: readonly number[]): Distribution {
 }
 
 /**
- * The median of `a[i] / b[i]`. Rounds of one index ran next to each other, so what disturbed one
- * very likely disturbed the other: their ratio is steadier than the ratio of two medians.
+ * Returns the median of `a[i] / b[i]`. Rounds of one index ran next to each other, so what disturbed one very likely disturbed the other:
+ * their ratio is steadier than the ratio of two medians.
  */
 export function pairedRatio(a: readonly number[], b: readonly number[]): number {
   const pairs = Math.min(a.length, b.length);

@@ -1,4 +1,4 @@
-/** What all benchmarks have in common: their options, servers that are started when a part asks for them, tables, JSON. */
+/** Gives all benchmarks their options, servers that are started when a part asks for them, tables and JSON. */
 import { Command, Option } from 'commander';
 
 import { partsOf, wholeNumber } from './flags.ts';
@@ -17,38 +17,38 @@ export interface PartResult {
 export interface PartContext<Scale, Host, Flags> {
   readonly scale: Scale;
   readonly flags: Flags;
-  /** Servers; started when first asked for. */
+  /** Starts the servers when first asked for. */
   readonly host: () => Promise<Host>;
-  /** One line of what is being done now. */
+  /** Prints one line about what is being done now. */
   readonly progress: (line: string) => void;
 }
 
 export interface Suite<Scale extends object, Host extends { stop(): Promise<void> }, Flags extends object> {
   readonly name: string;
   readonly description: string;
-  /** In the order in which they run. */
+  /** Parts in the order in which they run. */
   readonly parts: Readonly<Record<string, (context: PartContext<Scale, Host, Flags>) => Promise<PartResult>>>;
   /** Parts that run only where `--only` names them. */
   readonly onRequest?: readonly string[];
   readonly full: Scale;
-  /** Enough to see that everything works; too little for a figure. */
+  /** Little work shows that everything works; it is too little for a figure. */
   readonly quick: Scale;
-  /** Options that replace numbers of the scale, by their names: what they are, and what they replace. */
+  /** Options that replace numbers of the scale, by their names, with a description. */
   readonly numbers: Readonly<Record<string, readonly [about: string, replaced: (value: number) => Partial<Scale>]>>;
-  /** All others, which become `flags`. */
+  /** All other options, which become `flags`. */
   readonly options?: readonly Option[];
   /** Absent where no part needs servers that others need, too. */
   readonly start?: (options: { readonly scale: Scale; readonly flags: Flags }) => Promise<Host>;
 }
 
-/** A part that is given the servers. */
+/** Gives a part the servers. */
 export function onServers<Scale, Host, Flags>(
   part: (context: Omit<PartContext<Scale, Host, Flags>, 'host'> & { readonly host: Host }) => Promise<PartResult>,
 ): (context: PartContext<Scale, Host, Flags>) => Promise<PartResult> {
   return async (context) => part({ ...context, host: await context.host() });
 }
 
-/** @returns what runs the suite with the arguments of its command line */
+/** @returns a function that runs the suite with the arguments of its command line */
 export function benchmark<Scale extends object, Host extends { stop(): Promise<void> }, Flags extends object>(
   suite: Suite<Scale, Host, Flags>,
 ): (args: readonly string[]) => Promise<void> {

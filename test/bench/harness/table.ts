@@ -1,14 +1,14 @@
-/** Figures as people read them, and tables as Markdown shows them. */
+/** Formats figures for people, and tables as Markdown. */
 
 export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** What a reader must know to read it rightly; one line each. */
+  /** Says what a reader must know to read it rightly; one line each. */
   readonly notes?: readonly string[];
 }
 
-/** A Markdown section: heading, table (first column left, figures right), notes as a list. Columns are padded to read well on a terminal. */
+/** Formats a Markdown section: heading, table (first column left, figures right), notes as a list. Columns are padded for a terminal. */
 export function renderTable(table: Table): string {
   const cells = [table.columns, ...table.rows].map((row) => table.columns.map((_, column) => (row[column] ?? '').replaceAll('|', '\\|')));
   const widths = table.columns.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
@@ -31,29 +31,29 @@ export function renderTable(table: Table): string {
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const fine = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
-/** Three significant digits, whole from 100 up: `0.512`, `3.5`, `1,234`. A dash for what was not measured. */
+/** Formats three significant digits, whole from 100 up: `0.512`, `3.5`, `1,234`. A dash stands for what was not measured. */
 export function figure(value: number | undefined, unit = ''): string {
   if (value === undefined || Number.isNaN(value)) return '–';
   const digits = Math.abs(value) >= 100 ? exact.format(value) : fine.format(value);
   return unit === '' ? digits : `${digits} ${unit}`;
 }
 
-/** Durations in milliseconds, shown in seconds from 10 s up. */
+/** Formats milliseconds, in seconds from 10 s up. */
 export function duration(ms: number | undefined): string {
   return ms !== undefined && ms >= 10_000 ? figure(ms / 1000, 's') : figure(ms, 'ms');
 }
 
-/** Bytes, in MB of 10^6. */
+/** Formats bytes in MB of 10^6. */
 export function megabytes(bytes: number | undefined): string {
   return bytes === undefined ? '–' : figure(bytes / 1e6, 'MB');
 }
 
-/** `2.1×`. */
+/** Formats `2.1×`. */
 export function times(ratio: number | undefined): string {
   return ratio === undefined || !Number.isFinite(ratio) ? '–' : `${figure(ratio)}×`;
 }
 
-/** A share of 1 as `1.2 %`. */
+/** Formats a share of 1 as `1.2 %`. */
 export function percent(share: number | undefined): string {
   return share === undefined || Number.isNaN(share) ? '–' : `${(share * 100).toFixed(1)} %`;
 }

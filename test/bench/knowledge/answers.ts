@@ -1,4 +1,4 @@
-/** In how many questions the answer stands in what a search finds: files are read, cut, indexed and searched as in an installation. */
+/** Counts the questions whose answer stands in what a search finds: files are read, cut, indexed and searched as in an installation. */
 import { Readable } from 'node:stream';
 
 import { chunkBlocks } from '../../../knowledge/chunking/chunk-blocks.ts';
@@ -15,7 +15,7 @@ interface Found {
   readonly documents: number;
   readonly chunks: number;
   readonly questions: number;
-  /** By depth: questions whose answer stands in one of so many hits. */
+  /** Questions whose answer stands in one of so many hits, by depth. */
   readonly answered: readonly number[];
 }
 
@@ -86,7 +86,7 @@ async function chunksOf(document: OfficeDocument, language: string, pool: Parser
   return chunks;
 }
 
-/** As a reader takes it: without what stands between words and cells. */
+/** Reduces a text to what a reader takes in: without what stands between words and cells. */
 function plain(text: string): string {
   return text
     .normalize('NFKC')

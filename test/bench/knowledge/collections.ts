@@ -1,4 +1,4 @@
-/** The classic test collections of information retrieval, in the formats in which they have been handed on since the 1960s. */
+/** Reads the classic test collections of information retrieval, in the formats in which they have been handed on since the 1960s. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ export interface TestCollection {
   readonly name: string;
   readonly passages: readonly { readonly id: string; readonly text: string }[];
   readonly queries: readonly Query[];
-  /** BCP 47. */
+  /** BCP 47 tag. */
   readonly language: string;
 }
 
@@ -16,7 +16,7 @@ export interface Query {
   readonly id: string;
   readonly text: string;
   readonly relevant: Judgements;
-  /** Texts of which one answers it, where the collection says. */
+  /** Texts that answer it, each by itself, where the collection says. */
   readonly answers?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ interface Layout {
   readonly judgements: string;
   /** Fields (`.T`, `.W`) that are searched. */
   readonly fields: readonly string[];
-  /** Cranfield's judgements count the queries from 1, whatever number the file gives them. */
+  /** True for Cranfield: its judgements count the queries from 1, whatever number the file gives them. */
   readonly queriesByPosition: boolean;
 }
 
@@ -71,7 +71,7 @@ interface CollectionRecord {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** `.I <number>` starts a record, `.X` on a line of its own a field. */
+/** Splits records: `.I <number>` starts one, `.X` on a line of its own a field. */
 export function readRecords(text: string): readonly CollectionRecord[] {
   const records: { id: string; fields: Map<string, string> }[] = [];
   let field = '';
@@ -90,7 +90,7 @@ export function readRecords(text: string): readonly CollectionRecord[] {
 }
 
 /**
- * Lines of query, document and more. Every pair counts as relevant, whatever its grade: two of the collections have none, and
+ * Reads lines of query, document and more. Every pair counts as relevant, whatever its grade: two of the collections have none, and
  * Cranfield's −1 is no grade of its key, while its list without grades has those pairs like all others.
  */
 export function readJudgements(text: string): ReadonlyMap<string, Judgements> {

@@ -1,4 +1,4 @@
-/** Whole documents through a worker, from their upload to `completed`. */
+/** Measures whole documents through a worker, from their upload to `completed`. */
 import { makePdf } from '../../support/documents/make-pdf.ts';
 import type { Collection } from '../../../store/index.ts';
 import { forEachOf } from '../harness/rounds.ts';
@@ -20,14 +20,14 @@ async function ingest(worker: Worker, to: Collection, file: File): Promise<Done>
   return { ms: at - startedAt, chunks: document.chunkCount };
 }
 
-/** One after the other: a hundred that look would be a load of their own. */
+/** Waits for one after the other: a hundred that look would be a load of their own. */
 async function lastEnd(worker: Worker, documents: readonly { readonly collection: Collection; readonly id: string }[]): Promise<number> {
   let last = 0;
   for (const { collection, id } of documents) last = Math.max(last, (await worker.ended(collection, id)).at);
   return last;
 }
 
-/** Text in paragraphs, of about so many bytes. */
+/** Makes a text in paragraphs, of about so many bytes. */
 function textFile(name: string, bytes: number, texts: Texts): File {
   const paragraphs: string[] = [];
   for (let size = 0; size < bytes;) {
@@ -38,7 +38,7 @@ function textFile(name: string, bytes: number, texts: Texts): File {
   return { name, content: Buffer.from(paragraphs.join('\n\n').slice(0, bytes)) };
 }
 
-/** A report: on each page a header, a heading, 44 lines and a number. */
+/** Makes a report: on each page a header, a heading, 44 lines and a number. */
 function reportOf(pages: number, texts: Texts): File {
   const page = (number: number) => [
     { text: 'Report of the bench', y: 810, size: 8 },

@@ -1,5 +1,5 @@
 /**
- * COVID-QA's pages of questions and answers, with paraphrases of their questions: files of the folder `data` of deepset-ai/COVID-QA
+ * Reads COVID-QA's pages of questions and answers, with paraphrases of their questions: files of the folder `data` of deepset-ai/COVID-QA
  * (Apache-2.0). Its questions are short, and asked in other words than those of the page.
  */
 import { readFile } from 'node:fs/promises';
@@ -11,9 +11,9 @@ import type { TestCollection } from './collections.ts';
 
 interface FaqFiles {
   readonly language: string;
-  /** Columns `question`, `answer` and `lang`. */
+  /** File with columns `question`, `answer` and `lang`. */
   readonly pages: string;
-  /** Columns `question_1`, which is a page's question, `question_2` and `similar`. */
+  /** File with columns `question_1`, which is a page's question, `question_2` and `similar`. */
   readonly paraphrases: string;
 }
 
@@ -22,7 +22,7 @@ const FILES: readonly FaqFiles[] = [
   { language: 'en', pages: 'faq_covidbert.csv', paraphrases: 'eval_question_similarity_en.csv' },
 ];
 
-/** Those whose files are in the folder. */
+/** Reads the sets whose files are in the folder. */
 export async function readFaqSets(folder: string): Promise<readonly TestCollection[]> {
   const sets: TestCollection[] = [];
   for (const { language, pages, paraphrases } of FILES) {
@@ -34,7 +34,7 @@ export async function readFaqSets(folder: string): Promise<readonly TestCollecti
 
 type Row = Readonly<Record<string, string>>;
 
-/** Each answer once, under its question; each paraphrase once, answered by all answers to its question. */
+/** Takes each answer once, under its question, and each paraphrase once, answered by all answers to its question. */
 export function faqSet(language: string, pages: readonly Row[], paraphrases: readonly Row[]): TestCollection {
   const answersTo = new Map<string, string[]>();
   const passages = new Map<string, string>();

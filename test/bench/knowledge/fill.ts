@@ -1,4 +1,4 @@
-/** Documents of synthetic chunks, written by the very steps of an ingestion, without the workflow around them. */
+/** Writes documents of synthetic chunks by the very steps of an ingestion, without the workflow around them. */
 import { indexDocument } from '../../../knowledge/ingestion/index-document.ts';
 import { verifyDocument } from '../../../knowledge/ingestion/verify-document.ts';
 import { allTerms, passageTerms } from '../../../knowledge/lexical/passage.ts';
@@ -8,7 +8,7 @@ import type { Collection, DocumentRecord, Store, StoredChunk } from '../../../st
 import { randomEmbedder } from './random-embedder.ts';
 import type { Texts } from './texts.ts';
 
-/** Words of a chunk: about the 400 tokens that a knowledge base cuts at. */
+/** Words of a chunk: about the 400 tokens at which a knowledge base cuts. */
 export const wordsInChunk = 220;
 
 interface NewDocument {
@@ -19,7 +19,7 @@ interface NewDocument {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** A document whose chunks are in Postgres: read, and not yet indexed. */
+/** Makes a document whose chunks are in Postgres: read, and not yet indexed. */
 export async function readDocument({ store, collection, chunks: count, texts, metadata = {} }: NewDocument): Promise<DocumentRecord> {
   const { documents, ingestion } = store.knowledge;
   const { org, id: collectionId } = collection;

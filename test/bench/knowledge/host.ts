@@ -1,4 +1,4 @@
-/** Where knowledge bases live during a run: a database of their own, Temporal, a folder for files, and Milvus where there is Python. */
+/** Starts what knowledge bases need in a run: a database of their own, Temporal, a folder for files, and Milvus where there is Python. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,25 +22,25 @@ export type Ranking = 'words' | 'hybrid';
 export interface KnowledgeHost {
   readonly store: Store;
   readonly databaseUrl: string;
-  /** `file://…`; goes with the host. */
+  /** Address `file://…` of a folder that goes with the host. */
   readonly storageUrl: string;
   temporalAddress(): Promise<string>;
   /** Path of the kubeconfig with the permissions of the api role. */
   kubeconfig(): Promise<string>;
-  /** Processor time of Postgres and Temporal so far, in milliseconds; undefined where others run them, but for the Temporal whose process TEMPORAL_PID names. */
+  /** Returns the milliseconds of CPU so far; undefined for servers of others, but for the Temporal whose process TEMPORAL_PID names. */
   serverCpuMs(server: 'postgres' | 'temporal'): number | undefined;
-  /** The address of a further database, migrated by this checkout or by the `parley.mjs` of another; it goes with the host. */
+  /** Creates another database, migrated by this checkout or another's `parley.mjs`, and returns its address; it goes with the host. */
   database(bundle?: string): Promise<string>;
-  /** The stores that can be had here, each on a real server. */
+  /** Returns the stores that can be had here, each on a real server. */
   vectorStores(): Promise<Readonly<Record<string, VectorStore>>>;
   collection(options: { readonly org: string; readonly ranking: Ranking; readonly dimension?: number }): Promise<Collection>;
   stop(): Promise<void>;
 }
 
-/** A quarter of the memory, as docs/knowledge/large.md says. */
+/** Takes a quarter of the memory, as docs/knowledge/large.md says. */
 const sharedBuffers = `${Math.round(totalmem() / 4 / 2 ** 20)}MB`;
 
-/** Connections of a role in production. */
+/** Connections that a role has in production. */
 const poolSize = 10;
 
 /** `PARLEY_TEST_STACK` names servers that `scripts/test-stack.ts` keeps running; others are started for the run. */

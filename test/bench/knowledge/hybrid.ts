@@ -1,4 +1,4 @@
-/** Ranking by words and meaning, as a knowledge base with an embedding profile has it, compared one by one. */
+/** Ranks by words and meaning, as a knowledge base with an embedding profile does, comparing vectors one by one. */
 import { createEmbedders } from '../../../knowledge/embedding/create-embedders.ts';
 import type { Embedder } from '../../../knowledge/embedding/embedder.ts';
 import { candidatesFor, fuseRankings } from '../../../knowledge/vector-stores/fuse-rankings.ts';
@@ -6,7 +6,7 @@ import type { VectorHit } from '../../../knowledge/vector-stores/vector-store.ts
 import { loadConfig } from '../../../platform/config/config.ts';
 import type { ExactIndex, Passage } from '../../support/exact-index.ts';
 
-/** Of the first profile in PARLEY_EMBEDDING_PROFILES that has vectors. */
+/** Returns the embedder of the first profile in PARLEY_EMBEDDING_PROFILES that has vectors. */
 export function configuredEmbedder(env: NodeJS.ProcessEnv): Embedder | undefined {
   const profiles = loadConfig(env).PARLEY_EMBEDDING_PROFILES;
   const profile = profiles.find(({ provider }) => provider !== 'lexical');

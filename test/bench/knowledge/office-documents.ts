@@ -11,17 +11,17 @@ export interface OfficeDocument {
   readonly name: string;
   readonly format: Extract<ParsedExtension, 'docx' | 'html' | 'md' | 'pdf' | 'xlsx'>;
   readonly title: string;
-  /** Of its table, if it has one. */
+  /** Columns of its table, if it has one. */
   readonly columns?: readonly string[];
   readonly rows?: readonly (readonly string[])[];
   readonly sections: readonly { readonly heading: string; readonly text: string }[];
 }
 
 export interface OfficeDocuments {
-  /** BCP 47. */
+  /** BCP 47 tag. */
   readonly language: string;
   readonly documents: readonly OfficeDocument[];
-  /** The answer as it stands in one of the documents. */
+  /** Questions with the answer as it stands in one of the documents. */
   readonly questions: readonly { readonly question: string; readonly answer: string }[];
 }
 
@@ -29,7 +29,7 @@ export async function readOfficeDocuments(): Promise<readonly OfficeDocuments[]>
   return JSON.parse(await readFile(new URL('testdata/office-documents.json', import.meta.url), 'utf8')) as readonly OfficeDocuments[];
 }
 
-/** The file as a person would have saved it. */
+/** Writes the file as a person would have saved it. */
 export function fileOf(document: OfficeDocument): Buffer {
   return writers[document.format](document);
 }

@@ -1,7 +1,7 @@
 import type { PartContext, PartResult } from '../harness/suite.ts';
 import type { KnowledgeHost } from './host.ts';
 
-/** How much work a run does. */
+/** Amounts of work in a run. */
 export interface KnowledgeScale {
   /** Turns of each contender. */
   readonly rounds: number;
@@ -9,7 +9,7 @@ export interface KnowledgeScale {
   readonly turnMs: number;
   /** Chunks of the knowledge base that is searched. */
   readonly chunks: number;
-  /** Searches at once. */
+  /** Number of searches at once. */
   readonly concurrent: number;
   /** Pages of the PDF. */
   readonly pages: number;
@@ -27,9 +27,9 @@ export interface KnowledgeFlags {
   readonly data?: string;
   /** Folder of another checkout, with its bundle built, whose roles are measured next to those of this one. */
   readonly against?: string;
-  /** That the part `large` measures; pgvector always. */
+  /** The part `large` measures these; pgvector always. */
   readonly store: readonly ('pgvector' | 'milvus')[];
-  /** Of its vectors. */
+  /** Dimensions of the vectors of `large`. */
   readonly dimensions: number;
 }
 

@@ -1,4 +1,4 @@
-/** Public sets in the forms in which they are handed on: BEIR's three files in a folder, and SQuAD's one file, which XQuAD has in twelve languages. */
+/** Reads public sets as they are handed on: BEIR's three files in a folder, and SQuAD's one file, which XQuAD has in twelve languages. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import type { TestCollection } from './collections.ts';
 
-/** BM25 of others, as nDCG@10 and recall@100. */
+/** Figures that others have published for BM25, as nDCG@10 and recall@100. */
 export interface Published {
   readonly ndcg: number;
   readonly recall: number;
@@ -23,7 +23,7 @@ export const PUBLISHED: Readonly<Record<string, Published>> = {
   'miracl.bn': { ndcg: 0.5079, recall: 0.9088 },
 };
 
-/** All in the folder, by name: sub-folders with `corpus.jsonl`, and files `xquad.<language>.json` and `spoken_test-v1.1.json`. */
+/** Reads all sets in the folder: sub-folders with `corpus.jsonl`, and files `xquad.<language>.json` and `spoken_test-v1.1.json`. */
 export async function readPublicSets(folder: string): Promise<readonly TestCollection[]> {
   const entries = (await readdir(folder, { withFileTypes: true })).toSorted((left, right) => (left.name < right.name ? -1 : 1));
   const found: TestCollection[] = [];
@@ -46,7 +46,7 @@ const id = z.union([z.string(), z.int()]).transform(String);
 const corpusLine = z.object({ _id: id, title: z.string().nullish(), text: z.string() });
 const queryLine = z.object({ _id: id, text: z.string() });
 
-/** @param name with the language behind a dot, as in `miracl.bn`; English without */
+/** @param name name with the language behind a dot, as in `miracl.bn`; English without */
 async function readBeir(folder: string, name: string): Promise<TestCollection | undefined> {
   const [corpus, queries, judgements] = await Promise.all(
     ['corpus.jsonl', 'queries.jsonl', 'qrels/test.tsv'].map((file) => textOf(folder, file)),
@@ -64,7 +64,7 @@ async function readBeir(folder: string, name: string): Promise<TestCollection | 
   };
 }
 
-/** Lines of query, document and grade, with or without a head line; grades of 0 say that it is not relevant. */
+/** Reads lines of query, document and grade, with or without a head line; grades of 0 say that it is not relevant. */
 export function readQrels(text: string): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const relevant = new Map<string, Map<string, number>>();
   for (const line of text.split('\n')) {

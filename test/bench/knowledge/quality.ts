@@ -1,4 +1,4 @@
-/** How well the right passages are found: our chunks, terms and sparse vectors against textbook BM25. */
+/** Measures how well the right passages are found: our chunks, terms and sparse vectors against textbook BM25. */
 import { readFile } from 'node:fs/promises';
 
 import snowball from 'snowball-stemmers';
@@ -20,7 +20,7 @@ import { textbookBm25, wordsAsWritten, type Tokenize } from './textbook-bm25.ts'
 const depth = 10;
 const recallDepth = 100;
 
-/** What the offline ranking has to reach at least, as nDCG@10. */
+/** Least nDCG@10 that the offline ranking has to reach. */
 const wanted: Readonly<Record<string, number>> = { Cranfield: 0.5, CISI: 0.36, CACM: 0.48 };
 
 interface Quality {
@@ -40,7 +40,7 @@ interface Quality {
   readonly plain: number;
 }
 
-/** Best first, {@link recallDepth} ids. */
+/** Returns {@link recallDepth} ids, the best first. */
 type Rank = (query: string) => readonly string[] | Promise<readonly string[]>;
 
 /** @throws Error when there is no folder of collections, or none of them in it */
@@ -69,7 +69,7 @@ export const quality: KnowledgePart = async ({ flags, progress }) => {
   return { figures: { ranking: figures, snippets }, tables: [toTable(figures), snippetTable(snippets)] };
 };
 
-/** The set of the repository; its passages are the answers. */
+/** Reads the set of the repository; its passages are the answers. */
 async function banglaHelpDesk(): Promise<TestCollection> {
   const { passages, questions } = JSON.parse(
     await readFile(new URL('../../../knowledge/lexical/testdata/bangla.json', import.meta.url), 'utf8'),
@@ -91,7 +91,7 @@ async function banglaHelpDesk(): Promise<TestCollection> {
   };
 }
 
-/** Sentences of ours in languages that write compounds as one word. */
+/** Reads our sentences in languages that write compounds as one word. */
 async function compoundSentences(): Promise<readonly TestCollection[]> {
   const sets = JSON.parse(
     await readFile(new URL('../../../knowledge/lexical/testdata/compounds.json', import.meta.url), 'utf8'),
@@ -131,7 +131,7 @@ async function measure(collection: TestCollection, embedder: Embedder | undefine
   };
 }
 
-/** As in a knowledge base: cut into chunks, and each document where its best chunk is. */
+/** Ranks as a knowledge base does: cut into chunks, and each document where its best chunk is. */
 async function ours(
   { passages, language }: TestCollection,
   embedder: Embedder | undefined,
@@ -162,7 +162,7 @@ function porterStems(): Tokenize {
     });
 }
 
-/** Of chunks, best first: each document where its best chunk is. Ids of documents may have colons of their own. */
+/** Ranks each document where its best chunk is. Ids of documents may have colons of their own. */
 function documentsOf(chunks: readonly string[]): readonly string[] {
   return [...new Set(chunks.map((id) => id.slice(0, id.lastIndexOf(':'))))].slice(0, recallDepth);
 }

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import type { Embedder } from '../../../knowledge/embedding/embedder.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 
-/** As many as small multilingual models have. */
+/** Small multilingual models have as many. */
 export const randomDimension = 384;
 
-/** A direction by chance for each text, always the same one: what a model costs is not what is measured. */
+/** Returns a random direction for each text, always the same one: what a model costs is not measured. */
 export const randomEmbedder: Embedder = {
   model: 'random',
   dimension: randomDimension,

@@ -1,4 +1,4 @@
-/** How long a search takes, in both stores on the same chunks, and whether both give the same answer. */
+/** Measures how long a search takes, in both stores on the same chunks, and whether both give the same answer. */
 import { createSearch } from '../../../knowledge/search/create-search.ts';
 import type { Search } from '../../../knowledge/search/search.ts';
 import type { Collection } from '../../../store/index.ts';
@@ -15,10 +15,10 @@ import { completeDocument } from '../../support/complete-document.ts';
 const topK = 5;
 const documentsInBase = 10;
 const questionCount = 500;
-/** Questions that every store is asked before anything is measured. */
+/** Number of questions that every store is asked before anything is measured. */
 const compared = 20;
 
-/** One process in Python, which answers one search after the other: with many at once only their queue would be measured. */
+/** One process in Python answers one search after the other: with many at once only its queue would be measured. */
 const oneByOne = new Set(['milvus-lite']);
 
 /** One line of the table. */
@@ -91,7 +91,7 @@ export const search: KnowledgePart = async ({ host: startedHost, scale, progress
   return { figures: { alike, results: compact(results) }, tables: [toTable(contenders, results, { scale, alike, stores })] };
 };
 
-/** The same chunks in every store: one knowledge base, whose vectors are written more than once. */
+/** Writes the same chunks into every store: one knowledge base, whose vectors are written more than once. */
 async function fill(host: KnowledgeHost, ranking: Ranking, scale: KnowledgeScale, progress: (line: string) => void): Promise<Collection> {
   const { store } = host;
   const collection = await host.collection({ org: 'bench', ranking });
@@ -119,7 +119,7 @@ function nameOf({ store, ranking, filtered, inFlight }: Contender): string {
 const latencies = (rounds: readonly LoadResult[]): readonly number[] => rounds.flatMap(({ latenciesMs }) => latenciesMs);
 const perSecond = (rounds: readonly LoadResult[]): number =>
   median(rounds.map(({ requests, elapsedMs }) => (requests / elapsedMs) * 1_000));
-/** The median over the rounds: one that was disturbed doesn't count. */
+/** Takes the median over the rounds: one that was disturbed doesn't count. */
 const middle = (rounds: readonly LoadResult[], p: number): number => median(rounds.map(({ latenciesMs }) => percentile(latenciesMs, p)));
 
 function compact(results: Readonly<Record<string, readonly LoadResult[]>>): unknown {

@@ -1,4 +1,4 @@
-/** What an agent's model reads of the hits: whole chunks, as before, and snippets. Whether the answer is in it, and what it costs. */
+/** Measures what an agent's model reads of the hits, whole chunks or snippets: whether the answer is in it, and what it costs. */
 import { chunkBlocks } from '../../../knowledge/chunking/chunk-blocks.ts';
 import { countTokens } from '../../../knowledge/chunking/tokens.ts';
 import { snippetOf } from '../../../knowledge/search/snippet.ts';
@@ -16,7 +16,7 @@ export interface SnippetQuality {
   readonly snippetTokens: number;
 }
 
-/** All passages as one document, so that chunks are as long as those of files. Undefined where the set has no answers. */
+/** Takes all passages for one document, so that chunks are as long as those of files. Undefined where the set has no answers. */
 export async function measureSnippets({ name, language, passages, queries }: TestCollection): Promise<SnippetQuality | undefined> {
   const asked = queries.filter(({ answers = [] }) => answers.length > 0);
   if (asked.length === 0) return undefined;

@@ -1,6 +1,6 @@
-/** Questions as they are heard in a call: in lower case, without punctuation, with something said before and after. */
+/** Makes questions as they are heard in a call: in lower case, without punctuation, with something said before and after. */
 
-/** Of phrases that the search knows, and of some that it doesn't. */
+/** Phrases, some of which the search knows. */
 const FRAMES: Readonly<Record<string, readonly (readonly [before: string, after: string])[]>> = {
   de: [
     ['äh hallo ja guten tag also ich wollte mal fragen', 'bitte'],

@@ -1,11 +1,11 @@
-/** BM25 as in the textbook, with nothing of ours: words in an inverted index, scores in double precision, exact lengths. */
+/** Ranks by BM25 as in the textbook, with nothing of ours: words in an inverted index, scores in double precision, exact lengths. */
 
 const k1 = 1.2;
 const b = 0.75;
 
 export type Tokenize = (text: string) => readonly string[];
 
-/** Letters, with their marks, and digits in lower case, in any script. */
+/** Takes letters, with their marks, and digits in lower case, in any script. */
 export const wordsAsWritten: Tokenize = (text) => text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 
 /** @returns ids, best first, ties by the order of the passages */

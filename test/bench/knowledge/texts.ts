@@ -1,4 +1,4 @@
-/** Text of no language, but with the statistics of one: few words that are everywhere, many that are nearly nowhere. The same in every run. */
+/** Makes the same text in every run, of no language but with the statistics of one: a few words are everywhere, most nearly nowhere. */
 import { mulberry } from '../../../platform/mulberry.ts';
 
 const syllables = [
@@ -26,15 +26,15 @@ const syllables = [
 const usualVocabulary = 40_000;
 
 export interface Texts {
-  /** Of so many words, in sentences. */
+  /** Returns so many words, in sentences. */
   passage(words: number): string;
-  /** A question of 3 to 9 words, some of them as common as in a question of a person. */
+  /** Returns a question of 3 to 9 words, some of them as common as in a question of a person. */
   question(): string;
-  /** 0 … 1. */
+  /** Returns a number from 0 to 1. */
   random(): number;
 }
 
-/** @param vocabulary distinct words; a large collection has more of them */
+/** @param vocabulary number of distinct words; a large collection has more of them */
 export function createTexts(seed: number, vocabulary = usualVocabulary): Texts {
   const random = mulberry(seed);
   const word = (): string => nameOf(zipf(random(), vocabulary));
@@ -57,12 +57,12 @@ export function createTexts(seed: number, vocabulary = usualVocabulary): Texts {
   };
 }
 
-/** Ranks from 1, each about as often as its share in a text of a person: Zipf's law with an exponent of 1. */
+/** Returns a rank from 1, each about as often as its share in a text of a person: Zipf's law with an exponent of 1. */
 export function zipf(share: number, vocabulary: number): number {
   return Math.floor(Math.exp(share * Math.log(vocabulary)));
 }
 
-/** Common words are short. */
+/** Makes common words short. */
 export function nameOf(rank: number): string {
   let name = '';
   for (let rest = rank; rest > 0; rest = Math.floor(rest / syllables.length)) name += syllables[rest % syllables.length] ?? '';

@@ -1,4 +1,4 @@
-/** The roles api and worker of one checkout on a database of their own: what is measured is what clients of REST see. */
+/** Runs the roles api and worker of one checkout on a database of their own: the figures are what clients of REST see. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,9 +37,9 @@ export interface VolumeRoles {
   readonly apiPid: number;
   upload(org: string, base: string, file: { readonly name: string; readonly content: Uint8Array<ArrayBuffer> }): Promise<string>;
   search(org: string, base: string, question: string): Promise<readonly Hit[]>;
-  /** Documents that are neither completed nor failed. */
+  /** Counts documents that are neither completed nor failed. */
   unfinished(org: string): Promise<number>;
-  /** What the workflow of an ended document left in Temporal. */
+  /** Reads what the workflow of an ended document left in Temporal. */
   history(documentId: string): Promise<{ readonly events: number; readonly activities: number }>;
   stop(): Promise<void>;
 }

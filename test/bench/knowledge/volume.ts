@@ -1,4 +1,4 @@
-/** Many small files over REST, from the first upload until the last can be found, while others upload and search. */
+/** Measures many small files over REST, from the first upload until the last can be found, while others upload and search. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,21 +17,21 @@ import { createTexts, type Texts } from './texts.ts';
 import { startRoles, type VolumeRoles } from './volume-roles.ts';
 import { completeDocument } from '../../support/complete-document.ts';
 
-/** Uploads under way at once. */
+/** Number of uploads under way at once. */
 const uploadsAtOnce = 8;
 const searchesMs = 5_000;
 const documentsInLibrary = 10;
-/** Files that are searched for when all are done, and whose histories are counted. */
+/** Number of files that are searched for when all are done, and whose histories are counted. */
 const sampled = 20;
 
 interface Load {
-  /** Since the first upload began, all in milliseconds. */
+  /** Times since the first upload began, in milliseconds. */
   readonly firstMs: number;
   readonly uploadedMs: number;
   readonly lastMs: number;
   readonly workerRssBeforeBytes: number;
   readonly workerRssBytes: number;
-  /** A file's, in milliseconds; the worker's with its parsers. */
+  /** Processor time for one file, in milliseconds; the worker's with its parsers. */
   readonly cpuMs: Readonly<Record<Process, number>>;
 }
 
@@ -39,13 +39,13 @@ type Process = 'worker' | 'api' | 'Postgres' | 'Temporal';
 
 interface Volume {
   readonly many: Load;
-  /** Another organisation's files meanwhile, each from its upload until it is found. */
+  /** Times of another organisation's files meanwhile, each from its upload until it is found. */
   readonly othersMs: readonly number[];
   readonly aloneMs: number;
   readonly larger: Load;
   readonly searchAtRestP95: number;
   readonly searchMeanwhileP95: number;
-  /** Of the process of a call, without the api. */
+  /** Times in the process of a call, without the api. */
   readonly callAtRestP95: number;
   readonly callMeanwhileP95: number;
   readonly searchesMeanwhile: number;
@@ -91,7 +91,7 @@ async function measure(measured: Measured, scale: KnowledgeScale, progress: (lin
   await fillLibrary(roles, scale, progress);
   for (const org of ['busy', 'other', 'tens']) await collectionOf(roles, org, 'base');
   const ask = async (): Promise<void> => void (await roles.search('reader', 'library', texts.question()));
-  // One of everything, so that what is loaded when it is first used is loaded.
+  // Uploads one of everything, so that what is loaded when it is first used is loaded.
   await untilFound(roles, 'busy', await upload(roles, 'busy', texts, 'warmup', 1_000), 'warmup');
   progress('searching at rest');
   await load({ inFlight: 1, durationMs: searchesMs / 5, request: ask });
@@ -152,7 +152,7 @@ async function measure(measured: Measured, scale: KnowledgeScale, progress: (lin
   };
 }
 
-/** All of them, until each is completed, and a sample of them found. @throws Error when one is not found */
+/** Uploads all files, waits until each is completed, and finds a sample of them. @throws Error when one is not found */
 async function uploadAll(
   { roles, cpuMs }: Measured,
   org: string,
@@ -198,7 +198,7 @@ async function uploadAll(
 }
 
 interface Call {
-  /** How long each search took since the last look, in milliseconds. */
+  /** Returns how long each search took since the last look, in milliseconds. */
   taken(): readonly number[];
   stop(): void;
 }
@@ -222,7 +222,7 @@ function sample<T>(items: readonly T[]): readonly T[] {
   return items.filter((_, at) => at % step === 0 || at === items.length - 1);
 }
 
-/** About so many bytes of text, with a word that no other file has. */
+/** Makes about so many bytes of text, with a word that no other file has. */
 function fileWith(word: string, bytes: number, texts: Texts): Uint8Array<ArrayBuffer> {
   let text = `The word of this file is ${word}.`;
   while (text.length < bytes) text += `\n\n${texts.passage(60)}`;
@@ -242,7 +242,7 @@ function collectionOf({ store }: VolumeRoles, org: string, name: string): Promis
   return store.knowledge.collections.ensure({ org, name, ...spec });
 }
 
-/** The knowledge base that is searched, of a third organisation. */
+/** Fills the knowledge base that is searched, of a third organisation. */
 async function fillLibrary(roles: VolumeRoles, scale: KnowledgeScale, progress: (line: string) => void): Promise<void> {
   const { store } = roles;
   const collection = await collectionOf(roles, 'reader', 'library');

@@ -1,4 +1,4 @@
-/** A worker as it is shipped, in a process of its own, and documents that go through all of it. */
+/** Runs a worker as it is shipped, in a process of its own, and documents that go through all of it. */
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,7 +27,7 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** Between two looks at a document, in milliseconds: no figure is finer than that. */
+/** Time between two looks at a document, in milliseconds: no figure is finer than that. */
 const lookEveryMs = 25;
 
 export async function startWorker(host: KnowledgeHost, progress: (line: string) => void): Promise<Worker> {

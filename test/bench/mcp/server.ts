@@ -1,4 +1,4 @@
-/** A process of its own: MCP servers of both versions, and an HTTP API that answers with the same. Says its ports, and ends with its parent. */
+/** Serves MCP of both versions, and an HTTP API with the same answers, in its own process. Says its ports, and ends with its parent. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** What a tool of an MCP server costs a call, next to the same tool as an HTTP API. */
+/** Measures what a tool of an MCP server costs a call, next to the same tool as an HTTP API. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -107,10 +107,10 @@ async function timed(tool: ToolDefinition): Promise<number> {
 }
 
 const FIRST_CALLS = 15;
-/** A tool is called some seconds into a call at the earliest. */
+/** Time before the first call of a tool: it comes some seconds into a call at the earliest. */
 const WARM_UP_MS = 500;
 
-/** The median time of the first call of a session. */
+/** Returns the median time of the first call of a session. */
 async function firstCalls(open: () => Promise<ToolDefinition>, warm: boolean): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < FIRST_CALLS; round += 1) {

@@ -1,4 +1,4 @@
-/** What traces cost a conversation: turns in text, each with a tool, two requests to a model and four spans, in processes that do nothing else. */
+/** Measures what traces cost a conversation in text, each turn with a tool, two requests to a model and four spans. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { benchmark, type PartResult } from '../harness/suite.ts';
 import { median } from '../harness/stats.ts';
 import type { Table } from '../harness/table.ts';
 
-/** In the environment of the process. */
+/** Variables in the environment of the process. */
 const MODES = {
   'traces off': {},
   'every trace kept': { traced: 'true' },

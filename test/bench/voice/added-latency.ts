@@ -1,32 +1,32 @@
-/** What the platform itself takes of the time between a question and its answer. */
+/** Computes how much the platform itself takes of the time between a question and its answer. */
 
-/** In milliseconds since the epoch, with fractions. */
+/** Start and end in milliseconds since the epoch, with fractions. */
 export interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
-/** A question and its answer, as the caller has them. */
+/** Times of a question and its answer, as the caller hears them. */
 export interface AnsweredTurn {
-  /** The last sound of the question. */
+  /** Time of the question's last sound. */
   readonly asked: number;
-  /** The first sound of the answer. */
+  /** Time of the answer's first sound. */
   readonly answered: number;
 }
 
 export interface Accounted {
-  /** How long the agent waits for more after the end of speech, in milliseconds: a setting of the agent. */
+  /** Time for which the agent waits for more after the end of speech, in milliseconds: a setting of the agent. */
   readonly waitMs: number;
-  /** When a provider worked on something for this caller. */
+  /** Intervals in which a provider worked for this caller. */
   readonly busy: readonly Interval[];
 }
 
-/** Voice to voice. */
+/** Returns the time from voice to voice, in milliseconds. */
 export function voiceToVoice({ asked, answered }: AnsweredTurn): number {
   return answered - asked;
 }
 
-/** The part of voice-to-voice in which neither the wait for the end of speech was running nor a provider was at work, in milliseconds. */
+/** Returns the part of voice-to-voice without the wait for the end of speech and without providers at work, in milliseconds. */
 export function addedLatency({ asked, answered }: AnsweredTurn, { waitMs, busy }: Accounted): number {
   const accounted = [{ from: asked, to: asked + waitMs }, ...busy]
     .map(({ from, to }) => ({ from: Math.max(from, asked), to: Math.min(to, answered) }))

@@ -1,4 +1,4 @@
-/** The agent that is called: the platform's defaults but for a fixed wait at the end of a turn, and providers that are known. */
+/** Defines the agent that is called: the platform's defaults but for a fixed wait at the end of a turn, and providers that are known. */
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 
@@ -6,19 +6,19 @@ import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 export const waitMs = 500;
 export const minSpeechMs = 500;
 
-/** Long enough to be heard by a caller whose client is busy while it joins. */
+/** A text long enough to be heard by a caller whose client is busy while it joins. */
 export const welcome = 'Good morning, you are talking to the bench. How can I help you?';
 
 export interface BenchAgentOptions {
-  /** Default `silence`. */
+  /** Turn detection; default `silence`. */
   readonly mode?: 'model' | 'silence' | undefined;
-  /** Default {@link waitMs}. */
+  /** Silence that ends a turn, in milliseconds; default {@link waitMs}. */
   readonly endOfSpeechMs?: number;
-  /** Of an interruption; default 0. */
+  /** Least words of an interruption; default 0. */
   readonly minWords?: number;
 }
 
-/** @param baseURL of the providers, up to and with `/v1` */
+/** @param baseURL the providers', up to and with `/v1` */
 export function benchAgent(
   baseURL: string,
   { mode = 'silence', endOfSpeechMs = waitMs, minWords = 0 }: BenchAgentOptions = {},

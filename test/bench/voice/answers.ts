@@ -1,4 +1,4 @@
-/** How long answers took, and what they cost, over several calls at once. */
+/** Measures how long answers took, and what they cost, over several calls at once. */
 import { percentile, summarize, type Distribution } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
 import { addedLatency, voiceToVoice } from './added-latency.ts';
@@ -12,7 +12,7 @@ export interface Answers {
   readonly added: Distribution & { readonly p95: number };
   readonly v2v: Distribution & { readonly p95: number };
   readonly unanswered: number;
-  /** Of one core, for each call that talks. */
+  /** Share of one core, for each call that talks. */
   readonly cpuPerCall: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export async function answersOf(host: VoiceHost, results: readonly CallResult[],
     const busy = await host.busy(caller);
     added.push(...turns.map((turn) => addedLatency(turn, { waitMs, busy })));
   }
-  // While all of them talk, and the processes that stand in for theirs have come up.
+  // Measures while all of them talk, and the processes that stand in for theirs have come up.
   const from = Math.max(...results.map(({ turns }) => turns[Math.min(2, turns.length - 1)]?.asked ?? 0));
   const to = Math.min(...results.map(({ turns }) => turns.at(-1)?.answered ?? 0));
   const cores = cpu.coresWithin({ from, to });

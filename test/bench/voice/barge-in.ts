@@ -1,4 +1,4 @@
-/** How soon an agent that is interrupted is quiet, in each mode. */
+/** Measures how soon an agent that is interrupted is quiet, in each mode. */
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
 import { minSpeechMs } from './agent.ts';
@@ -6,7 +6,7 @@ import type { VoicePart } from './part.ts';
 import type { KnownWords } from './plan.ts';
 import { delays, words } from './provider-delays.ts';
 
-/** Longer than an agent takes to be quiet: its next answer is distinguished from the one that is interrupted by the silence between them. */
+/** An agent is quiet sooner than this: silence separates its next answer from the one that is interrupted. */
 const endOfSpeechMs = 1_500;
 const minWords = [0, 1, 2, 3] as const;
 const kinds = [
@@ -16,7 +16,7 @@ const kinds = [
 
 const summary = (values: readonly number[]) => ({ ...summarize(values), p95: percentile(values, 95) });
 
-/** When all that the mode asks for is there, in milliseconds since the epoch. */
+/** Returns when all that the mode asks for is there, in milliseconds since the epoch. */
 function interruptsAt(began: number, least: number, known: readonly KnownWords[]): number {
   const said = least === 0 ? undefined : known.find(({ at, count }) => at > began && count >= least);
   return Math.max(began + minSpeechMs, said?.at ?? 0);

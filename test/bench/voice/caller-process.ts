@@ -1,4 +1,4 @@
-/** Callers over WebRTC, with the official client. */
+/** Runs callers over WebRTC, with the official client. */
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 

@@ -1,30 +1,30 @@
-/** A caller who asks in time and hears when it is answered, whatever carries the sound. */
+/** Asks in time and hears when it is answered, whatever carries the sound. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
 import type { AnsweredTurn } from './added-latency.ts';
 
-/** What goes in at a time where nothing else is said, in milliseconds: what Opus takes. */
+/** Default length of a frame, in milliseconds: Opus takes this. */
 const opusFrameMs = 20;
-/** Louder than this is the agent. */
+/** Sound of this loudness is the agent's. */
 const loud = 500;
-/** An agent that is quiet for so long has finished, in milliseconds. */
+/** Silence after which an agent has finished, in milliseconds. */
 const quietMs = 500;
 const questionMs = 1_200;
 const interruptionMs = 2_500;
 /** Longest wait of a caller, in milliseconds. */
 const timeoutMs = 30_000;
-/** Many callers at once have to wait until there is a process for each, in milliseconds. */
+/** Longest wait for a welcome, in milliseconds: many callers at once have to wait until there is a process for each. */
 const welcomeTimeoutMs = 180_000;
 
 export const now = (): number => performance.timeOrigin + performance.now();
 
-/** What was waited for has not come. */
+/** An awaited sound has not come. */
 export class UnheardError extends Error {
   override readonly name = 'UnheardError';
 }
 
-/** Does it so often, and counts what was not answered. */
+/** Repeats `once`, and counts what was not answered. */
 export async function repeatedly<T>(
   times: number,
   once: () => Promise<T>,
@@ -41,9 +41,9 @@ export async function repeatedly<T>(
 }
 
 export interface Interruption {
-  /** The first sound of the one who interrupts. */
+  /** Time of the first sound of the one who interrupts. */
   readonly began: number;
-  /** The last sound of the agent. */
+  /** Time of the agent's last sound. */
   readonly quiet: number;
 }
 
@@ -62,7 +62,7 @@ export class CallerSound {
     this.#frameMs = frameMs;
   }
 
-  /** @param aheadMs how much later it is heard than it is handed over */
+  /** @param aheadMs milliseconds from handing it over until it is heard */
   next(aheadMs: number): Int16Array {
     const samples = new Int16Array((this.#sampleRate * this.#frameMs) / 1_000);
     if (this.#toSay.length === 0) return samples;
@@ -79,13 +79,13 @@ export class CallerSound {
     if (this.#firstLoud === 0) this.#firstLoud = this.#lastLoud;
   }
 
-  /** @returns when the agent begins to speak @throws Unheard when it doesn't */
+  /** @returns when the agent begins to speak @throws UnheardError when it doesn't */
   async hears(what: string, withinMs: number = timeoutMs): Promise<number> {
     await until(() => this.#firstLoud > 0, what, withinMs);
     return this.#firstLoud;
   }
 
-  /** @returns when the agent says its first word @throws Unheard */
+  /** @returns when the agent says its first word @throws UnheardError */
   welcomed(): Promise<number> {
     return this.hears('the welcome', welcomeTimeoutMs);
   }

@@ -1,4 +1,4 @@
-/** Processes of callers: each gets its plan and reports what its callers heard. */
+/** Runs processes of callers: each gets its plan and reports what its callers heard. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { sampleCpu, type CpuSamples } from './cpu-samples.ts';
 import type { CallResult, CallersPlan } from './plan.ts';
 
-/** With more rooms in its event loop a caller hears the agent late, and the agent seems slow. */
+/** Most callers of a process: with more rooms in its event loop a caller hears the agent late, and the agent seems slow. */
 const CALLERS_IN_A_PROCESS = 4;
 
 export interface CallersProgram {
@@ -14,7 +14,7 @@ export interface CallersProgram {
   readonly args: readonly string[];
 }
 
-/** Callers in as many processes as they need; none asks before all were welcomed. @throws Error with what one of them has complained about */
+/** Runs callers in as many processes as they need; none asks before all were welcomed. @throws Error with one process's complaint */
 export async function callTogether(program: CallersProgram, plan: CallersPlan): Promise<readonly CallResult[]> {
   const started = Array.from({ length: Math.ceil(plan.calls.length / CALLERS_IN_A_PROCESS) }, (_, index) =>
     start(program, { ...plan, calls: plan.calls.slice(index * CALLERS_IN_A_PROCESS, (index + 1) * CALLERS_IN_A_PROCESS) }),
@@ -28,7 +28,7 @@ export async function callTogether(program: CallersProgram, plan: CallersPlan): 
   }
 }
 
-/** Callers in one process, which is measured. @throws Error with what it has complained about */
+/** Runs callers in one process, which is measured. @throws Error with its complaint */
 export async function callInOne(
   program: CallersProgram,
   plan: CallersPlan,
@@ -48,7 +48,7 @@ function start({ file, args }: CallersProgram, plan: CallersPlan) {
     // LiveKit's client writes lines of its own.
     return JSON.parse(out.slice(out.lastIndexOf('\n[') + 1)) as readonly CallResult[];
   })();
-  // Of several that fail one is reported.
+  // Only one of several failures is reported.
   ended.catch(() => undefined);
   return { child, ended };
 }

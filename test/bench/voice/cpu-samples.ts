@@ -1,4 +1,4 @@
-/** CPU of a process and all its children over time, to be asked about a window that is known afterwards. */
+/** Samples the CPU of a process and all its children over time, to be asked about a window that is known afterwards. */
 import { treeCpuMs } from '../harness/process-tree.ts';
 import type { Interval } from './added-latency.ts';
 import { now } from './caller.ts';
@@ -7,7 +7,7 @@ const everyMs = 250;
 
 export interface CpuSamples {
   stop(): void;
-  /** Cores that were busy on average within the window; undefined where that can't be seen. */
+  /** Returns the cores that were busy on average within the window; undefined where that can't be seen. */
   coresWithin(window: Interval): number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The end of a turn, by the detector and by a fixed silence: turns cut off in a pause, the wait after the last word, and back-channels. */
+/** Compares the detector of a turn's end with a fixed silence: cuts in a pause, the wait after the last word, and back-channels. */
 import { pino } from 'pino';
 
 import { Helper } from '../../../local-stack/speech/helper.ts';
@@ -24,17 +24,17 @@ const FIXED_MS = [300, 500, 800] as const;
 interface Heard {
   readonly language: string;
   readonly pauseMs: number;
-  /** From which on the detector is sure. */
+  /** Probability from which on the detector is sure. */
   readonly threshold: number;
   /** Probability of an end, in the pause inside the turn. */
   readonly inside: number;
-  /** The same after the turn. */
+  /** Probability of an end, after the turn. */
   readonly end: number;
 }
 
 interface Contender {
   readonly name: string;
-  /** For each turn, the wait in the pause inside it and after its end, in milliseconds. */
+  /** Waits of each turn, in the pause inside it and after its end, in milliseconds. */
   readonly waits: readonly { readonly inside: number; readonly end: number; readonly pauseMs: number }[];
 }
 
@@ -132,7 +132,7 @@ function rowOf({ name, waits }: Contender): readonly string[] {
   return [name, cut(300), cut(Number.POSITIVE_INFINITY)].concat(figures);
 }
 
-/** As the ears of a call measure it. */
+/** Measures speech as the ears of a call do. */
 async function speechMs({ sound }: SpokenBackchannel, settings: VoiceActivitySettings): Promise<number> {
   const model = localInference().createVad();
   const samples = withSilence(Int16Array.from([...new Int16Array(SAMPLE_RATE / 4), ...sound]), 1_000);

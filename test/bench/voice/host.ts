@@ -1,7 +1,8 @@
 /**
- * Servers for a run: a Postgres that waits for its disk, LiveKit, and providers with fixed delays; a database of its own for the run.
- * What is measured is bound to one core, or to as many as asked for, where the system can do that (`taskset`), callers and providers to the
- * others; servers run on any.
+ * Starts servers for a run: a Postgres that waits for its disk, LiveKit, and providers with fixed delays; a database of its own for the
+ * run.
+ * The measured processes are bound to one core, or to as many as asked for, where the system can do that (`taskset`), callers and
+ * providers to the others; servers run on any.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -30,26 +31,26 @@ import type { CallPlan, CallResult, KnownWords, CallersPlan } from './plan.ts';
 const sources = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 
 export interface PinnedRole extends BenchRole {
-  /** To which calls are dispatched. */
+  /** Calls are dispatched to this name. */
   readonly agentName: string;
 }
 
 export interface VoiceHost {
-  /** To which what is measured is bound; undefined: it shares all with the rest. */
+  /** Cores to which the measured processes are bound; undefined if they share all with the rest. */
   readonly cores: number | undefined;
-  /** The voice role, with so many processes ready for the next calls. @param options.collector gets its traces */
+  /** Starts the voice role, with so many processes ready for the next calls. @param options.collector gets its traces */
   voiceRole(options: { readonly ready: number; readonly perProcess: number; readonly collector?: string }): Promise<PinnedRole>;
-  /** A call in a room of its own. @param agent of this caller's first call @param role that takes it */
+  /** Creates a call in a room of its own. @param agent options of this caller's first call @param role the role that takes it */
   call(caller: string, agent?: BenchAgentOptions, role?: Pick<PinnedRole, 'agentName'>): Promise<CallPlan & { readonly id: string }>;
-  /** One without a room. */
+  /** Creates a call without a room. */
   loopCall(caller: string): CallPlan;
-  /** Callers over WebRTC, in processes of their own. */
+  /** Runs callers over WebRTC, in processes of their own. */
   callers(plan: CallersPlan): Promise<readonly CallResult[]>;
-  /** Agents and callers without rooms, in one process. */
+  /** Runs agents and callers without rooms, in one process. */
   loop(plan: CallersPlan): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }>;
-  /** When providers worked for this caller. */
+  /** Returns when providers worked for this caller. */
   busy(caller: string): Promise<readonly Interval[]>;
-  /** What speech to text sent to this caller's agent, in the order of time. */
+  /** Returns what speech to text sent to this caller's agent, in the order of time. */
   words(caller: string): Promise<readonly KnownWords[]>;
   stop(): Promise<void>;
 }
@@ -58,7 +59,7 @@ interface HostOptions {
   readonly progress: (line: string) => void;
   readonly fromSources: boolean;
   readonly cores: number;
-  /** Calls that the voice role takes. */
+  /** Most calls that the voice role takes. */
   readonly capacity: number;
 }
 
@@ -163,7 +164,7 @@ export async function startHost({ progress, fromSources, cores: measured, capaci
 }
 
 interface CpuSets {
-  /** As `taskset` wants them. */
+  /** Cores as `taskset` wants them. */
   readonly measured: string;
   readonly others: string;
 }

@@ -1,4 +1,4 @@
-/** Agents without rooms: the conversation of a call with the platform's settings and providers, and callers whose sound goes in and out in memory. */
+/** Runs conversations with the platform's settings and providers, without rooms: the callers' sound goes in and out in memory. */
 import { text } from 'node:stream/consumers';
 
 import type { AudioFrame } from '@livekit/rtc-node';
@@ -24,7 +24,7 @@ import type { CallPlan, CallResult, CallersPlan } from './plan.ts';
 class MemorySink implements SoundSink {
   readonly #hear: (samples: Int16Array) => void;
   #last = new Int16Array();
-  /** When all of it is played. */
+  /** Time at which all of it is played. */
   #until = 0;
 
   constructor(hear: (samples: Int16Array) => void) {
@@ -46,7 +46,7 @@ class MemorySink implements SoundSink {
     this.#until = now();
   }
 
-  /** Every {@link WINDOW_MS}. */
+  /** Called every {@link WINDOW_MS}. */
   tick(): void {
     if (this.queuedDuration > 0) this.#hear(this.#last);
   }

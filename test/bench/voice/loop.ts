@@ -1,4 +1,4 @@
-/** What the session adds to an answer by itself: no room, no network but that to the providers, no database. */
+/** Measures what the session adds to an answer by itself: no room, no network but that to the providers, no database. */
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
 import type { VoicePart } from './part.ts';
 import { delays } from './provider-delays.ts';

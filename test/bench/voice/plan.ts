@@ -1,28 +1,28 @@
-/** Input of a process of callers (standard input) and its report (standard output). */
+/** Describes the input of a process of callers (standard input) and its report (standard output). */
 import type { AnsweredTurn } from './added-latency.ts';
 import type { Interruption } from './caller.ts';
 
 export interface CallPlan {
-  /** As it stands in the providers' address. */
+  /** Name of the caller in the providers' address. */
   readonly caller: string;
-  /** Of the providers, up to and with `/v1`. */
+  /** Address of the providers, up to and with `/v1`. */
   readonly baseURL: string;
-  /** Without rooms; default `silence`. */
+  /** Turn detection of a call without a room; default `silence`. */
   readonly turnDetection?: 'model' | 'silence';
-  /** The room; none for the loop without one. */
+  /** The room; absent for the loop without one. */
   readonly room?: { readonly url: string; readonly token: string };
 }
 
 export interface CallersPlan {
   readonly calls: readonly CallPlan[];
-  /** Questions of each caller. */
+  /** Number of questions of each caller. */
   readonly turns: number;
   readonly interruptions: number;
 }
 
-/** Speech to text has reported so many words of what is being said. */
+/** Tells when speech to text has reported so many words of what is being said. */
 export interface KnownWords {
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly at: number;
   readonly count: number;
 }
@@ -30,13 +30,13 @@ export interface KnownWords {
 /** Times are milliseconds since the epoch. */
 export interface CallResult {
   readonly caller: string;
-  /** When the caller set out for the room. */
+  /** Time at which the caller set out for the room. */
   readonly joins: number;
   readonly firstAudio: number;
-  /** From the first word of the welcome message to its last, in milliseconds: on a busy machine it has holes. */
+  /** Time from the first word of the welcome message to its last, in milliseconds: on a busy machine it has holes. */
   readonly welcomeMs: number;
   readonly turns: readonly AnsweredTurn[];
-  /** Questions, interrupted ones included, that got no answer within half a minute. */
+  /** Number of questions, interrupted ones included, that got no answer within half a minute. */
   readonly unanswered: number;
   readonly interruptions: readonly Interruption[];
 }

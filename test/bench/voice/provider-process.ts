@@ -20,9 +20,9 @@ const msPerCharacter = 40;
 const brief = 'Very well, thank you.';
 const long = 'This goes on and on, '.repeat(25);
 const heard = 'How are you, my very dear old friend?'.split(' ');
-/** Louder is speech: the codec leaves noise in silence. */
+/** Louder sound is speech: the codec leaves noise in silence. */
 const SPEECH = 0.02;
-/** Of realtime transcription: 16 bit at 24 kHz. */
+/** Rate of realtime transcription: 16 bit at 24 kHz. */
 const BYTES_PER_MS = 48;
 
 const busy = new Map<string, Interval[]>();
@@ -46,7 +46,7 @@ server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
 process.once('SIGTERM', () => process.exit());
 
-/** OpenAI's realtime transcription. */
+/** Speaks OpenAI's realtime transcription. */
 function transcribe(client: WebSocket, caller: string): void {
   const send = (event: object): void => client.send(JSON.stringify(event));
   let [turn, speechMs] = [0, 0];

@@ -1,4 +1,4 @@
-/** Short calls one after the other: whether the voice role keeps anything of them. */
+/** Makes short calls one after the other, to see whether the voice role keeps anything of them. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { treeCpuMs, treeUse, type TreeUse } from '../harness/process-tree.ts';
@@ -7,12 +7,12 @@ import type { VoicePart } from './part.ts';
 
 /** Rounds of calls between two looks. */
 const step = 10;
-/** What a call has used is put away by then, in milliseconds. */
+/** Time after which the memory of a call has been freed, in milliseconds. */
 const settleMs = 3_000;
 
 interface Look extends TreeUse {
   readonly calls: number;
-  /** Since the role began. */
+  /** CPU since the role began, in milliseconds. */
   readonly cpuMs: number;
 }
 
@@ -64,7 +64,7 @@ export const soak: VoicePart = async ({ host, scale, progress }) => {
   };
 };
 
-/** Of the line of least squares, in bytes a call; NaN for a single look. */
+/** Returns the slope of the line of least squares, in bytes a call; NaN for a single look. */
 export function slope(looks: readonly Pick<Look, 'calls' | 'bytes'>[]): number {
   const mean = (of: (look: Pick<Look, 'calls' | 'bytes'>) => number): number =>
     looks.reduce((sum, look) => sum + of(look), 0) / looks.length;

@@ -1,21 +1,21 @@
 /**
- * Turns with a pause inside, and back-channels, spoken by espeak-ng: what the voice says up to a comma, with the melody of a sentence that goes on, a
- * pause of known length, and the rest. The same in each run.
+ * Makes turns with a pause inside, and back-channels, spoken by espeak-ng: what the voice says up to a comma, with the melody of a
+ * sentence that goes on, a pause of known length, and the rest. They are the same in each run.
  */
 import { resample } from '../../../local-stack/speech/sound.ts';
 import { samplesOf } from '../../../local-stack/speech/speech.ts';
 
 export const SAMPLE_RATE = 16_000;
 
-/** The `speak` of the speech helper. */
+/** Asks the speech helper to `speak`. */
 export type Voice = (question: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface SpokenTurn {
   readonly language: string;
-  /** Up to the pause, which is not the end. */
+  /** Sound up to the pause, which is not the end. */
   readonly start: Int16Array;
   readonly pauseMs: number;
-  /** From the pause on to the end. */
+  /** Sound from the pause to the end. */
   readonly rest: Int16Array;
 }
 
@@ -84,15 +84,15 @@ const BACKCHANNELS = [
   'oh, wow',
 ];
 const VARIANTS = ['f3', 'm3', 'f4', 'm7'] as const;
-/** Words a minute. */
+/** Speeds in words a minute. */
 const SPEEDS = [130, 155, 185] as const;
 const PAUSES_MS = [350, 450, 550, 700, 900, 1_200, 1_600] as const;
-/** Louder is speech, of 32,768. */
+/** Least loudness of speech, of 32,768. */
 const LOUD = 80;
-/** Shorter gaps are consonants. */
+/** Shortest gap that counts, in milliseconds: shorter ones are consonants. */
 const SHORTEST_GAP_MS = 60;
 
-/** @returns 432 less those in which the voice makes no pause */
+/** @returns 432 turns less those in which the voice makes no pause */
 export async function spokenTurns(voice: Voice): Promise<readonly SpokenTurn[]> {
   const turns: SpokenTurn[] = [];
   for (const [language, sentences] of Object.entries(SENTENCES))
@@ -116,7 +116,7 @@ export async function spokenBackchannels(voice: Voice): Promise<readonly SpokenB
   return all;
 }
 
-/** With as much silence after it, and the noise of a quiet room. */
+/** Adds as much silence, and the noise of a quiet room. */
 export function withSilence(sound: Int16Array, ms: number): Int16Array<ArrayBuffer> {
   const samples = new Int16Array(sound.length + (SAMPLE_RATE * ms) / 1_000);
   samples.set(sound);

@@ -1,4 +1,4 @@
-/** What an answer gains when speech to text streams: the same questions to the same session, with rooms out of the way. */
+/** Measures what an answer gains when speech to text streams: the same questions to the same session, with rooms out of the way. */
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
 import type { VoicePart } from './part.ts';
 import { delays } from './provider-delays.ts';
@@ -11,7 +11,7 @@ const CONTENDERS = {
 
 export const stt: VoicePart = async ({ host, scale, progress }) => {
   const all: { readonly contender: keyof typeof CONTENDERS; readonly answers: Answers }[] = [];
-  // In turn, so that a slow minute of the machine is shared.
+  // Contenders take turns, so that they share a slow minute of the machine.
   for (let round = 0; round < 2; round += 1)
     for (const contender of Object.keys(CONTENDERS) as (keyof typeof CONTENDERS)[]) {
       progress(`${CONTENDERS[contender]}, ${scale.turns} questions`);

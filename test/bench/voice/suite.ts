@@ -38,7 +38,7 @@ export const run = benchmark<VoiceScale, VoiceHost, { readonly sources?: true }>
     soak: onServers(soak),
     traces: onServers(traces),
   },
-  // 25 minutes by themselves.
+  // This part takes 25 minutes by itself.
   onRequest: ['traces'],
   full,
   quick: { ...full, calls: [1, 3], turns: 2, joins: 2, interruptions: 2, traceRounds: 2, soak: 4 },

@@ -1,4 +1,4 @@
-/** What traces cost calls: the same calls at two voice roles in turn, one of which sends every span to a collector. */
+/** Measures what traces cost calls: the same calls at two voice roles in turn, one of which sends every span to a collector. */
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { treeCpuMs, untilAtRest } from '../harness/process-tree.ts';
 import { interleave } from '../harness/rounds.ts';
@@ -18,7 +18,7 @@ export const traces: VoicePart = async ({ host, scale, progress }) => {
   };
   try {
     const roleOf = { off: await voiceRole({}), on: await voiceRole({ collector: collector.url }) };
-    /** Processor time of one call, in milliseconds: from its dispatch to the last span that is sent. */
+    /** Measures the processor time of one call, in milliseconds: from its dispatch to the last span that is sent. */
     const measure = async (contender: keyof typeof roleOf, round: number): Promise<number> => {
       const role = roleOf[contender];
       await untilAtRest(role.pid);

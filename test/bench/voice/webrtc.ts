@@ -1,4 +1,4 @@
-/** Real calls: rooms, job processes, Postgres, recordings; what a call costs, and how soon a caller hears the first word. */
+/** Measures real calls, with rooms, job processes, Postgres and recordings: their cost, and how soon a caller hears the first word. */
 import { treeCpuMs, treeMemory, untilAtRest } from '../harness/process-tree.ts';
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';

@@ -1,4 +1,4 @@
-/** Events that have been waiting when the dispatcher starts: how fast it gets through them. */
+/** Measures how fast the dispatcher gets through events that have been waiting when it starts. */
 import { ProcessSampler, type ProcessUse } from '../harness/process-sampler.ts';
 import { median } from '../harness/stats.ts';
 import { figure } from '../harness/table.ts';
@@ -8,7 +8,7 @@ import type { WebhooksPart, WebhooksContext } from './part.ts';
 interface Turn {
   readonly deliveries: number;
   readonly duplicates: number;
-  /** From the first receipt to the last. */
+  /** Rate from the first receipt to the last. */
   readonly perSecond: number;
   readonly dispatcher: ProcessUse | undefined;
   readonly sink: ProcessUse | undefined;
@@ -36,7 +36,7 @@ async function turn({ host, scale }: WebhooksContext, subscriptions: number): Pr
     }
     const arrivals = await sink.arrivals();
     const times = arrivals.map(({ at }) => at);
-    // What comes a second time does not count.
+    // Second arrivals of a delivery don't count.
     const span = (times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / 1000;
     const deliveries = events * subscriptions;
     return {

@@ -1,4 +1,4 @@
-/** Every process is killed again and again while events are written: whether all arrive everywhere, and how many twice. */
+/** Kills every process again and again while events are written, and counts whether all arrive everywhere, and how many twice. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { roleComponent } from '../../../local-stack/components/role.ts';
@@ -13,9 +13,9 @@ import type { WebhooksHost, Site } from './host.ts';
 import type { WebhooksPart } from './part.ts';
 
 const subscriptions = 20;
-/** Of these, so many get everything; the others one workspace each. */
+/** Subscriptions that get everything; the others get one workspace each. */
 const ofAll = 4;
-/** Between two kills, in milliseconds: time to come back and to get to work. */
+/** Time between two kills, in milliseconds, to come back and to get to work. */
 const pauseMs = 2_500;
 const roles = ['dispatcher', 'worker', 'api'] as const;
 const victims = [...roles, 'temporal', 'postgres'] as const;
@@ -61,7 +61,7 @@ async function startRoles(host: WebhooksHost, site: Site): Promise<Roles> {
 
 interface Kill {
   readonly victim: Victim;
-  /** What the dispatcher had sent, or taken an answer of, and not yet written down; undefined where it could not be asked. */
+  /** Deliveries that the dispatcher had sent, or taken an answer of, and not yet written down; undefined where it could not be asked. */
   readonly onTheirWay: number | undefined;
 }
 

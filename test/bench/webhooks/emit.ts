@@ -1,4 +1,4 @@
-/** Two ways to write events: the command that users have, and a process that takes turns among workspaces. */
+/** Writes events in two ways: by the command that users have, and by a process that takes turns among workspaces. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ const mostOutput = 256 * 2 ** 20;
 export interface EmitterOptions {
   readonly databaseUrl: string;
   readonly org: string;
-  /** Take turns. */
+  /** These workspaces take turns. */
   readonly workspaces: readonly string[];
   readonly count: number;
   readonly perSecond: number;
@@ -26,7 +26,7 @@ export interface Emitted {
   readonly committedAt: number;
 }
 
-/** `parley events emit`, as its users run it. Its times are whole milliseconds. */
+/** Runs `parley events emit`, as its users do. Its times are whole milliseconds. */
 export async function emitByCommand(options: {
   readonly databaseUrl: string;
   readonly org: string;

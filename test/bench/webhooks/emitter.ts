@@ -1,7 +1,7 @@
 /**
- * Writes events as a process of its own, by the statement of the platform itself, each of the workspace whose turn it is; what
- * `parley events emit` does for one workspace. One line for each event once it is committed: its id, its workspace, when it was made,
- * when its commit was answered.
+ * Writes events as a process of its own, by the statement of the platform itself, each of the workspace whose turn it is; `parley events
+ * emit` does so for one workspace. It prints one line for each event once it is committed: its id, its workspace, when it was made, when
+ * its commit was answered.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -21,7 +21,7 @@ const write = async (index: number): Promise<void> => {
   try {
     await store.webhooks.insert(org, [event]);
   } catch (error) {
-    // Committed by a try whose answer was lost.
+    // An earlier try committed it, whose answer was lost.
     if (!(error instanceof StoreError) || error.kind !== 'conflict') throw error;
   }
   const committedAt = performance.timeOrigin + performance.now();

@@ -1,5 +1,5 @@
 /**
- * Servers for a run: an API server, Temporal, and a Postgres that waits for its disk as it does in production; a database and an
+ * Starts servers for a run: an API server, Temporal, and a Postgres that waits for its disk as it does in production; a database and an
  * organisation of its own for each part.
  */
 import { randomBytes } from 'node:crypto';
@@ -15,13 +15,13 @@ import { createDatabase, startRole, type BenchRole } from '../harness/role.ts';
 import { query } from '../../support/sql.ts';
 import { startSink, type SinkProcess } from './sink-process.ts';
 
-/** Where a part works. */
+/** A part works in this organisation and database. */
 export interface Site {
   readonly org: string;
   readonly databaseUrl: string;
-  /** What the roles run with. */
+  /** Environment of the roles. */
   readonly env: Readonly<Record<string, string>>;
-  /** Subscriptions that stand when this resolves, signed with a key of the organisation's. */
+  /** Creates subscriptions, which stand when this resolves, signed with a key of the organisation's. */
   subscribe(subscriptions: readonly SubscriptionOptions[]): Promise<void>;
   rows<R extends object>(sql: string): Promise<readonly R[]>;
   close(): Promise<void>;
@@ -38,12 +38,12 @@ export interface WebhooksHost {
   readonly sink: SinkProcess;
   /** Path of the kubeconfig with the permissions of the api role; those of a site are the dispatcher's. */
   readonly apiKubeconfig: string;
-  /** Process id of a server that this run has started. It comes back by itself when it is killed. */
+  /** Returns the process id of a server that this run has started. It comes back by itself when it is killed. */
   serverPid(server: 'postgres' | 'temporal'): number | undefined;
-  /** What Postgres has used with all its sessions, in milliseconds; NaN where that can't be seen. */
+  /** Returns what Postgres has used with all its sessions, in milliseconds; NaN where that can't be seen. */
   postgresCpuMs(): number;
   site(): Promise<Site>;
-  /** A dispatcher on the bundle, ready. */
+  /** Starts a dispatcher on the bundle, and returns when it is ready. */
   dispatcher(site: Site): Promise<BenchRole>;
   stop(): Promise<void>;
 }

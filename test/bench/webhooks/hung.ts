@@ -1,4 +1,4 @@
-/** One endpoint hangs, with a long queue behind it: what the healthy ones notice. */
+/** Measures what the healthy endpoints notice when one hangs, with a long queue behind it. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { emitByCommand, emitInTurns, type Emitted } from './emit.ts';
@@ -22,7 +22,7 @@ export const hung: WebhooksPart = async ({ host, scale, progress }) => {
   try {
     const workspaces = Array.from({ length: scale.healthy }, (_, index) => `w-${index}`);
     await site.subscribe([
-      // Holds on to what it is given for as long as that is allowed.
+      // This endpoint holds on to each request for as long as that is allowed.
       { name: hangs, url: sink.url('/hang'), workspace: hangs, spec: { requestTimeout: '30s' } },
       ...workspaces.map((workspace, index) => ({
         name: workspace,

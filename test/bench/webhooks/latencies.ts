@@ -1,13 +1,13 @@
-/** What emitted events and arrivals say together. */
+/** Computes latencies from emitted events and arrivals. */
 import { summarize, type Distribution } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
 import type { Emitted } from './emit.ts';
 import type { Arrival } from './sink-process.ts';
 
 export interface Latencies {
-  /** From when the commit of the event was answered, until the receiver had the request. */
+  /** Time from the answer to the event's commit until the receiver had the request. */
   readonly sinceCommit: Distribution;
-  /** From when the event was made, its commit included. */
+  /** Time since the event was made, its commit included. */
   readonly sinceMade: Distribution;
   readonly deliveries: number;
   readonly duplicates: number;

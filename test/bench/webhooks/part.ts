@@ -1,30 +1,30 @@
 import type { PartResult } from '../harness/suite.ts';
 import type { WebhooksHost } from './host.ts';
 
-/** How much work a run does. */
+/** Amounts of work in a run. */
 export interface WebhooksScale {
   /** Turns of each contender. */
   readonly rounds: number;
   /** Length of one turn at a steady rate. */
   readonly seconds: number;
-  /** How long a steady rate goes on before anything counts. */
+  /** Seconds of a steady rate before anything counts. */
   readonly warmUpSeconds: number;
   /** Deliveries that wait when the dispatcher starts. */
   readonly backlog: number;
   /** Events for the endpoint that hangs. */
   readonly hungBacklog: number;
-  /** Endpoints next to it. */
+  /** Number of healthy endpoints next to it. */
   readonly healthy: number;
   /** Events that are written while processes are killed. */
   readonly crashEvents: number;
-  /** How often each process is killed. */
+  /** Number of times that each process is killed. */
   readonly kills: number;
 }
 
 export interface WebhooksContext {
   readonly scale: WebhooksScale;
   readonly host: WebhooksHost;
-  /** One line of what is being done now. */
+  /** Prints one line about what is being done now. */
   readonly progress: (line: string) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Events at a steady rate, written by the command that users have: how long each takes to its receiver. */
+/** Measures events at a steady rate, written by the command that users have: how long each takes to its receiver. */
 import { ProcessSampler } from '../harness/process-sampler.ts';
 import { median } from '../harness/stats.ts';
 import { figure } from '../harness/table.ts';

@@ -1,4 +1,4 @@
-/** Starts the receiver and asks it what came. */
+/** Starts the receiver and asks it for what came. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 

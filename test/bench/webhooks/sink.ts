@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks as a process of its own: `node test/bench/webhooks/sink.ts`. Answers 200 to every POST and keeps when it came;
- * what comes to a path that begins with `/hang` is never answered. Says its port on standard output.
+ * Receives webhooks as a process of its own: `node test/bench/webhooks/sink.ts`. It answers 200 to every POST and keeps when it came; a
+ * request to a path that begins with `/hang` is never answered. Says its port on standard output.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

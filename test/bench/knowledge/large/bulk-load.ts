@@ -5,7 +5,7 @@ import { denseUnits, passageUnits } from '../../../../knowledge/vector-stores/ex
 import type { Collection } from '../../../../store/index.ts';
 import { metadataOf, vectorOf, wordsOf } from './synthetic.ts';
 
-/** Chunks whose entries share rows, and those that do so in the first of these segments. */
+/** Chunks whose entries share rows, and those that share them in the first of these segments. */
 const [SEGMENT, BLOCK] = [65_536, 1_024];
 export const CHUNKS_IN_DOCUMENT = 1_000;
 const ROWS_AT_ONCE = 2_000;
@@ -20,7 +20,7 @@ export interface BulkOptions {
 export interface Loaded {
   readonly documentIds: readonly string[];
   readonly loadMs: number;
-  /** Of the graph over vectors; undefined where there are none. */
+  /** Time to build the graph over vectors; undefined where there are none. */
   readonly graphMs: number | undefined;
 }
 
@@ -89,14 +89,14 @@ async function loadWith(client: Client, { collection, chunks, progress }: BulkOp
   if (graph === undefined) return { documentIds, loadMs, graphMs: undefined };
   progress(`building the graph of ${chunks} vectors`);
   const builtAt = performance.now();
-  // Beyond it a graph is built on disk, which takes many times as long.
+  // Beyond this memory a graph is built on disk, which takes many times as long.
   await client.query("SET maintenance_work_mem = '3GB'");
   await client.query(graph.index);
   await client.query(`VACUUM ANALYZE parley.${graph.table}`);
   return { documentIds, loadMs, graphMs: performance.now() - builtAt };
 }
 
-/** The table of the collection's graph as the store makes it, without the index, which is built over the rows at the end. */
+/** Creates the table of the collection's graph as the store does, without the index, which is built over the rows at the end. */
 async function emptyGraph(
   client: Client,
   { org, id, dimension }: Collection,
@@ -125,7 +125,7 @@ async function addDocuments(client: Client, { org, id }: Collection, chunks: num
   return rows.map((row) => row.id);
 }
 
-/** What filters can ask of a chunk, and the term that every chunk has. */
+/** Filters can ask this of a chunk; every chunk has the term. */
 interface FilterTerms {
   readonly number: number;
   readonly terms: readonly number[];
@@ -154,7 +154,7 @@ async function addChunks(
   return rows;
 }
 
-/** What goes into one row each: a block in the first segment, as many entries elsewhere. */
+/** Splits a list into rows: a block each in the first segment, as many entries elsewhere. */
 function partsOf(list: readonly number[], isFirst: boolean): readonly (readonly number[])[] {
   const parts: number[][] = [];
   for (const [index, entry] of list.entries()) {

@@ -1,4 +1,4 @@
-/** How long a search of a large knowledge base takes, and how many of the exact hits it finds. */
+/** Measures how long a search of a large knowledge base takes, and how many of the exact hits it finds. */
 import { collectionRef, createSearch } from '../../../../knowledge/search/create-search.ts';
 import type { Search } from '../../../../knowledge/search/search.ts';
 import { PgvectorStore } from '../../../../knowledge/vector-stores/pgvector/pgvector-store.ts';
@@ -15,10 +15,10 @@ import { FIELDS, metadataOf, VOCABULARY, vectorOf, wordsOf, type SyntheticField 
 
 const topK = 10;
 const QUESTIONS = 200;
-/** Comparing all vectors takes seconds where there are many. */
+/** Questions for which all vectors are compared: that takes seconds where there are many. */
 const EXACT_QUESTIONS = 40;
 const WARM_UPS = 20;
-/** Written by one request. */
+/** Records that one request writes. */
 const RECORDS_AT_ONCE = 500;
 
 const filters: readonly (SyntheticField | undefined)[] = [undefined, 'tenth', 'hundredth', 'thousandth'];
@@ -189,7 +189,7 @@ async function measure({
   };
 }
 
-/** @param asked with their vectors, which no model has to make; undefined for a search by words */
+/** @param asked questions with vectors, which no model has to make; undefined for a search by words */
 function searchOf(
   host: Pick<KnowledgeHost, 'store'>,
   vectors: VectorStore,
@@ -217,7 +217,7 @@ function recall({ hits }: Measured, exact: Measured | undefined): number | undef
   return found / all;
 }
 
-/** Through the front door, as an ingestion does. @returns milliseconds */
+/** Writes through the front door, as an ingestion does. @returns milliseconds */
 async function write(
   vectors: VectorStore,
   collection: Collection,

@@ -1,4 +1,4 @@
-/** Chunks of a large knowledge base, the same ones in every run: words as rare as in a language, vectors in clusters, three fields to filter by. */
+/** Makes the same chunks of a large knowledge base in every run: words as rare as in a language, vectors in clusters, three fields. */
 import { mulberry } from '../../../../platform/mulberry.ts';
 import { termsOf } from '../../../../knowledge/lexical/terms.ts';
 import { documentVector, type SparseVector } from '../../../../knowledge/lexical/vectors.ts';
@@ -20,7 +20,7 @@ const CHUNK_SPREAD = 0.6;
 
 const terms = new Map<number, readonly string[]>();
 
-/** The words of a chunk, by its number. */
+/** Returns the words of a chunk, by its number. */
 export function wordsOf(number: number): SparseVector {
   const random = mulberry(number + 1);
   const found: string[] = [];
@@ -33,10 +33,10 @@ export function wordsOf(number: number): SparseVector {
   return documentVector({ words: found, more: [], inQuestions: new Set() });
 }
 
-/** Which subject a chunk has: neighbours in number are of different ones, as in a knowledge base of many documents. */
+/** Returns the subject of a chunk: neighbours in number have different ones, as in a knowledge base of many documents. */
 const subjectOf = (number: number, chunks: number): number => number % Math.max(1, Math.ceil(chunks / IN_SUBJECT));
 
-/** The direction of a chunk; of a question about the same subject where `asked` is given. */
+/** Returns the direction of a chunk; of a question about the same subject where `asked` is given. */
 export function vectorOf(number: number, chunks: number, dimension: number, asked = 0): Float32Array {
   const vector = direction(number + 1 + asked * 2_000_000_000, dimension).map((value) => CHUNK_SPREAD * value);
   return add(vector, middleOf(subjectOf(number, chunks), dimension));
@@ -44,7 +44,7 @@ export function vectorOf(number: number, chunks: number, dimension: number, aske
 
 const middles = new Map<string, Float32Array>();
 
-/** The middle of a subject's chunks. */
+/** Returns the middle of a subject's chunks. */
 function middleOf(subject: number, dimension: number): Float32Array {
   const key = `${subject}/${dimension}`;
   let middle = middles.get(key);
@@ -56,13 +56,13 @@ function middleOf(subject: number, dimension: number): Float32Array {
 }
 
 export function metadataOf(number: number): Readonly<Record<SyntheticField, string>> {
-  // Not by subject: a filter then leaves some of each.
+  // Values don't depend on the subject: a filter then leaves some of each.
   const random = mulberry(-number - 1);
   const value = (field: SyntheticField): string => `${field}-${Math.floor(random() * FIELDS[field])}`;
   return { tenth: value('tenth'), hundredth: value('hundredth'), thousandth: value('thousandth') };
 }
 
-/** A direction by chance, of length 1. */
+/** Returns a random direction of length 1. */
 function direction(seed: number, dimension: number): Float32Array {
   const random = mulberry(seed);
   const vector = new Float32Array(dimension);
