@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { duration, freeValue, localRef, mapOf, mapTo, name, secretKeyRef, setOf, text } from '../../crds/schema.ts';
 import { validate } from '../validation/validate.ts';
 import { entries, items, milliseconds, reference, seconds, secret } from './conversions.ts';
-import { answerShape, createShape, updateShape } from './fields.ts';
+import { answerShape, createShape, readFields, updateShape } from './fields.ts';
 import { fieldsOf } from './fields-of.ts';
 import { schemaAt } from './rest-schema.ts';
+import { masked } from './secrets.ts';
 
 const spec = z.object({
   model: name(5).describe('Which one.'),
@@ -22,7 +23,7 @@ const spec = z.object({
   rows: mapOf(z.object({ name: name(4), about: text(6).optional() }), ['name'], 3).optional(),
   params: mapTo(z.object({ value: freeValue().optional() }), 2).optional(),
 });
-const { field, group } = fieldsOf(spec);
+const { answered, field, group } = fieldsOf(spec);
 const row = fieldsOf(schemaAt(spec, 'rows.*'));
 const param = fieldsOf(schemaAt(spec, 'params.*'));
 
@@ -72,6 +73,11 @@ describe('a field of the table', () => {
       key: { description: expect.stringContaining('Opens it. `"********"`') },
     });
     expect(properties).not.toHaveProperty('model_name.maxLength');
+  });
+
+  it('answers the null that it reads', () => {
+    const nobody = { user_id: answered(z.string().nullable(), () => null) };
+    expect(readFields(nobody, { spec: {} }, { secrets: masked })).toEqual({ user_id: null });
   });
 
   it('refuses in lists and maps what the resource refuses', () => {

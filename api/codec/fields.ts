@@ -193,7 +193,10 @@ function readGroup(each: Group, object: { readonly spec: unknown }, reading: Dec
 }
 
 function readField(each: Field, object: { readonly spec: unknown }, reading: Decoding): unknown {
-  if (each.read !== undefined) return each.read(object, reading) ?? each.empty;
+  if (each.read !== undefined) {
+    const value = each.read(object, reading);
+    return value === undefined ? each.empty : value;
+  }
   const stored = storedIn(object.spec, each);
   if (stored === undefined) return each.empty;
   return each.as === undefined ? stored : each.as.read(stored, reading);
