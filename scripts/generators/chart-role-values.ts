@@ -144,12 +144,6 @@ export const roleDefaults = group(
       loadBalancerIP: text('With LoadBalancer: its address, where the cloud still goes by this field.', ''),
       loadBalancerSourceRanges: texts('With LoadBalancer: networks that may call it; any where empty.', []),
     }),
-    serviceAccount: group('Who it is for the API server.', {
-      create: flag('Whether it is made; if not, `name` has to be there, and still gets its permissions.', true),
-      name: text('Its name; made from that of the release where empty.', ''),
-      annotations: labels('Annotations, e.g. of a cloud identity.', {}),
-      labels: labels('Labels, e.g. of a cloud identity.', {}),
-    }),
     networkPolicy: group('What is allowed in addition to the rules that the role needs.', {
       extraIngress: objects('More ingress rules.', []),
       extraEgress: objects('More egress rules.', []),
@@ -157,10 +151,19 @@ export const roleDefaults = group(
   },
 );
 
+/** Each role has one of its own: shared by all, it would have the permissions of all. */
+const serviceAccount = group('Who it is for the API server.', {
+  create: flag('Whether it is made; if not, `name` has to be there, and still gets its permissions.', true),
+  name: text('Its name; made from that of the release where empty.', ''),
+  annotations: labels('Annotations, e.g. of a cloud identity.', {}),
+  labels: labels('Labels, e.g. of a cloud identity.', {}),
+});
+
 function role({ about, resources, own = {} }: RoleDefaults): ValueGroup {
   return {
     ...group(about, {
       enabled: flag('Whether it runs here.', true),
+      serviceAccount,
       ...own,
       config: {
         ...object('Environment variables of this role alone, over those of `config`.', {}),
