@@ -33,7 +33,7 @@ it.each([
   ['down', 'kube/a.ts', 'platform/b.ts', true],
   ['up', 'platform/a.ts', 'kube/b.ts', false],
   ['past what a row names', 'calls/a.ts', 'platform/b.ts', false],
-  ['from deep inside a folder', 'voice/job/a.ts', 'calls/mcp/b.ts', true],
+  ['from deep inside a folder', 'voice/job/a.ts', 'calls/mcp-client/b.ts', true],
   ['to a folder without a row', 'kube/a.ts', 'cli/b.ts', false],
   ['within a folder', 'kube/a.ts', 'kube/watch/b.ts', true],
 ])('judges an import %s', (_, importer, imported, allowed) => {

@@ -11,7 +11,7 @@ import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
 import { AgentRedispatcher } from '../calls/agent-redispatcher.ts';
 import { OVERDUE_LIMITS, StaleCallSweeper } from '../calls/stale-call-sweeper.ts';
-import { ToolListRefresher } from '../calls/mcp/tool-list-refresher.ts';
+import { ToolListRefresher } from '../calls/mcp-client/tool-list-refresher.ts';
 import { createRooms } from '../calls/rooms.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import { INSTALLATION } from '../platform/egress/egress.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { selfSigned } from '../../platform/self-signed.ts';
+import { selfSigned } from './self-signed.ts';
 import { testFolder } from '../../test/support/folders.ts';
 import { ensureCredentials } from './credentials.ts';
 

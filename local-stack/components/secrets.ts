@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { selfSigned } from '../../platform/self-signed.ts';
+import { selfSigned } from './self-signed.ts';
 
 /** Paths of PEM files. */
 export interface KeyPair {

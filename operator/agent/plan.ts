@@ -18,7 +18,7 @@ import { budgetActions, planBudget, type BudgetAction, type BudgetView } from '.
 import { degradationOf } from './degradation.ts';
 import { gateOf, skippedTests, type EvidenceView, type Gate, type GateInput } from './gate.ts';
 import { planRelease, planSuspendedRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
-import type { Candidate } from './release.ts';
+import type { Candidate } from './decide-release.ts';
 import { compileRevision, functionsInRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
 /** The agent's state in Postgres. */

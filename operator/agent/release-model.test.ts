@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { applyChange, isSame, type ReleaseChange, type ReleaseState } from '../../store/releases/release-state.ts';
 import { hasAnyOf, type RevisionParts } from '../../store/releases/revision-parts.ts';
 import type { ReleaseFigures } from '../../store/index.ts';
-import { decideRelease, decideSuspended, releaseProblems, REPLACED_WITHIN_MS, type ReleaseFacts, type Target } from './release.ts';
+import { decideRelease, decideSuspended, releaseProblems, REPLACED_WITHIN_MS, type ReleaseFacts, type Target } from './decide-release.ts';
 
 const MINUTE = 60_000;
 const STEPS = 40;

@@ -6,7 +6,14 @@ import type { Notice } from '../runtime/reconciler.ts';
 import { conditionOf, timestamp, type ConditionStage, type PlannedCondition } from '../status/conditions.ts';
 import { reasons, type Problem, type Reason } from '../status/reasons.ts';
 import type { Gate } from './gate.ts';
-import { decideRelease, decideSuspended, releaseProblems, type Candidate, type ReleaseDecision, type ReleaseFacts } from './release.ts';
+import {
+  decideRelease,
+  decideSuspended,
+  releaseProblems,
+  type Candidate,
+  type ReleaseDecision,
+  type ReleaseFacts,
+} from './decide-release.ts';
 import type { CompiledRevision } from './revision.ts';
 
 /** The progress of a release, for an agent that serves. */

@@ -17,7 +17,7 @@ import { createEgress, type EgressOptions, type EgressRequest, type EgressRespon
 import { openEgress, type TestEgress } from '../../test/support/open-egress.ts';
 import { EgressError } from './egress-error.ts';
 import type { NameAnswer } from './name-resolver.ts';
-import { selfSigned } from '../self-signed.ts';
+import { selfSigned } from '../../local-stack/components/self-signed.ts';
 import { DnsServer } from '../../test/support/dns-server.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { OAuthTokens } from '../../calls/mcp/oauth-tokens.ts';
+import { OAuthTokens } from '../../calls/mcp-client/oauth-tokens.ts';
 import { ProviderKeyError } from '../../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
 import { builtinFunctionNames, callFunctionNames } from '../../crds/index.ts';

@@ -6,7 +6,7 @@ import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { OAuthTokens } from '../../calls/mcp/oauth-tokens.ts';
+import type { OAuthTokens } from '../../calls/mcp-client/oauth-tokens.ts';
 import type { ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';

@@ -3,7 +3,7 @@ import { createEgress, INSTALLATION } from '../../platform/egress/egress.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { parseSmtpServers } from '../../platform/config/smtp-servers.ts';
-import { OAuthTokens } from '../../calls/mcp/oauth-tokens.ts';
+import { OAuthTokens } from '../../calls/mcp-client/oauth-tokens.ts';
 import { createCalCom } from './calendar/cal-com.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import type { Mailer } from './mail/mailer.ts';

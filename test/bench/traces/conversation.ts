@@ -10,7 +10,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { openTracing } from '../../../platform/telemetry/open-tracing.ts';
 import { inSpan } from '../../../platform/telemetry/tracing.ts';
 import { ToolMocks } from '../../../voice/tools/tool-mocks.ts';
-import { OAuthTokens } from '../../../calls/mcp/oauth-tokens.ts';
+import { OAuthTokens } from '../../../calls/mcp-client/oauth-tokens.ts';
 
 const TURNS_OF_A_CONVERSATION = 20;
 const [baseURL = '', turns = '0'] = process.argv.slice(2);

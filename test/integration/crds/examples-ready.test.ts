@@ -9,7 +9,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviderKeyReader } from '../../../calls/provider-access/index.ts';
-import { ToolListRefresher } from '../../../calls/mcp/tool-list-refresher.ts';
+import { ToolListRefresher } from '../../../calls/mcp-client/tool-list-refresher.ts';
 import type { TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers } from '../../support/http-servers.ts';

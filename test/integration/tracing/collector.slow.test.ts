@@ -19,7 +19,7 @@ import { startOtlpReceiver, type OtlpReceiver } from '../../support/otlp-receive
 import { testGoProgram } from '../../support/programs.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { keptLines } from './roles.ts';
-import { OAuthTokens } from '../../../calls/mcp/oauth-tokens.ts';
+import { OAuthTokens } from '../../../calls/mcp-client/oauth-tokens.ts';
 
 let collector: ChildProcess;
 let behind: OtlpReceiver;

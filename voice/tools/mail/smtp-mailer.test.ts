@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { parseSmtpServers } from '../../../platform/config/smtp-servers.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { selfSigned } from '../../../platform/self-signed.ts';
+import { selfSigned } from '../../../local-stack/components/self-signed.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { Mail } from './mailer.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';

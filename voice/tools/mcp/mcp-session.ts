@@ -6,8 +6,8 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 
 import { untilAborted } from '../../../platform/aborted.ts';
 import type { ServerTool } from '../../../crds/mcp-tools.ts';
-import { connectMcp, type ConnectMcpOptions, type McpConnection, type McpRequestOptions } from '../../../calls/mcp/connect.ts';
-import { McpError } from '../../../calls/mcp/mcp-error.ts';
+import { connectMcp, type ConnectMcpOptions, type McpConnection, type McpRequestOptions } from '../../../calls/mcp-client/connect.ts';
+import { McpError } from '../../../calls/mcp-client/mcp-error.ts';
 
 export interface McpSessionOptions extends Omit<ConnectMcpOptions, 'signal'> {
   /** Aborts when the call is over: the session is closed as soon as no tool runs. */

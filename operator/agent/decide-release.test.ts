@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ReleaseFigures, ReleaseState } from '../../store/index.ts';
-import { decideRelease, decideSuspended, releaseProblems, REPLACED_WITHIN_MS, type ReleaseFacts, type Target } from './release.ts';
+import { decideRelease, decideSuspended, releaseProblems, REPLACED_WITHIN_MS, type ReleaseFacts, type Target } from './decide-release.ts';
 
 type RolledBack = ReleaseState['rolledBack'][number];
 
