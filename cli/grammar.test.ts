@@ -149,11 +149,11 @@ describe('completion', () => {
     const [organisations, ...others] = asked.map((url) => decodeURIComponent(url));
     expect(organisations).toMatch(/^\/api\/v1\/namespaces\?.*labelSelector=parley\.dev\/organization=true/);
     expect(others.map((url) => url.split('?')[0])).toEqual([
-      '/apis/parley.dev/v1alpha1/namespaces/globex/knowledgebases',
-      '/apis/parley.dev/v1alpha1/namespaces/globex/webhooksubscriptions',
+      '/apis/parley.dev/v1beta1/namespaces/globex/knowledgebases',
+      '/apis/parley.dev/v1beta1/namespaces/globex/webhooksubscriptions',
       ...Array.from({ length: 3 }, () => '/api/v1/namespaces'),
-      '/apis/parley.dev/v1alpha1/namespaces/globex/knowledgebases',
-      '/apis/parley.dev/v1alpha1/namespaces/globex/agenttests',
+      '/apis/parley.dev/v1beta1/namespaces/globex/knowledgebases',
+      '/apis/parley.dev/v1beta1/namespaces/globex/agenttests',
     ]);
   });
 

@@ -1,4 +1,4 @@
-/** The six kinds of `parley.dev/v1alpha1`. */
+/** The six kinds of `parley.dev/v1beta1`. */
 import { agentTestKind } from './agent-test.ts';
 import { agentKind } from './agent.ts';
 import { knowledgeBaseKind } from './knowledge-base.ts';

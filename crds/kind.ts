@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Condition, KubeObject, ResourceDescriptor } from '../kube/types.ts';
 
 export const GROUP = 'parley.dev';
-export const VERSION = 'v1alpha1';
+export const VERSION = 'v1beta1';
 export const API_VERSION = `${GROUP}/${VERSION}`;
 
 /** A column of `kubectl get`. `date` columns print an age. */
@@ -70,11 +70,14 @@ export const readyColumn: PrinterColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 };
 
-/** Says why it is or isn't ready, next to `Ready`. The first condition is `Ready`, or `Suspended` in its place. */
+/** Says why it is or isn't ready, next to `Ready`. */
 export const reasonColumn: PrinterColumn = {
   name: 'Reason',
   type: 'string',
-  jsonPath: '.status.conditions[0].reason',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
 };
+
+/** Shows, as for a CronJob, why `Ready` and `Reason` are empty: what is suspended has neither. */
+export const suspendColumn: PrinterColumn = { name: 'Suspend', type: 'boolean', jsonPath: '.spec.suspend' };
 
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };

@@ -74,8 +74,8 @@ export const freeValue = () => z.unknown().meta({ nullable: true, 'x-kubernetes-
 /** The least and the most of a {@link duration}: no keyword of its schema says them. */
 export const durationBounds = z.registry<{ readonly min: string; readonly max: string }>();
 
-/** Matches a duration as Go writes it. */
-export const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
+/** Matches a duration of the Gateway API (GEP-2257): up to four whole numbers of at most five digits, each with its unit. */
+export const DURATION = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/;
 
 /**
  * A duration as typed (`500ms`, `10s`, `1h30m`) between `min` and `max`; never normalised.
@@ -87,21 +87,38 @@ export const duration = (min: string, max: string) =>
     message: `must be between ${min} and ${max}`,
   });
 
+/** The least and the most of a {@link decimal}: no keyword of its schema says them. */
+export const decimalBounds = z.registry<{ readonly min: number; readonly max: number }>();
+
+const DECIMAL = /^-?[0-9]+(\.[0-9]+)?$/;
+
+/** A decimal number as text (`"0.7"`) between `min` and `max`: floats don't survive every client, nor do managers agree on them. */
+export const decimal = (min: number, max: number) =>
+  cel(z.string().max(32).regex(DECIMAL).register(decimalBounds, { min, max }), {
+    rule: `!self.matches(r'${DECIMAL.source}') || (double(self) >= ${min.toFixed(1)} && double(self) <= ${max.toFixed(1)})`,
+    message: `must be between ${min} and ${max}`,
+  });
+
 export const URL_FORM = /^https?:\/\/.+/;
 
 /** An http or https address. */
 export const url = () => z.string().max(2048).regex(URL_FORM);
 
+/** The name of an object: a DNS subdomain (RFC 1123), as the API server wants it. */
+export const objectName = () => name(253).regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+
 /** An object in the same namespace. */
-export const localRef = () => z.object({ name: name(253).describe('Its metadata.name, in the same namespace.') });
+export const localRef = () => z.object({ name: objectName().describe('Its metadata.name, in the same namespace.') });
 
 /** One key of a Secret or ConfigMap in the same namespace: half a reference means nothing. */
 const keyRef = (kind: string) =>
   atomic(
     z
       .object({
-        name: name(253).describe(`Name of the ${kind}, in the same namespace.`),
-        key: name(253).describe(`Key within the ${kind}.`),
+        name: objectName().describe(`Name of the ${kind}, in the same namespace.`),
+        key: name(253)
+          .regex(/^[-._a-zA-Z0-9]+$/)
+          .describe(`Key within the ${kind}.`),
       })
       .describe(`One key of a ${kind}.`),
   );
@@ -142,6 +159,29 @@ export function immutableChoice(fields: readonly string[], what: string): CelRul
     rule: fields.map((field) => `has(self.${field}) == has(oldSelf.${field})`).join(' && '),
     message: `${what} is immutable: delete the object and make a new one`,
   };
+}
+
+/**
+ * Builds the rules of a discriminated union (KEP-1027): `type` says which member is set.
+ *
+ * @param members the field of each type; a type that needs none is left out
+ * @param options.optional members that their type may do without
+ */
+export function unionOf(
+  members: Readonly<Record<string, string>>,
+  { discriminator = 'type', optional = [] }: { readonly discriminator?: string; readonly optional?: readonly string[] } = {},
+): readonly CelRule[] {
+  return Object.entries(members).map(([type, field]) =>
+    optional.includes(field)
+      ? {
+          rule: `!has(self.${field}) || self.${discriminator} == '${type}'`,
+          message: `${field} belongs to ${discriminator} ${type}: set the ${discriminator}, or remove ${field}`,
+        }
+      : {
+          rule: `has(self.${field}) == (self.${discriminator} == '${type}')`,
+          message: `set ${field} with ${discriminator} ${type}, and with no other ${discriminator}`,
+        },
+  );
 }
 
 /** Forbids to change or remove `field` once it is set. */

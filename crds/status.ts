@@ -27,7 +27,7 @@ export const commonStatus = {
     .min(-1)
     .optional()
     .describe('The metadata.generation that this status was computed from; -1 until the operator has seen the object.'),
-  conditions: mapOf(condition, ['type'], 16).optional().describe('Ready sums the others up.'),
+  conditions: mapOf(condition, ['type'], 32).optional().describe('Ready sums the others up.'),
   lastHandledReconcileAt: text(256)
     .optional()
     .describe('The value of the annotation parley.dev/reconcile-requested-at that was last acted upon.'),

@@ -69,7 +69,7 @@ const played = agentTestKind.spec.parse({
 
 const stored = (of: AgentTestSpec) =>
   ({
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'AgentTest',
     metadata: { name: 't', namespace: 'acme', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
     spec: of,

@@ -137,7 +137,7 @@ const lookupsAfter = (request: unknown, previous: AgentSpec) =>
   agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
 
 const storedAgent = (agentSpec: AgentSpec): Agent => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'Agent',
   metadata: { name: 'a', namespace: 'org' },
   spec: agentSpec,

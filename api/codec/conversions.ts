@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { millisecondsOf } from '../../crds/duration.ts';
-import { durationBounds, headerList, name as nonEmpty } from '../../crds/schema.ts';
+import { decimalBounds, durationBounds, headerList, name as nonEmpty } from '../../crds/schema.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { MASK } from '../http/caller.ts';
 import { trimmed } from '../validation/normalize.ts';
@@ -29,9 +29,13 @@ import { refId, type KeyRef } from './secrets.ts';
 const SECRET_LENGTH = 4096;
 const MASKED = '`"********"` unless the key names the permission `secrets:read`';
 
+/** Makes the schema of an id. That there is nothing of this name says more than that nothing can have it. */
+const idOf = (stored: z.ZodType<{ readonly name: string }>): z.ZodType<string> =>
+  without(bodySchema(propertyOf(stored, 'name')), 'string_format');
+
 /** Converts a reference to another resource to that resource's name. */
 export const reference: Conversion<{ readonly name: string }, string> = {
-  body: (stored) => bodySchema(propertyOf(stored, 'name')),
+  body: idOf,
   answer: () => z.string(),
   read: ({ name }) => name,
   write: (name) => ({ name }),
@@ -42,7 +46,7 @@ export const reference: Conversion<{ readonly name: string }, string> = {
 export const references: Conversion<readonly { readonly name: string }[], readonly string[]> = {
   body: (stored) =>
     withRule(
-      listLike(stored, bodySchema(propertyOf(itemOf(stored), 'name'))),
+      listLike(stored, idOf(itemOf(stored))),
       distinct('ids', (name) => name),
     ),
   answer: () => z.array(z.string()),
@@ -100,6 +104,24 @@ export const seconds: Conversion<string, number> = {
   write: (sent, { stored }) => durationOfSeconds(sent, stored),
   unit: 'In seconds.',
 };
+
+/** Converts a decimal number as text to a number. It stays as it was typed as long as it means the same. */
+export const number: Conversion<string, number> = {
+  body(stored) {
+    const bounds = decimalBounds.get(unwrapped(stored).inner);
+    if (bounds === undefined) throw new TypeError('the field of the resource is no decimal number');
+    return z.number().min(bounds.min).max(bounds.max);
+  },
+  answer: () => z.number(),
+  read: Number,
+  write: (sent, { stored }) => (stored !== undefined && Number(stored) === sent ? stored : decimalOf(sent)),
+};
+
+/** Writes a number without an exponent, which a decimal of a resource can't have. */
+function decimalOf(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(20).replace(/\.?0+$/, '') : text;
+}
 
 /** Keeps an empty list or map as it was written, because it means the same as an absent one. */
 export function unlessEmpty<T extends object>(value: T, stored: unknown): T | undefined {

@@ -2,32 +2,25 @@
 
 import { millisecondsOf } from '../../crds/duration.ts';
 
-/** Most characters of a duration in a resource. */
-const LONGEST = 32;
+export const secondsOf = (text: string): number => millisecondsOf(text) / 1000;
 
-/** Converts a single number with one unit without rounding twice, so that a duration reads as the number it was written as. */
-export function secondsOf(text: string): number {
-  const [, amount] = /^([0-9]+(?:\.[0-9]+)?)s$/.exec(text) ?? [];
-  return amount === undefined ? millisecondsOf(text) / 1000 : Number(amount);
-}
-
-/** Returns `previous` where it means the same, otherwise the shortest way to write the duration. */
+/** Returns `previous` where it means the same, otherwise the shortest way to write the duration, to the millisecond. */
 export function durationOfSeconds(seconds: number, previous?: string): string {
-  if (previous !== undefined && secondsOf(previous) === seconds) return previous;
-  const milliseconds = Math.round(seconds * 1000);
-  if (!Number.isInteger(seconds) && milliseconds < 1000 && milliseconds / 1000 === seconds) return `${milliseconds}ms`;
-  return `${decimal(seconds)}s`;
+  return previous !== undefined && secondsOf(previous) === seconds ? previous : durationOfMilliseconds(Math.round(seconds * 1000));
 }
+
+/** Most that one number of a duration may be. */
+const MOST = 99_999;
 
 /** Returns the shortest way to write whole milliseconds. */
 export function durationOfMilliseconds(milliseconds: number): string {
-  return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
-}
-
-/** Writes a number without an exponent, which a duration can't have, and with as many digits as a duration may have. */
-function decimal(value: number): string {
-  const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
-  const zeros = Number(exponent);
-  if (zeros === 0) return String(value);
-  return `0.${'0'.repeat(zeros - 1)}${whole}${fraction}`.slice(0, LONGEST - 1).replace(/\.?0+$/, '');
+  const seconds = Math.floor(milliseconds / 1000);
+  const rest = milliseconds % 1000;
+  if (rest === 0 && seconds <= MOST) return `${seconds}s`;
+  if (milliseconds <= MOST) return `${milliseconds}ms`;
+  const parts = { h: Math.floor(seconds / 3600), m: Math.floor(seconds / 60) % 60, s: seconds % 60, ms: rest };
+  return Object.entries(parts)
+    .filter(([, amount]) => amount > 0)
+    .map(([unit, amount]) => `${amount}${unit}`)
+    .join('');
 }

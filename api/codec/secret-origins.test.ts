@@ -267,7 +267,7 @@ const subscriptions: Kind<WebhookSubscriptionSpec> = {
   body: partial({ url, headers: nullable(headers), active: fc.boolean() }),
   encode(body, spec, secrets, found) {
     const sound = read(subscriptionUpdate, body);
-    const stored = { apiVersion: 'parley.dev/v1alpha1', kind: 'WebhookSubscription', metadata, spec };
+    const stored = { apiVersion: 'parley.dev/v1beta1', kind: 'WebhookSubscription', metadata, spec };
     return sound && subscriptionFromRest(sound, stored, { loc: ['body'], secrets, eventNames: new Set(), found });
   },
   sendings: ({ url: address, headers: list = [] }, valueOf) =>

@@ -18,7 +18,7 @@ const condition = (type: string, status: string, reason: string) => ({
 function anAgent(options: { ready?: readonly [string, string]; synced?: string; status?: object; metadata?: object } = {}): Stored<Agent> {
   const { ready = ['True', 'Available'], synced = 'RevisionServed', status, metadata } = options;
   return {
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'Agent',
     metadata: { namespace: 'acme', name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '', generation: 2, ...metadata },
     spec: {},

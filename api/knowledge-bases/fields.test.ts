@@ -17,7 +17,7 @@ const body = {
 
 const stored = (spec: unknown) =>
   ({
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'KnowledgeBase',
     metadata: { name: 'manuals', namespace: 'acme', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
     spec: knowledgeBaseKind.spec.parse(spec),

@@ -49,7 +49,7 @@ const spec = fc
   .map(({ common, variant }) => phoneNumberKind.spec.parse({ ...common, ...variant }));
 
 const storedNumber = (stored: PhoneNumberSpec): PhoneNumber => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'PhoneNumber',
   metadata: { name: 'p', namespace: 'org' },
   spec: stored,

@@ -107,7 +107,7 @@ const metadata = { name: 't', namespace: 'org', uid: 'u', resourceVersion: '1', 
 const state = { ready: true, reason: 'Available', message: '' };
 
 function toRest(stored: ToolSpec, secrets = masked): Readonly<Record<string, unknown>> {
-  return toolToRest({ apiVersion: 'parley.dev/v1alpha1', kind: 'Tool', metadata, spec: stored }, { secrets, state });
+  return toolToRest({ apiVersion: 'parley.dev/v1beta1', kind: 'Tool', metadata, spec: stored }, { secrets, state });
 }
 
 function updated(body: unknown, stored: ToolSpec, context: Encoding): unknown {

@@ -64,7 +64,7 @@ const spec = fc
   .map((each) => webhookSubscriptionKind.spec.parse(each));
 
 const subscription = (stored: WebhookSubscriptionSpec): Stored<WebhookSubscription> => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'WebhookSubscription',
   metadata: { name: 'w', namespace: 'org', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-21T09:00:00Z' },
   spec: stored,

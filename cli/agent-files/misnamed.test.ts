@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { misnamedAs } from './misnamed.ts';
 
 const metadata = { name: 'x' };
-const right = { apiVersion: 'parley.dev/v1alpha1', kind: 'AgentTest', metadata };
+const right = { apiVersion: 'parley.dev/v1beta1', kind: 'AgentTest', metadata };
 
 describe('a document that is meant for Parley', () => {
   it.each([
-    [{ apiVersion: 'parley.dev/v1' }, 'apiVersion', 'there is no AgentTest in "parley.dev/v1": write parley.dev/v1alpha1'],
-    [{ apiVersion: 'parley.io/v1alpha1' }, 'apiVersion', 'there is no AgentTest in "parley.io/v1alpha1": write parley.dev/v1alpha1'],
-    [{ apiVersion: 'parly.dev/v1alpha1' }, 'apiVersion', 'there is no AgentTest in "parly.dev/v1alpha1": write parley.dev/v1alpha1'],
-    [{ apiVersion: 'v1alpha1' }, 'apiVersion', 'there is no AgentTest in "v1alpha1": write parley.dev/v1alpha1'],
-    [{ apiVersion: 1 }, 'apiVersion', 'there is no AgentTest in 1: write parley.dev/v1alpha1'],
-    [{ apiVersion: undefined }, 'apiVersion', 'is required: write parley.dev/v1alpha1'],
+    [{ apiVersion: 'parley.dev/v1' }, 'apiVersion', 'there is no AgentTest in "parley.dev/v1": write parley.dev/v1beta1'],
+    [{ apiVersion: 'parley.io/v1alpha1' }, 'apiVersion', 'there is no AgentTest in "parley.io/v1alpha1": write parley.dev/v1beta1'],
+    [{ apiVersion: 'parly.dev/v1beta1' }, 'apiVersion', 'there is no AgentTest in "parly.dev/v1beta1": write parley.dev/v1beta1'],
+    [{ apiVersion: 'v1alpha1' }, 'apiVersion', 'there is no AgentTest in "v1alpha1": write parley.dev/v1beta1'],
+    [{ apiVersion: 1 }, 'apiVersion', 'there is no AgentTest in 1: write parley.dev/v1beta1'],
+    [{ apiVersion: undefined }, 'apiVersion', 'is required: write parley.dev/v1beta1'],
     [{ kind: 'Agenttest' }, 'kind', 'there is no kind "Agenttest": write AgentTest'],
     [{ kind: 'Test' }, 'kind', expect.stringContaining('write one of Agent, Tool')],
     [{ kind: true }, 'kind', expect.stringContaining('there is no kind true')],

@@ -9,7 +9,7 @@ const at = (time: string): number => Date.parse(`2026-03-10T${time}Z`);
 
 function daily(schedule: string | undefined = '0 6 * * *', createdAt = '2026-03-01T12:00:00Z'): AgentTest {
   return {
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'AgentTest',
     metadata: { name: 'hours', namespace: 'acme', uid: 'uid-hours', creationTimestamp: createdAt },
     spec: agentTestKind.spec.parse({ agentRefs: [{ name: 'receptionist' }], conversation: [{ user: 'Hello' }], schedule }),

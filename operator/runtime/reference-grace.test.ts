@@ -18,7 +18,7 @@ type Status = ReturnType<typeof commonFields> & { observedInputs?: string };
 /** An object that is reconciled again and again. */
 class Observed {
   object: Managed & { status?: Status } = {
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'Agent',
     metadata: { name: 'a', generation: 1 },
     spec: {},

@@ -8,7 +8,7 @@ import { conditionTypes } from './reasons.ts';
 import { accepted } from './stages.ts';
 
 const anObject = (requested: string): Managed => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'Agent',
   metadata: { name: 'a', annotations: { [wellKnown.reconcileRequestedAt]: requested } },
   spec: {},

@@ -165,7 +165,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
   });
   await check(`${MANY} objects within the memory limits`, async () => {
     const items = Array.from({ length: MANY }, (_, number) => ({
-      apiVersion: 'parley.dev/v1alpha1',
+      apiVersion: 'parley.dev/v1beta1',
       kind: 'Agent',
       metadata: { name: `many-${number}`, labels: { many: 'true' } },
       spec: {

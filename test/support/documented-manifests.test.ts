@@ -24,7 +24,7 @@ const rest: Readonly<Record<string, Block>> = {
 const blocks = pages.flatMap((page) => blocksOf(readFileSync(join(root, 'docs', page), 'utf8')).map((block) => ({ page, block })));
 
 const resources = blocks.flatMap(({ page, block: { apiVersion, kind, spec } }) =>
-  isObject(spec) && (apiVersion === undefined || apiVersion === 'parley.dev/v1alpha1') ? [{ page, kind, spec }] : [],
+  isObject(spec) && (apiVersion === undefined || apiVersion === 'parley.dev/v1beta1') ? [{ page, kind, spec }] : [],
 );
 
 describe('resources in the documents', () => {

@@ -6,7 +6,7 @@ const time = '2026-01-01T00:00:00Z';
 
 function agent(conditions: readonly { type: string; status: string; reason: string; message?: string }[], more: object = {}) {
   return {
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'Agent',
     metadata: { name: 'a', namespace: 'acme', generation: 2, creationTimestamp: time },
     status: { observedGeneration: 2, conditions: conditions.map((one) => ({ message: '', lastTransitionTime: time, ...one })) },

@@ -10,7 +10,7 @@ export interface BenchAgent extends KubeObject {
 
 export const agentDescriptor: ResourceDescriptor = {
   group: 'parley.dev',
-  version: 'v1alpha1',
+  version: 'v1beta1',
   kind: 'Agent',
   plural: 'agents',
   namespaced: true,

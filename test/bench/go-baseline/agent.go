@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var groupVersion = schema.GroupVersion{Group: "parley.dev", Version: "v1alpha1"}
+var groupVersion = schema.GroupVersion{Group: "parley.dev", Version: "v1beta1"}
 
 // Agent is as much of the resource as the loop reads. The spec stays raw: the
 // cache holds all of it, as a controller's would, but nothing decodes it, which

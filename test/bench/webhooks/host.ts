@@ -115,7 +115,7 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
             for (const { name: subscription, url: address, workspace, spec = {} } of subscriptions) {
               await client(webhookSubscriptionKind.descriptor).apply(
                 {
-                  apiVersion: 'parley.dev/v1alpha1',
+                  apiVersion: 'parley.dev/v1beta1',
                   kind: 'WebhookSubscription',
                   metadata: { namespace: name, name: subscription },
                   spec: {

@@ -49,7 +49,7 @@ describe('parley chat', () => {
       '',
     ]);
     expect(parse(await readFile(join(folder.path, 'tests/my order.yaml'), 'utf8'))).toEqual({
-      apiVersion: 'parley.dev/v1alpha1',
+      apiVersion: 'parley.dev/v1beta1',
       kind: 'AgentTest',
       metadata: { name: 'my-order' },
       spec: {

@@ -310,7 +310,7 @@ describe('what cannot be evaluated is an error with its place, and never passes'
     await folder.write('agents/receptionist.yaml', receptionist({ knowledgeBaseRef: { name: 'handbook' } }));
     await folder.write(
       'agents/handbook.yaml',
-      'apiVersion: parley.dev/v1alpha1\nkind: KnowledgeBase\nmetadata: {name: handbook}\nspec: {description: All}\n',
+      'apiVersion: parley.dev/v1beta1\nkind: KnowledgeBase\nmetadata: {name: handbook}\nspec: {description: All}\n',
     );
     const conversation = [{ user: 'When do you open?', expect: [{ answer: { contains: ['know'] } }] }];
     const returns = { results: [{ source: 'handbook', content: 'From nine.' }] };
@@ -346,7 +346,7 @@ describe('nothing is run, with exit code 2,', () => {
     ['for an agent that no test names', '', ['.', '--agent', 'gone'], /no test is left to run/],
     [
       'for an object that is there twice',
-      'apiVersion: parley.dev/v1alpha1\nkind: Agent\nmetadata: {name: receptionist}\n',
+      'apiVersion: parley.dev/v1beta1\nkind: Agent\nmetadata: {name: receptionist}\n',
       ['.'],
       /Agent default\/receptionist is also in agents\/receptionist\.yaml:4/,
     ],

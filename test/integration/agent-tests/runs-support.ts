@@ -83,7 +83,7 @@ export async function requestRun(
 ): Promise<TestRunRecord> {
   const requested = Object.entries(tests).map(([name, spec]) =>
     requestedTest({
-      apiVersion: 'parley.dev/v1alpha1',
+      apiVersion: 'parley.dev/v1beta1',
       kind: 'AgentTest',
       metadata: { name, namespace: organization, uid: `uid-${name}` },
       spec: agentTestKind.spec.parse({ agentRefs: [{ name: agentName }], ...spec }),

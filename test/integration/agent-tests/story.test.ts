@@ -54,7 +54,7 @@ const agentThatSays = (org: string, words: string, spec: object = {}): TestManif
   });
 
 const hoursTest = (org: string, spec: object = {}): TestManifest => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'AgentTest',
   metadata: { name: 'hours', namespace: org },
   spec: {

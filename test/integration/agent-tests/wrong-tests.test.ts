@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { aTestFolder, demandingReceptionist, shop } from './test-folder.ts';
 
-const HEAD = 'apiVersion: parley.dev/v1alpha1\nkind: AgentTest\nmetadata: {name: NAME}\n';
+const HEAD = 'apiVersion: parley.dev/v1beta1\nkind: AgentTest\nmetadata: {name: NAME}\n';
 const AGENT = '  agentRefs: [{name: receptionist}]\n';
 const DATA = '  dynamicData: {shop: Harbour Bikes}\n';
 const MOCK = '  tools: [{name: look_up_order, returns: {state: shipped}}]\n';
@@ -196,15 +196,15 @@ describe('a file that kubectl would refuse is not run:', () => {
   it.each([
     [
       'a version that there is not',
-      test(AGENT, ASK).replace('v1alpha1', 'v1'),
-      /:1: apiVersion: there is no AgentTest in "parley\.dev\/v1": write parley\.dev\/v1alpha1/,
+      test(AGENT, ASK).replace('v1beta1', 'v1'),
+      /:1: apiVersion: there is no AgentTest in "parley\.dev\/v1": write parley\.dev\/v1beta1/,
     ],
     [
       'a misspelt group',
       test(AGENT, ASK).replace('parley.dev', 'parly.dev'),
-      /:1: apiVersion: there is no AgentTest in "parly\.dev\/v1alpha1": write/,
+      /:1: apiVersion: there is no AgentTest in "parly\.dev\/v1beta1": write/,
     ],
-    ['no version', test(AGENT, ASK).replace(/^.*\n/, ''), /:1: apiVersion: is required: write parley\.dev\/v1alpha1/],
+    ['no version', test(AGENT, ASK).replace(/^.*\n/, ''), /:1: apiVersion: is required: write parley\.dev\/v1beta1/],
     ['a misspelt kind', test(AGENT, ASK).replace('AgentTest', 'Agenttest'), /:2: kind: there is no kind "Agenttest": write AgentTest/],
     ['no kind', test(AGENT, ASK).replace(/kind: .*\n/, ''), /: kind: is required: AgentTest/],
     ['no name', test(AGENT, ASK).replace('{name: NAME}', '{}'), /:3: metadata\.name: is required/],

@@ -12,7 +12,7 @@ beforeAll(async () => {
   for (const name of ['kb-1', 'kb']) {
     const metadata = { name, namespace: org.name };
     await kubectl(['apply', '-f', '-'], {
-      apiVersion: 'parley.dev/v1alpha1',
+      apiVersion: 'parley.dev/v1beta1',
       kind: 'KnowledgeBase',
       metadata,
       spec: { displayName: name },

@@ -292,7 +292,7 @@ describe('parley import', () => {
   it('does of every kind what its dry run said, over what is there, against others, and where nothing is', async () => {
     const { metadata } = await kubectlJson<Manifest>(['get', 'webhooksubscription', 'hook', `--namespace=${org.name}`]);
     // The Secret looks as the operator makes it: its owner reference says more than that of an import.
-    const owner = { apiVersion: 'parley.dev/v1alpha1', kind: 'WebhookSubscription', name: 'hook', uid: metadata.uid, controller: true };
+    const owner = { apiVersion: 'parley.dev/v1beta1', kind: 'WebhookSubscription', name: 'hook', uid: metadata.uid, controller: true };
     const secret = aSecret('webhooksubscription-hook', { signingKey: 'k' }, org.name);
     const generated = { ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } };
     await kubectl(['create', '--filename=-', '--field-manager=parley-operator'], generated);

@@ -258,7 +258,7 @@ describe('writes that a crash interrupted', () => {
     await kubectl(['create', '-f', '-'], staged('agent-never', 'never', ['llm-api-key-1']));
     const marks = stageMarks({ for: { kind: 'Agent', name: 'never' }, at: new Date().toISOString(), keys: [] });
     await kubectl(['create', '-f', '-'], {
-      apiVersion: 'parley.dev/v1alpha1',
+      apiVersion: 'parley.dev/v1beta1',
       kind: 'Tool',
       metadata: { name: 'tool-never', namespace: org.name, ...marks },
       spec: { agentRefs: [{ name: 'never' }], transferCall: { to: '+15550100' } },

@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 async function applyTest(name: string, spec: object): Promise<void> {
   await kubectl(['apply', '-f', '-'], {
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'AgentTest',
     metadata: { name, namespace: org.name },
     spec: { agentRefs: [{ name: 'receptionist' }], conversation: [{ user: 'Hello?' }], ...spec },

@@ -365,7 +365,7 @@ describe('what is written', () => {
     };
     /** Returns the API server's present resource version. */
     const listed = async (): Promise<string> => {
-      const list = await kubectl(['get', '--raw', '/apis/parley.dev/v1alpha1/webhooksubscriptions?limit=1']);
+      const list = await kubectl(['get', '--raw', '/apis/parley.dev/v1beta1/webhooksubscriptions?limit=1']);
       return (JSON.parse(list) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
     };
     const versionOf = async (kind: string, name: string): Promise<string> =>

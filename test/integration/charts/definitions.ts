@@ -72,7 +72,7 @@ export const otherDefinitions: readonly Schema[] = [
   ),
   definition(
     'keda.sh',
-    'v1alpha1',
+    'v1beta1',
     'ScaledObject',
     'scaledobjects',
     object(

@@ -42,7 +42,7 @@ const condition = (type: string, status: string, message = `${type} ${status}`) 
 
 describe("Argo CD's health", () => {
   const object = (kind: string, status: object | undefined, more: { readonly spec?: object; readonly metadata?: object } = {}): object => ({
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind,
     metadata: { name: 'one', generation: 3, ...more.metadata },
     spec: { ...more.spec },

@@ -32,7 +32,7 @@ describe('the definitions on a real API server', () => {
       expect(conditions).toMatchObject({ Established: 'True', NamesAccepted: 'True' });
       expect(conditions).not.toHaveProperty('NonStructuralSchema');
       expect(installed.status.acceptedNames).toEqual(crd.spec.names);
-      expect(installed.status.storedVersions).toEqual(['v1alpha1']);
+      expect(installed.status.storedVersions).toEqual(['v1beta1']);
     },
   );
 

@@ -10,7 +10,7 @@ import { samples } from './samples.ts';
 import { openCluster, type SchemaCluster, type StoredManifest } from './support.ts';
 
 const tool = (agents: readonly string[], rest: object): StoredManifest => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'Tool',
   metadata: { name: 'shared' },
   spec: { ...rest, agentRefs: agents.map((name) => ({ name })) },

@@ -17,7 +17,7 @@ const headers = [
 
 function sample(kind: string, name: string, spec: ManifestFields, status?: ManifestFields): StoredManifest {
   return {
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind,
     metadata: { name },
     spec,

@@ -20,7 +20,7 @@ export interface StoredManifest {
 }
 
 export const manifestOf = (kind: string, name: string, spec: ManifestFields): StoredManifest => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind,
   metadata: { name },
   spec,
@@ -63,7 +63,7 @@ export async function openCluster(prefix: string): Promise<SchemaCluster> {
   const { kubeconfig, kubectl } = await controlPlane();
   const namespace = await organizationNamespace(prefix);
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
-  const pathOf = (kind: string) => `/apis/parley.dev/v1alpha1/namespaces/${namespace}/${pluralOf(kind)}`;
+  const pathOf = (kind: string) => `/apis/parley.dev/v1beta1/namespaces/${namespace}/${pluralOf(kind)}`;
   const apply: SchemaCluster['apply'] = ({ kind, ...manifest }, { subresource, manager = 'schema-test', dryRun = false } = {}) =>
     transport.request<StoredManifest>({
       method: 'PATCH',

@@ -32,7 +32,7 @@ beforeAll(async () => {
     aWebhookSubscription('hook', org, { scope: { agentRefs: [{ name: 'reception' }] } }),
     aSecret('shop', { token: 'canary-of-the-shop' }, org),
   );
-  const regarding = { apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', name: 'reception', namespace: org };
+  const regarding = { apiVersion: 'parley.dev/v1beta1', kind: 'Agent', name: 'reception', namespace: org };
   await plugin.transport.request({
     method: 'POST',
     path: `/apis/events.k8s.io/v1/namespaces/${org}/events`,

@@ -123,7 +123,7 @@ beforeAll(async () => {
       note: `the provider said: invalid api_key: ${planted.event}, and refused ${planted.headerWord} at ${planted.webhookLetters}`,
       reportingController: 'parley.dev/operator',
       reportingInstance: 'x',
-      regarding: { apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', name: 'reception', namespace: org },
+      regarding: { apiVersion: 'parley.dev/v1beta1', kind: 'Agent', name: 'reception', namespace: org },
     },
   });
   const line = { level: 'info', time: '2026-01-01T00:00:00.000Z', role: 'operator' };

@@ -59,7 +59,7 @@ describe('kubectl parley status', () => {
     expect(good.stdout).toContain('everything that can be seen is ready');
     expect(good.stdout).toContain(`Namespace   ${org} (an organisation)`);
     expect(good.stdout).toMatch(/operator +1\/1 +1 +0\.1\.0 /);
-    expect(good.stdout).toMatch(/^Definitions 6 kinds, v1alpha1 as in \d/m);
+    expect(good.stdout).toMatch(/^Definitions 6 kinds, v1beta1 as in \d/m);
     expect(good.stdout).toMatch(/^agents: 1 ready, 0 not ready, 0 stalled$/m);
     expect(good.stdout).not.toContain('\u001B');
     expect(good.stdout.split('\n').length).toBeLessThan(40);

@@ -25,7 +25,7 @@ const writeFiles = (url: string): Promise<void> =>
     [
       anAgent('desk', 'acme'),
       {
-        apiVersion: 'parley.dev/v1alpha1',
+        apiVersion: 'parley.dev/v1beta1',
         kind: 'Tool',
         metadata: { name: 'shop', namespace: 'acme' },
         spec: { agentRefs: [{ name: 'desk' }], mcp: { url, include: ['echo'] } },

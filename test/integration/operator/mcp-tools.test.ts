@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 const aServer = (mcp: Readonly<Record<string, unknown>> = {}): TestManifest => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'Tool',
   metadata: { name: 'shop', namespace: org },
   spec: { agentRefs: [{ name: 'desk' }], mcp: { url: server.url, include: ['echo', 'structured'], ...mcp } },

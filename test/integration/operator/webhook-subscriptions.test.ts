@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 const subscription = (name: string, spec: object = {}) => ({
-  apiVersion: 'parley.dev/v1alpha1',
+  apiVersion: 'parley.dev/v1beta1',
   kind: 'WebhookSubscription',
   metadata: { namespace, name },
   spec: { url: 'https://hooks.example.com/', ...spec },
@@ -131,7 +131,7 @@ it('leaves to the dispatcher what belongs to it, and shows that a subscription w
   const say = (status: WebhookSubscription['status']) =>
     dispatcher.applyStatus(
       {
-        apiVersion: 'parley.dev/v1alpha1',
+        apiVersion: 'parley.dev/v1beta1',
         kind: 'WebhookSubscription',
         metadata: { namespace, name: 'disabled', uid: metadata.uid },
         status,

@@ -348,7 +348,7 @@ export class ModelOrganization {
     if (id === undefined) return;
     const { cluster, name } = this.#options;
     await eventually(() => expect(cluster.get('KnowledgeBase', name, id)).rejects.toThrow('not found'), 10);
-    await cluster.apply({ apiVersion: 'parley.dev/v1alpha1', kind: 'KnowledgeBase', metadata: { namespace: name, name: id }, spec: {} });
+    await cluster.apply({ apiVersion: 'parley.dev/v1beta1', kind: 'KnowledgeBase', metadata: { namespace: name, name: id }, spec: {} });
     await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(200), 10);
     this.#lostBases.delete(id);
     this.#bases.add(id);

@@ -31,7 +31,7 @@ async function anOrganization(finalizer: string): Promise<string> {
   const org = `left-${randomBytes(4).toString('hex')}`;
   await parley('org', 'create', org);
   const tool = {
-    apiVersion: 'parley.dev/v1alpha1',
+    apiVersion: 'parley.dev/v1beta1',
     kind: 'Tool',
     metadata: { name: 'held', namespace: org, finalizers: [finalizer] },
     spec: { transferCall: { to: '+15550100' } },

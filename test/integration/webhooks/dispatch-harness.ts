@@ -98,7 +98,7 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
       subscribe: (name, spec = {}, path = `/${name}`) =>
         client.apply(
           {
-            apiVersion: 'parley.dev/v1alpha1',
+            apiVersion: 'parley.dev/v1beta1',
             kind: 'WebhookSubscription',
             metadata: { namespace: org, name },
             spec: { url: sink.url(path), requestTimeout: '30s', retryPolicy: { strategy: 'None' }, ...spec },
