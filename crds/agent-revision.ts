@@ -10,7 +10,7 @@ export interface AgentRevisionConfig {
   readonly name: string;
   readonly displayName: string;
   /** The spec without what only steers the operator, or is of all revisions (the budget); the prompt stands apart. */
-  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef' | 'release' | 'budget'> & {
+  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef' | 'release' | 'budget' | 'deletionPolicy'> & {
     readonly llm: Omit<AgentSpec['llm'], 'systemPrompt' | 'systemPromptFrom'>;
   };
   /** The resolved text; `null` where the agent has none, or the ConfigMap is missing. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { finishReasons } from '../platform/finish-reasons.ts';
 import { chatModel } from './chat-model.ts';
-import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
 import { atomic, cel, duration, exactlyOneOf, freeObject, freeValue, list, localRef, mapOf, name, text } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
@@ -210,6 +210,7 @@ export const agentTestKind = defineKind('AgentTest', 'agenttests', {
     { name: 'Agents', type: 'string', jsonPath: '.status.testedAgents' },
     readyColumn,
     reasonColumn,
+    suspendColumn,
     { name: 'Required', type: 'boolean', jsonPath: '.spec.required' },
     { name: 'Result', type: 'string', jsonPath: '.status.lastRun.verdict' },
     { name: 'LastRun', type: 'date', jsonPath: '.status.lastRun.finishedAt' },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { apiKeySecretRef, chatModelFields, llmBaseURL, llmProvider, modelName, needsBaseURL } from './chat-model.ts';
 import { lookupMethods } from './http-method.ts';
-import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
 import { listed, speechProviders, temperatureProviders, ttsProviders } from './providers.ts';
 import {
   atomic,
@@ -20,7 +20,7 @@ import {
   text,
   url,
 } from './schema.ts';
-import { commonStatus, suspend, timestamp } from './status.ts';
+import { commonStatus, ORPHAN, suspend, timestamp } from './status.ts';
 
 /** Fallbacks that one part of a call may have; they are tried in order. */
 const MAX_FALLBACKS = 3;
@@ -338,6 +338,10 @@ const spec = z.object({
     .describe(
       'Once the calls of a day have cost it, new ones are refused until midnight, and calls under way go on. No limit where absent.',
     ),
+  deletionPolicy: z
+    .enum(['Delete', 'Orphan'])
+    .default('Delete')
+    .describe(`Delete: the object goes once its revisions are out of service. ${ORPHAN}`),
   release: atomic(release).optional().describe('How new revisions come into service. Calls that have begun keep theirs.'),
 });
 
@@ -374,6 +378,7 @@ export const agentKind = defineKind('Agent', 'agents', {
     displayNameColumn(),
     readyColumn,
     reasonColumn,
+    suspendColumn,
     { name: 'Language', type: 'string', jsonPath: '.spec.language' },
     { name: 'LLM', type: 'string', jsonPath: '.spec.llm.model' },
     { name: 'Voice', type: 'string', jsonPath: '.spec.textToSpeech.provider' },

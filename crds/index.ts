@@ -29,8 +29,6 @@ export const wellKnown = {
   reconcileRequestedAt: 'parley.dev/reconcile-requested-at',
   /** Annotation, value a reason: the required tests of the generation at which it is set are skipped. */
   skipTests: 'parley.dev/skip-tests',
-  /** Annotation, value `true`: give up releasing outside things and let the object go. */
-  forceRelease: 'parley.dev/force-release',
   /** Annotation: `created_by_user_id` of an object made over REST. */
   createdBy: 'parley.dev/created-by',
   /** Annotation: names the trace in which the facade wrote a generation; see `trace-annotation.ts`. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
 import { cel, configMapKeyRef, duration, exactlyOneOf, immutable, list, mapOf, name, text, textMap, url } from './schema.ts';
-import { commonStatus, suspend, timestamp } from './status.ts';
+import { commonStatus, deletionPolicies, ORPHAN, suspend, timestamp } from './status.ts';
 
 const source = cel(
   z.object({
@@ -48,7 +48,7 @@ const spec = cel(
       .prefault({ maxTokens: 400, overlapTokens: 50 })
       .describe('How documents are cut.'),
     sources: mapOf(source, ['name'], 64).optional().describe('Content kept with the configuration; other documents come over REST.'),
-    deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What happens to the documents and vectors.'),
+    deletionPolicy: z.enum(deletionPolicies).default('Retain').describe(`What happens to the documents and vectors. ${ORPHAN}`),
   }),
   { ...immutable('embedding'), message: 'embedding is immutable: vectors of two models cannot be mixed' },
 );
@@ -98,6 +98,7 @@ export const knowledgeBaseKind = defineKind('KnowledgeBase', 'knowledgebases', {
     displayNameColumn(),
     readyColumn,
     reasonColumn,
+    suspendColumn,
     { name: 'Documents', type: 'string', jsonPath: '.status.documents.progress' },
     { name: 'Failed', type: 'integer', jsonPath: '.status.documents.failed' },
     { name: 'Chunks', type: 'integer', jsonPath: '.status.chunks' },

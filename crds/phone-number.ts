@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
 import { atomic, cel, exactlyOneOf, immutable, immutableChoice, localRef, name, secretKeyRef, text } from './schema.ts';
-import { commonStatus, suspend } from './status.ts';
+import { commonStatus, deletionPolicies, ORPHAN, suspend } from './status.ts';
 
 /** The variants of a PhoneNumber, by the name of their field. */
 export const phoneNumberVariants = ['sip', 'native', 'carrier'] as const;
@@ -39,7 +39,7 @@ const spec = cel(
     )
       .optional()
       .describe('A number at a carrier, used with the account it belongs to.'),
-    deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What happens to the trunks at the media server.'),
+    deletionPolicy: z.enum(deletionPolicies).default('Retain').describe(`What happens to the trunks at the media server. ${ORPHAN}`),
   }),
   exactlyOneOf(phoneNumberVariants),
   immutableChoice(phoneNumberVariants, 'the variant of a phone number'),
@@ -61,6 +61,7 @@ export const phoneNumberKind = defineKind('PhoneNumber', 'phonenumbers', {
     displayNameColumn('friendlyName'),
     readyColumn,
     reasonColumn,
+    suspendColumn,
     { name: 'Number', type: 'string', jsonPath: '.spec.number' },
     { name: 'Provider', type: 'string', jsonPath: '.status.provider' },
     { name: 'Inbound', type: 'string', jsonPath: '.spec.inboundAgentRef.name' },

@@ -8,6 +8,12 @@ export const timestamp = () => z.iso.datetime().max(64);
 /** `spec.suspend`, the same in every kind. */
 export const suspend = z.boolean().optional().describe('Stop reconciling; deletion still works.');
 
+/** What becomes of the outside things of a deleted object that has some of its own. */
+export const deletionPolicies = ['Retain', 'Delete', 'Orphan'] as const;
+
+/** Says of a deletion what every kind with a finalizer has in common. */
+export const ORPHAN = 'Orphan: the object goes at once, and what cannot be released just now stays behind.';
+
 /** `metav1.Condition` with the bounds of its Go type. */
 const condition = z.object({
   type: name(316).describe(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { toolMethods } from './http-method.ts';
-import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
 import {
   atomic,
   cel,
@@ -231,6 +231,7 @@ export const toolKind = defineKind('Tool', 'tools', {
     { name: 'Function', type: 'string', jsonPath: '.status.functionName' },
     readyColumn,
     reasonColumn,
+    suspendColumn,
     { name: 'Type', type: 'string', jsonPath: '.status.type' },
     { name: 'Agents', type: 'string', jsonPath: '.status.attachedTo' },
     ageColumn,

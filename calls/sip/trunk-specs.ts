@@ -8,6 +8,7 @@ import {
   SIPOutboundTrunkInfo,
 } from 'livekit-server-sdk';
 
+import { deletionPolicies } from '../../crds/status.ts';
 import { agentDispatch } from '../room-options.ts';
 import { INBOUND_DISPATCH_METADATA, INBOUND_ROOM_PREFIX } from '../names.ts';
 
@@ -17,7 +18,7 @@ export interface Ownership {
   readonly uid: string;
   readonly number: string;
   /** Policy of the PhoneNumber: it decides whether a trunk is removed that nobody could remove when the object went. */
-  readonly deletionPolicy: 'Retain' | 'Delete';
+  readonly deletionPolicy: (typeof deletionPolicies)[number];
 }
 
 interface Login {
@@ -95,7 +96,7 @@ export function ownerOf(metadata: string): Ownership | undefined {
   try {
     const { 'parley.dev/phone-number': uid, number, deletionPolicy } = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
     if (typeof uid !== 'string' || typeof number !== 'string') return undefined;
-    return { uid, number, deletionPolicy: deletionPolicy === 'Delete' ? 'Delete' : 'Retain' };
+    return { uid, number, deletionPolicy: deletionPolicies.find((policy) => policy === deletionPolicy) ?? 'Retain' };
   } catch {
     return undefined;
   }

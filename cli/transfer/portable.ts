@@ -30,7 +30,6 @@ export const MANAGER_ANNOTATION = 'parley.dev/field-manager';
 const passing = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'parley.dev/reconcile-requested-at',
-  'parley.dev/force-release',
   'parley.dev/skip-tests',
   'parley.dev/stage',
   'parley.dev/staged',

@@ -246,11 +246,8 @@ describe('putting a revision into service', () => {
   });
 });
 
-const deleting = (secondsAgo: number, annotations: Readonly<Record<string, string>> = {}): Agent =>
-  agentWith(
-    {},
-    { finalizers: ['parley.dev/finalizer'], annotations, deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() },
-  );
+const deleting = (secondsAgo: number, spec: object = {}): Agent =>
+  agentWith(spec, { finalizers: ['parley.dev/finalizer'], deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() });
 
 it.each([
   ['cartesia', 1, 'the spec is consistent; spec.textToSpeech.temperature has no effect with cartesia'],
@@ -374,7 +371,7 @@ describe('deletion', () => {
 
   it.each([
     ['the time is up', deleting(61)],
-    ['forced to', deleting(1, { 'parley.dev/force-release': 'true' })],
+    ['its policy is Orphan', deleting(1, { deletionPolicy: 'Orphan' })],
   ])('lets go when %s, and says what stays behind', (_when, agent) => {
     const result = plan(agent, {}, unavailable);
     expect(result.actions.map(({ type }) => type)).toEqual(['dropFinalizer']);

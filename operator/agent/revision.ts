@@ -71,7 +71,8 @@ function oncePerSpec<Owner extends { readonly spec: object }, Part extends objec
 }
 
 const revisionAgent = oncePerSpec(({ spec }: Pick<Agent, 'spec'>): AgentRevisionConfig['agent'] => {
-  const { suspend: _suspend, displayName: _displayName, knowledgeBaseRef: _base, release: _release, budget: _budget, llm, ...rest } = spec;
+  const { suspend: _suspend, displayName: _displayName, deletionPolicy: _policy, knowledgeBaseRef: _base, ...others } = spec;
+  const { release: _release, budget: _budget, llm, ...rest } = others;
   const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
   return {
     ...rest,

@@ -390,12 +390,13 @@ describe('a website', () => {
 });
 
 describe('deletion', () => {
-  const deleting = (spec: object, secondsAgo: number, annotations: Readonly<Record<string, string>> = {}): KnowledgeBase =>
-    baseWith(spec, { annotations, deletionTimestamp: new Date(now - secondsAgo * 1_000).toISOString() });
+  const deleting = (spec: object, secondsAgo: number): KnowledgeBase =>
+    baseWith(spec, { deletionTimestamp: new Date(now - secondsAgo * 1_000).toISOString() });
 
   it.each([
     ['Delete', 'deleteCollection'],
     ['Retain', 'releaseCollection'],
+    ['Orphan', 'releaseCollection'],
   ])('with the policy %s', (deletionPolicy, action) => {
     expect(types(plan(deleting({ deletionPolicy }, 0)).actions)).toEqual([action, 'dropFinalizer']);
     expect(types(plan(deleting({ deletionPolicy, suspend: true }, 0)).actions)).toEqual([action, 'dropFinalizer']);
@@ -410,7 +411,7 @@ describe('deletion', () => {
 
   it.each([
     ['the time is up', deleting({}, 61)],
-    ['forced to', deleting({}, 1, { 'parley.dev/force-release': 'true' })],
+    ['its policy is Orphan', deleting({ deletionPolicy: 'Orphan' }, 1)],
   ])('lets go when %s, and says what stays behind', (_when, base) => {
     const result = plan(base, unavailable);
     expect(types(result.actions)).toEqual(['dropFinalizer']);

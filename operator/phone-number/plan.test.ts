@@ -104,17 +104,16 @@ describe('deletion', () => {
   ] as const;
 
   interface Deletion {
-    readonly policy: 'Retain' | 'Delete';
+    readonly policy: 'Retain' | 'Delete' | 'Orphan';
     readonly route?: RouteView;
     /** Absent where no media server is configured. */
     readonly sip?: SipView;
     readonly secondsAgo?: number;
-    readonly annotations?: Readonly<Record<string, string>>;
   }
 
-  function deletion({ policy, route = { state: 'known' }, sip, secondsAgo = 20, annotations = {} }: Deletion): PhoneNumberPlan {
+  function deletion({ policy, route = { state: 'known' }, sip, secondsAgo = 20 }: Deletion): PhoneNumberPlan {
     const deletionTimestamp = new Date(now - secondsAgo * 1_000).toISOString();
-    const metadata = { finalizers: ['parley.dev/finalizer'], deletionTimestamp, annotations };
+    const metadata = { finalizers: ['parley.dev/finalizer'], deletionTimestamp };
     const spec = { number: '+15550100', sip: {}, deletionPolicy: policy };
     const telephony: Telephony | undefined = sip && {
       sip,
@@ -141,6 +140,8 @@ describe('deletion', () => {
   it.each([
     ['Retain', undefined, ['removeRoute', 'dropFinalizer']],
     ['Retain', known, ['removeRoute', 'dropFinalizer']],
+    ['Orphan', known, ['removeRoute', 'dropFinalizer']],
+    ['Orphan', { state: 'unavailable', why: 'it cannot be reached', login: false }, ['removeRoute', 'dropFinalizer']],
     ['Delete', known, ['removeRoute', 'remove', 'dropFinalizer']],
   ] as const)('with the policy %s at %j: %j', (policy, sip, actions) => {
     expect(types(deletion({ policy, ...(sip && { sip }) }))).toEqual(actions);
@@ -169,10 +170,10 @@ describe('deletion', () => {
   });
 
   it.each([
-    ['the time is up', { secondsAgo: 61 }],
-    ['forced to', { annotations: { 'parley.dev/force-release': 'true' } }],
-  ])('lets go when %s, and says what stays behind', (_when, more) => {
-    const plan = deletion({ policy: 'Retain', route: outage, ...more });
+    ['the time is up', { policy: 'Retain', secondsAgo: 61 }],
+    ['its policy is Orphan', { policy: 'Orphan' }],
+  ] as const)('lets go when %s, and says what stays behind', (_when, policy) => {
+    const plan = deletion({ route: outage, ...policy });
     expect(types(plan)).toEqual(['dropFinalizer']);
     expect(plan.notices).toMatchObject([
       { type: 'Warning', reason: 'Retained', message: expect.stringContaining('Postgres does not answer') },

@@ -350,7 +350,7 @@ function unusableTermination({ spec }: PhoneNumber, { addresses }: ClusterSnapsh
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.sip.terminationURI: ${message}` }];
 }
 
-/** Removes the route, and the trunks unless the policy retains them. */
+/** Removes the route, and with the policy Delete the trunks. */
 function planDeletion(phoneNumber: PhoneNumber, { telephony, route, now, deletionGraceMs }: PhoneNumberPlanOptions): PhoneNumberPlan {
   if (!hasFinalizer(phoneNumber)) return { actions: [] };
   const heldUp = (cause: Problem, blocked: string, left: string): PhoneNumberPlan =>
@@ -361,7 +361,7 @@ function planDeletion(phoneNumber: PhoneNumber, { telephony, route, now, deletio
       'its route cannot be removed',
       'its route left in Postgres, and its trunks as they are',
     );
-  const keeps = phoneNumber.spec.deletionPolicy === 'Retain';
+  const keeps = phoneNumber.spec.deletionPolicy !== 'Delete';
   const unreached = (cause: Problem): PhoneNumberPlan =>
     heldUp(cause, 'its trunks cannot be removed', 'its trunks left at the media server until the operator reaches that');
   if (!keeps && telephony === undefined) return unreached({ reason: 'MediaServerNotConfigured', message: 'no media server is configured' });

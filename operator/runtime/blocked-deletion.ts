@@ -1,4 +1,4 @@
-import { wellKnown, type CommonStatus } from '../../crds/index.ts';
+import type { CommonStatus } from '../../crds/index.ts';
 import type { Managed } from '../status/common.ts';
 import { timestamp, toConditions } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -17,28 +17,28 @@ export interface BlockedDeletion {
   readonly left: string;
 }
 
-/** Plans a deletion without Postgres or the media server: the object is released after a bounded time, or at once where its annotation says so. */
+/** Plans a deletion without Postgres or the media server: the object is released after a bounded time, or at once where its policy says so. */
 export function planBlockedDeletion<S extends CommonStatus>(
-  object: Managed & { readonly status?: S },
+  object: Managed & { readonly spec: { readonly deletionPolicy: string }; readonly status?: S },
   { now, deletionGraceMs, cause, blocked, left }: BlockedDeletion,
 ): Plan<FinalizerAction, S> {
   const why = cause.message;
   const leftMs = Date.parse(object.metadata.deletionTimestamp ?? '') + deletionGraceMs - now;
-  const forced = object.metadata.annotations?.[wellKnown.forceRelease] === 'true';
-  if (forced || leftMs <= 0) {
+  const orphaned = object.spec.deletionPolicy === 'Orphan';
+  if (orphaned || leftMs <= 0) {
     return {
       actions: [{ type: 'dropFinalizer' }],
       notices: [
         {
           type: 'Warning',
           reason: 'Retained',
-          message: `released ${forced ? `because of the annotation ${wellKnown.forceRelease}` : 'after the grace period'}, with ${left}: ${why}`,
+          message: `released ${orphaned ? 'because spec.deletionPolicy is Orphan' : 'after the grace period'}, with ${left}: ${why}`,
         },
       ],
     };
   }
   const generation = object.metadata.generation ?? 0;
-  const message = `${blocked}: ${why}; the operator releases the object at ${timestamp(now + leftMs)} in any case, or at once with the annotation ${wellKnown.forceRelease}=true`;
+  const message = `${blocked}: ${why}; the operator releases the object at ${timestamp(now + leftMs)} in any case, or at once if you set spec.deletionPolicy: Orphan`;
   return {
     actions: [],
     requeueAfterMs: leftMs,

@@ -64,7 +64,7 @@ ${Object.entries(sections)
 ## Deletion
 
 The finalizer \`parley.dev/finalizer\` holds an Agent until its revisions are taken out of service in Postgres, a KnowledgeBase until its collection is deleted or released there, and a PhoneNumber until its route is removed from Postgres and, with \`deletionPolicy: Delete\`, its trunks from the media server.
-If Postgres or the media server can't be used, \`Ready\` says so with the reason \`Deleting\`, and the object is let go after \`PARLEY_DELETION_GRACE_MS\` (15 minutes unless set), or at once with the annotation \`parley.dev/force-release=true\`; an Event with the reason \`Retained\` says what stayed behind.
+If Postgres or the media server can't be used, \`Ready\` says so with the reason \`Deleting\`, and the object is let go after \`PARLEY_DELETION_GRACE_MS\` (15 minutes unless set), or at once with \`spec.deletionPolicy: Orphan\`; an Event with the reason \`Retained\` says what stayed behind.
 The other kinds are deleted at once.
 
 ## Events

@@ -19,7 +19,6 @@ const knownAnnotations: ReadonlySet<string> = new Set([
   'meta.helm.sh/release-name',
   'meta.helm.sh/release-namespace',
   'parley.dev/reconcile-requested-at',
-  'parley.dev/force-release',
 ]);
 const KNOWN_LABELS =
   /^(app\.kubernetes\.io\/.*|helm\.sh\/chart|kubernetes\.io\/.*|parley\.dev\/.*|pod-template-hash|batch\.kubernetes\.io\/.*|job-name|controller-uid|name|owner|status|version|modifiedAt)$/;

@@ -15,6 +15,7 @@ const agentStored: ManifestFields = {
   call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration: '30m', voicemailDetectionTimeout: '90s' },
   recording: { enabled: true },
   speech: { normalization: {} },
+  deletionPolicy: 'Delete',
 };
 
 const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])[] = [

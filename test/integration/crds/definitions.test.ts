@@ -56,12 +56,12 @@ describe('the definitions on a real API server', () => {
   });
 
   it.each([
-    ['Agent', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'LANGUAGE', 'LLM', 'VOICE', 'TOOLS', 'AGE']],
-    ['Tool', ['NAME', 'FUNCTION', 'READY', 'REASON', 'TYPE', 'AGENTS', 'AGE']],
-    ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'NUMBER', 'PROVIDER', 'INBOUND', 'OUTBOUND', 'AGE']],
-    ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'DOCUMENTS', 'FAILED', 'CHUNKS', 'MODEL', 'AGE']],
+    ['Agent', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'LANGUAGE', 'LLM', 'VOICE', 'TOOLS', 'AGE']],
+    ['Tool', ['NAME', 'FUNCTION', 'READY', 'REASON', 'SUSPEND', 'TYPE', 'AGENTS', 'AGE']],
+    ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'NUMBER', 'PROVIDER', 'INBOUND', 'OUTBOUND', 'AGE']],
+    ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'DOCUMENTS', 'FAILED', 'CHUNKS', 'MODEL', 'AGE']],
     ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
-    ['AgentTest', ['NAME', 'AGENTS', 'READY', 'REASON', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
+    ['AgentTest', ['NAME', 'AGENTS', 'READY', 'REASON', 'SUSPEND', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
   ])('%s prints the columns %j', async (kind, columns) => {
     const [head = ''] = (await cluster.kubectl(['get', pluralOf(kind)])).split('\n');
     expect(head.trim().split(/\s+/)).toEqual(columns);

@@ -114,6 +114,7 @@ const agent: ManifestFields = {
     { name: 'score', type: 'number' },
   ],
   budget: { daily: '25.00', currency: 'EUR' },
+  deletionPolicy: 'Orphan',
   release: {
     pin: 'ab12cd34',
     canary: {

@@ -394,7 +394,7 @@ describe('while Postgres is unavailable', () => {
     postgres.cut();
     await cluster.remove('KnowledgeBase', org, 'faq');
     const held = await cluster.until('KnowledgeBase', org, 'faq', (object) => condition(object, 'Ready')?.reason === 'Deleting');
-    expect(condition(held, 'Ready')?.message).toContain('parley.dev/force-release=true');
+    expect(condition(held, 'Ready')?.message).toContain('set spec.deletionPolicy: Orphan');
     await untilGone(org);
     postgres.restore();
     await cluster.apply(aKnowledgeBase('faq', org));

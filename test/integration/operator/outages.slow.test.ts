@@ -89,26 +89,26 @@ describe('while Postgres is unavailable', () => {
     expect((await cluster.get('Agent', org, 'reception')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  it('holds a deleted agent for a bounded time, or until its release is forced', async () => {
+  it('holds a deleted agent for a bounded time, or until its policy is Orphan', async () => {
     operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_LOG_LEVEL: 'error' } });
     const org = await cluster.organization();
-    await cluster.apply(anAgent('orderly', org), anAgent('forced', org));
-    await Promise.all([cluster.ready('Agent', org, 'orderly'), cluster.ready('Agent', org, 'forced')]);
+    await cluster.apply(anAgent('orderly', org), anAgent('orphan', org));
+    await Promise.all([cluster.ready('Agent', org, 'orderly'), cluster.ready('Agent', org, 'orphan')]);
     await cluster.remove('Agent', org, 'orderly');
     await expect.poll(stateOf('Agent', org, 'orderly')).toBe('gone');
     expect(await cluster.store.agentRevisions.servingByName({ org, agentName: 'orderly' })).toBeUndefined();
 
     postgres.cut();
-    await cluster.remove('Agent', org, 'forced');
-    const held = await cluster.until('Agent', org, 'forced', (object) => condition(object, 'Ready')?.reason === 'Deleting');
-    expect(condition(held, 'Ready')?.message).toContain('parley.dev/force-release=true');
+    await cluster.remove('Agent', org, 'orphan');
+    const held = await cluster.until('Agent', org, 'orphan', (object) => condition(object, 'Ready')?.reason === 'Deleting');
+    expect(condition(held, 'Ready')?.message).toContain('set spec.deletionPolicy: Orphan');
     await cluster.client('Agent').apply({
       apiVersion: held.apiVersion,
       kind: held.kind,
-      metadata: { name: 'forced', namespace: org, uid: held.metadata.uid, annotations: { 'parley.dev/force-release': 'true' } },
-      spec: anAgent('forced', org).spec ?? {},
+      metadata: { name: 'orphan', namespace: org, uid: held.metadata.uid },
+      spec: { ...anAgent('orphan', org).spec, deletionPolicy: 'Orphan' },
     });
-    await expect.poll(stateOf('Agent', org, 'forced')).toBe('gone');
+    await expect.poll(stateOf('Agent', org, 'orphan')).toBe('gone');
     const reasonsTold = async (): Promise<readonly unknown[]> =>
       (await cluster.client<never>('Event').list({ namespace: org })).items.map((event) => (event as { readonly reason?: string }).reason);
     await eventually(async () => expect(await reasonsTold()).toContain('Retained'));

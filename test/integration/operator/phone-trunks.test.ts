@@ -233,14 +233,7 @@ describe('a number with a trunk of its own', () => {
   it('goes when the media server is back, where its object went meanwhile and would have taken it along', async () => {
     const [gone, retained, foreign] = [fresh(), fresh(), fresh()];
     const answers = { sip: {}, inboundAgentRef: { name: 'answers' } };
-    const released = (manifest: KubeObject) => ({
-      ...manifest,
-      metadata: { ...manifest.metadata, annotations: { 'parley.dev/force-release': 'true' } },
-    });
-    await cluster.apply(
-      released(aNumber('gone', gone, answers)),
-      released(aNumber('retained', retained, { ...answers, deletionPolicy: 'Retain' })),
-    );
+    await cluster.apply(aNumber('gone', gone, answers), aNumber('retained', retained, { ...answers, deletionPolicy: 'Orphan' }));
     await Promise.all([connected('gone'), connected('retained')]);
     // The trunk is another installation's that shares the media server.
     const metadata = JSON.stringify({ 'parley.dev/phone-number': 'theirs', number: foreign, deletionPolicy: 'Delete' });
@@ -248,8 +241,11 @@ describe('a number with a trunk of its own', () => {
 
     await operator.stop();
     operator = await cluster.operator({ env: telephony({ ...media, url: 'ws://127.0.0.1:9' }) });
+    for (const name of ['gone', 'retained']) await cluster.remove('PhoneNumber', org, name);
+    const held = await cluster.until('PhoneNumber', org, 'gone', (object) => condition(object, 'Ready')?.reason === 'Deleting');
+    expect(condition(held, 'Synced')?.reason).toBe('MediaServerUnavailable');
+    await cluster.apply(aNumber('gone', gone, { ...answers, deletionPolicy: 'Orphan' }));
     for (const name of ['gone', 'retained']) {
-      await cluster.remove('PhoneNumber', org, name);
       await eventually(() => expect(cluster.get('PhoneNumber', org, name)).rejects.toMatchObject({ notFound: true }));
     }
     expect(await counts(gone)).toEqual([1, 0, 1]);
