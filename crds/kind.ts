@@ -57,10 +57,10 @@ export function defineKind<S extends z.ZodType, U extends z.ZodType>(
 }
 
 /** Builds every kind's first column: the name by which people call the object. */
-export const displayNameColumn = (field = 'displayName'): PrinterColumn => ({
+export const displayNameColumn = (): PrinterColumn => ({
   name: 'DisplayName',
   type: 'string',
-  jsonPath: `.spec.${field}`,
+  jsonPath: '.spec.displayName',
 });
 
 /** The `Ready` column. */

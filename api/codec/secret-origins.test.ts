@@ -228,8 +228,11 @@ const phoneNumbers: Kind<PhoneNumberSpec> = {
   schema: phoneNumberKind.spec,
   start: fc
     .oneof(
-      partial({ terminationURI: termination, username: account, passwordSecretRef: fc.constant(kubeKey) }).map((sip) => ({ sip })),
-      partial({ accountSID: account, authTokenSecretRef: fc.constant(kubeKey) }).map((carrier) => ({ carrier })),
+      partial({ terminationURI: termination, username: account, passwordSecretRef: fc.constant(kubeKey) }).map((sip) => ({
+        type: 'SIP',
+        sip,
+      })),
+      partial({ accountSID: account, authTokenSecretRef: fc.constant(kubeKey) }).map((carrier) => ({ type: 'Carrier', carrier })),
     )
     .map((variant) => phoneNumberKind.spec.parse({ number: '+15550100', ...variant })),
   body: fc.record({

@@ -22,7 +22,8 @@ const named = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' });
 const keyRef = fc.record({ name: fc.constantFrom('mine', 'phonenumber-p'), key: fc.constantFrom('k', 'l') });
 const number = fc.stringMatching(/^\+[1-9][0-9]{1,14}$/);
 const region = fc.constantFrom('global', 'bd', 'bd_link3');
-const ref = fc.record({ name: fc.constantFrom('a', 'b') });
+const agent = fc.constantFrom('a', 'b');
+const ref = fc.record({ name: agent });
 
 /** Any spec that `kubectl apply` may have stored. */
 const spec = fc
@@ -31,19 +32,23 @@ const spec = fc
       {
         number,
         suspend: fc.boolean(),
-        friendlyName: text,
+        displayName: text,
         inboundAgentRef: ref,
         outboundAgentRef: ref,
-        deletionPolicy: fc.constant('Delete'),
+        deletionPolicy: fc.constant('Retain'),
       },
       { requiredKeys: ['number'] },
     ),
     variant: fc.oneof(
       fc.record({
+        type: fc.constant('SIP'),
         sip: fc.record({ terminationURI: trunk, username: text, passwordSecretRef: keyRef, region }, { requiredKeys: [] }),
       }),
-      fc.constant({ native: {} }),
-      fc.record({ carrier: fc.record({ accountSID: named, authTokenSecretRef: keyRef }, { requiredKeys: [] }) }),
+      fc.constant({ type: 'Native' }),
+      fc.record(
+        { type: fc.constant('Carrier'), carrier: fc.record({ accountSID: named, authTokenSecretRef: keyRef }, { requiredKeys: [] }) },
+        { requiredKeys: ['type'] },
+      ),
     ),
   })
   .map(({ common, variant }) => phoneNumberKind.spec.parse({ ...common, ...variant }));
@@ -83,7 +88,7 @@ describe('a phone number: resource → REST → resource', () => {
 
 /** REST shows names without the spaces around them. */
 const label = text.map((name) => name.trim());
-const common = { phone_number: number, friendly_name: label, inbound_agent_id: named, outbound_agent_id: named };
+const common = { phone_number: number, friendly_name: label, inbound_agent_id: agent, outbound_agent_id: agent };
 const body = fc.oneof(
   fc.record(
     {
@@ -115,7 +120,7 @@ describe('a phone number: REST → resource → REST', () => {
   });
 
   it('changes what is named and nothing else, whatever is stored', () => {
-    const fields = { friendly_name: label, inbound_agent_id: named, outbound_agent_id: named };
+    const fields = { friendly_name: label, inbound_agent_id: agent, outbound_agent_id: agent };
     const own = {
       sip: { sip_termination_uri: trunk, sip_trunk_username: text, sip_trunk_password: named },
       native: {},

@@ -1,7 +1,8 @@
 /** Lists every field of phone numbers in REST, for each variant. Pure. */
 import { z } from 'zod';
 
-import { phoneNumberKind, phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
+import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec, type PhoneNumberType } from '../../crds/index.ts';
+import { sipRegions } from '../../calls/sip/regions.ts';
 import { sipOriginOf } from '../../calls/sip/termination.ts';
 import { reference, secret, trimmedLabel } from '../codec/conversions.ts';
 import {
@@ -24,7 +25,9 @@ import type { ResourceState } from '../state/resource-state.ts';
 import { keepingEmpty, trimmed } from '../validation/normalize.ts';
 import { forbidding } from '../validation/validate.ts';
 
-export type Provider = (typeof phoneNumberVariants)[number];
+const providers = { SIP: 'sip', Native: 'native', Carrier: 'carrier' } as const satisfies Record<PhoneNumberType, string>;
+
+export type Provider = (typeof providers)[PhoneNumberType];
 
 interface PhoneNumberReading extends Decoding {
   readonly state: ResourceState;
@@ -40,18 +43,20 @@ const _id = answered(
   ({ metadata }) => metadata.name,
 );
 
-const providerField = <const P extends Provider, C extends z.ZodType>(name: P, create: C) =>
+const providerField = <T extends PhoneNumberType, C extends z.ZodType>(type: T, create: C) =>
   restField({
+    path: 'type',
     create: create.describe(PROVIDER),
-    update: z.literal(name).optional().describe(PROVIDER),
-    answer: z.literal(name).describe(PROVIDER),
-    read: () => name,
+    update: z.literal(providers[type]).optional().describe(PROVIDER),
+    answer: z.literal(providers[type]).describe(PROVIDER),
+    read: () => providers[type],
+    write: (_, spec) => ({ ...spec, type }),
   });
 
 const common = {
   phone_number: field('number', { fixed: 'the number can not change: delete this phone number and make another one' }),
   state: answered(resourceState, (_, { state }) => state),
-  friendly_name: field('friendlyName', { as: trimmedLabel, empty: null }),
+  friendly_name: field('displayName', { as: trimmedLabel, empty: null }),
   inbound_agent_id: field('inboundAgentRef', { as: reference, empty: null }),
   outbound_agent_id: field('outboundAgentRef', { as: reference, empty: null }),
 };
@@ -60,7 +65,7 @@ const common = {
 const variants = {
   sip: {
     _id,
-    provider: providerField('sip', z.literal('sip').default('sip')),
+    provider: providerField('SIP', z.literal('sip').default('sip')),
     ...common,
     sip_termination_uri: field('sip.terminationURI', {
       // Null takes the trunk away, and so the number off the air. The check of addresses reports a text that is no address.
@@ -76,14 +81,17 @@ const variants = {
     }),
     sip_infra_region: field('sip.region', {
       id: 'SipRegion',
+      body: () => z.enum(sipRegions),
+      answer: z.enum(sipRegions),
+      text: 'Where the call enters; bd is Bangladesh.',
       ownsDefault: true,
       fixed: 'the region can not change: delete this phone number and make another one',
     }),
   },
-  native: { _id, provider: providerField('native', z.literal('native')), ...common },
+  native: { _id, provider: providerField('Native', z.literal('native')), ...common },
   carrier: {
     _id,
-    provider: providerField('carrier', z.literal('carrier')),
+    provider: providerField('Carrier', z.literal('carrier')),
     ...common,
     carrier_account_sid: field('carrier.accountSID', { also: ['carrier'], required: 'create', empty: null }),
     carrier_auth_token: field('carrier.authTokenSecretRef', {
@@ -128,8 +136,8 @@ export const phoneNumberAnswer = z
 /** Maps paths of a PhoneNumber's spec to REST's names. */
 export const phoneNumberFieldNames = fieldNamesOf(all);
 
-export function providerOf(spec: Draft<PhoneNumberSpec>): Provider {
-  return phoneNumberVariants.find((variant) => spec[variant] !== undefined) ?? 'native';
+export function providerOf({ type }: Pick<PhoneNumberSpec, 'type'>): Provider {
+  return providers[type];
 }
 
 /** Builds the phone number object of the contract: the fields of its own variant, and none of another. */
@@ -144,9 +152,7 @@ export function phoneNumberFromRest(
   encoding: Encoding,
 ): Draft<PhoneNumberSpec> {
   const provider = previous === undefined ? (body.provider ?? 'sip') : providerOf(previous);
-  const spec = writeFields(variants[provider], body, previous, encoding);
-  // The variant stays when its last field is cleared.
-  return { [provider]: {}, ...spec };
+  return writeFields(variants[provider], body, previous, encoding);
 }
 
 export function phoneNumberSecretRefs(spec: Draft<PhoneNumberSpec>): readonly KeyRef[] {

@@ -60,7 +60,7 @@ export class PhoneNumberService {
     const name = readableName('pn', body.friendly_name || `pn-${body.phone_number}`);
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
-    const spec = { ...phoneNumberFromRest(body, undefined, { secrets, loc: ['body'], found }), deletionPolicy: 'Delete' as const };
+    const spec = phoneNumberFromRest(body, undefined, { secrets, loc: ['body'], found });
     if (body.provider === 'native' && !this.#limits.nativeNumbers.has(body.phone_number))
       found.push(
         issues.value(['body', 'phone_number'], 'this deployment has no such number of its own; use one of its pool, or another provider'),

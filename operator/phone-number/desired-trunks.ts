@@ -1,6 +1,7 @@
 /** The trunks and the rule that a number needs at the media server. Pure. */
 import { isIP } from 'node:net';
 
+import { countryOf } from '../../calls/sip/regions.ts';
 import { terminationOf, type Termination } from '../../calls/sip/termination.ts';
 import type { SipSpec } from '../../calls/sip/trunk-specs.ts';
 import type { PhoneNumber } from '../../crds/index.ts';
@@ -9,7 +10,7 @@ import type { PhoneNumber } from '../../crds/index.ts';
 export interface TrunkSettings {
   /** Addresses and networks that calls of numbers without a login may come from; anywhere, where empty. */
   readonly allowedAddresses: readonly string[];
-  /** Addresses to which calls of `native` and `carrier` numbers go. */
+  /** Addresses to which calls of numbers with type Native and Carrier go. */
   readonly native?: { readonly uri: string; readonly username?: string | undefined; readonly password?: string | undefined };
   readonly carrier?: { readonly uri: string };
 }
@@ -31,7 +32,7 @@ export function desiredTrunks(phoneNumber: PhoneNumber, settings: TrunkSettings,
   const name = `${metadata.namespace ?? ''}/${metadata.name}`;
   const { termination, login, lacking } = terminationFor(phoneNumber, settings, password);
   // Callers have to log in only where the trunk has a login of its own; the deployment's login is not for callers.
-  const asksForLogin = login !== undefined && spec.native === undefined;
+  const asksForLogin = login !== undefined && spec.type !== 'Native';
   return {
     inbound: {
       kind: 'inbound',
@@ -46,7 +47,7 @@ export function desiredTrunks(phoneNumber: PhoneNumber, settings: TrunkSettings,
         name,
         number,
         ...termination,
-        country: spec.sip !== undefined && spec.sip.region !== 'global' ? 'BD' : '',
+        country: (spec.sip && countryOf(spec.sip.region)) ?? '',
         ...(login && { login }),
       },
     }),
@@ -70,13 +71,13 @@ function terminationFor({ spec }: PhoneNumber, { native, carrier }: TrunkSetting
       ...(username !== undefined && secret !== undefined && { login: { username, password: secret } }),
     };
   };
-  if (spec.sip !== undefined) {
-    const { terminationURI, username } = spec.sip;
+  if (spec.type === 'SIP') {
+    const { terminationURI, username } = spec.sip ?? {};
     return plan(terminationURI, username, password, 'the number names no trunk to call through; set spec.sip.terminationURI');
   }
-  if (spec.carrier !== undefined) {
+  if (spec.type === 'Carrier') {
     const lacking = 'the deployment has no address of its carrier; have PARLEY_CARRIER_TERMINATION_URI set for the operator';
-    return plan(carrier?.uri, spec.carrier.accountSID, password, lacking);
+    return plan(carrier?.uri, spec.carrier?.accountSID, password, lacking);
   }
   const lacking = 'the deployment has no trunk for calls from its own numbers; have PARLEY_NATIVE_TERMINATION_URI set for the operator';
   return plan(native?.uri, native?.username, native?.password, lacking);

@@ -17,7 +17,12 @@ const organizations = ['acme', 'globex'];
 
 const anObject = (namespace: string, uid: string, at = start): PhoneNumber => {
   const creationTimestamp = new Date(at).toISOString();
-  return storedObject('PhoneNumber', uid, { number, sip: {} }, { namespace, creationTimestamp, metadata: { uid } }) as PhoneNumber;
+  return storedObject(
+    'PhoneNumber',
+    uid,
+    { number, type: 'SIP', sip: {} },
+    { namespace, creationTimestamp, metadata: { uid } },
+  ) as PhoneNumber;
 };
 const judge = (object: PhoneNumber, others: readonly PhoneNumber[], claim: ClaimView, assignees?: readonly string[]) =>
   ownershipOf(object, memorySnapshot({ organizations, phoneNumbers: [object, ...others] }), { claim, assignees });

@@ -10,33 +10,50 @@ import type { RouteView, SipView } from './view.ts';
 
 const ownership = { claim: { state: 'known', claim: { org: 'acme', uid: 'uid-PhoneNumber-acme-p', expired: false } } } as const;
 
-function acceptance(spec: object, pool: string): unknown {
-  const phoneNumber = storedObject('PhoneNumber', 'p', spec) as PhoneNumber;
+function withPool(phoneNumber: PhoneNumber, pool: string): PhoneNumberPlan {
   const snapshot = memorySnapshot({ phoneNumbers: [phoneNumber], organizations: ['acme'] });
-  const { status } = planPhoneNumber(phoneNumber, snapshot, {
+  return planPhoneNumber(phoneNumber, snapshot, {
     now: 0,
     deletionGraceMs: 0,
     nativeNumbers: new NumberPool(pool),
     ownership,
     route: { state: 'known' },
   });
-  const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
-  return [accepted?.status, accepted?.reason];
 }
 
 describe('a number of the pool', () => {
   it.each([
-    ['', { native: {} }, ['True', 'SpecAccepted']],
-    ['+1555*', { native: {} }, ['True', 'SpecAccepted']],
-    ['+15550101', { native: {} }, ['False', 'NumberNotInPool']],
-    ['+15550101', { sip: {} }, ['True', 'SpecAccepted']],
-    ['+15550101', { carrier: {} }, ['True', 'SpecAccepted']],
-  ])('pool %j, %j: %j', (pool, variant, expected) => expect(acceptance({ number: '+15550100', ...variant }, pool)).toEqual(expected));
+    ['', { type: 'Native' }, ['True', 'SpecAccepted']],
+    ['+1555*', { type: 'Native' }, ['True', 'SpecAccepted']],
+    ['+15550101', { type: 'Native' }, ['False', 'NumberNotInPool']],
+    ['+15550101', { type: 'SIP', sip: {} }, ['True', 'SpecAccepted']],
+    ['+15550101', { type: 'Carrier' }, ['True', 'SpecAccepted']],
+  ])('pool %j, %j: %j', (pool, variant, [status, reason]) => {
+    const phoneNumber = storedObject('PhoneNumber', 'p', { number: '+15550100', ...variant }) as PhoneNumber;
+    expect(conditionOf(withPool(phoneNumber, pool), 'Accepted')).toMatchObject({ status, reason });
+  });
+});
+
+describe('a region', () => {
+  const accepted = (region: string) => {
+    const phoneNumber = storedObject('PhoneNumber', 'p', { number: '+15550100', type: 'SIP', sip: { region } }) as PhoneNumber;
+    return conditionOf(withPool(phoneNumber, ''), 'Accepted');
+  };
+
+  it.each(['global', 'bd', 'bd_link3'])('%s is known', (region) => expect(accepted(region)).toMatchObject({ status: 'True' }));
+
+  it.each([
+    ['globel', 'did you mean "global"? known regions: global, bd, bd_link3'],
+    ['mars', 'which this version does not know; known regions: global, bd, bd_link3'],
+  ])('%s is not: %s', (region, message) =>
+    expect(accepted(region)).toMatchObject({ status: 'False', reason: 'UnknownRegion', message: expect.stringContaining(message) }),
+  );
 });
 
 describe('a trunk with a login', () => {
   const spec = {
     number: '+15550100',
+    type: 'SIP',
     sip: { username: 'harbour', passwordSecretRef: { name: 'sip', key: 'password' } },
     deletionPolicy: 'Retain',
   } as const;
@@ -114,7 +131,7 @@ describe('deletion', () => {
   function deletion({ policy, route = { state: 'known' }, sip, secondsAgo = 20 }: Deletion): PhoneNumberPlan {
     const deletionTimestamp = new Date(now - secondsAgo * 1_000).toISOString();
     const metadata = { finalizers: ['parley.dev/finalizer'], deletionTimestamp };
-    const spec = { number: '+15550100', sip: {}, deletionPolicy: policy };
+    const spec = { number: '+15550100', type: 'SIP', sip: {}, deletionPolicy: policy };
     const telephony: Telephony | undefined = sip && {
       sip,
       settings: { allowedAddresses: [] },

@@ -1,6 +1,7 @@
+import { countryOf, sipRegions } from '../../calls/sip/regions.ts';
 import type { SipKind, SipSpec } from '../../calls/sip/trunk-specs.ts';
 import type { SipThing } from '../../calls/sip/trunks.ts';
-import { phoneNumberVariants, type PhoneNumber, type PhoneNumberStatus } from '../../crds/index.ts';
+import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
 import type { NumberPool } from '../../platform/config/phone-numbers.ts';
 import type { PhoneRoute } from '../../store/index.ts';
 import { phoneNumberReferences, type Reference } from '../references/references-of.ts';
@@ -11,6 +12,7 @@ import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } 
 import { conditionOf, type ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../../platform/json.ts';
+import { similarName } from '../../platform/similar-name.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
 import { desiredTrunks, type DesiredTrunks, type TrunkSettings } from './desired-trunks.ts';
@@ -70,11 +72,11 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   const owning = ownershipOf(phoneNumber, snapshot, options.ownership);
   const ownership = [...(owning.verdict === 'rival' ? [owning.problem] : []), ...notInPool(phoneNumber, options.nativeNumbers)];
   if (owning.verdict === 'claimant' && ownership.length === 0) return { actions: [{ type: 'claim' }] };
-  const termination = unusableTermination(phoneNumber, snapshot);
+  const trunk = [...unusableTermination(phoneNumber, snapshot), ...unknownRegion(phoneNumber)];
   const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
   const empty = telephony?.password === '' ? credentials.map((reference) => emptyPassword(namespace, reference)) : [];
   const references = [...unresolved(namespace, phoneNumberReferences(phoneNumber), snapshot), ...empty];
-  const withheld = [...termination, ...unresolved(namespace, credentials, snapshot), ...empty];
+  const withheld = [...trunk, ...unresolved(namespace, credentials, snapshot), ...empty];
   // The Secret changed between the read of its value and that of its keys: without the value a trunk would lose its login.
   if (withheld.length === 0 && credentials.length > 0 && telephony !== undefined && telephony.password === undefined)
     return { actions: [], requeueAfterMs: UNREAD_RETRY_MS };
@@ -85,14 +87,13 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
     problem === undefined
       ? connection(phoneNumber, snapshot, { telephony, route, ownership, withheld, references })
       : { stage: notSynced(problem), actions: [], ids: idsShown(phoneNumber, telephony?.sip) };
-  const stages = [accepted([...ownership, ...undecided, ...termination]), resolvedRefs(references), stage];
+  const stages = [accepted([...ownership, ...undecided, ...trunk]), resolvedRefs(references), stage];
   const message =
     telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected';
   return {
     actions,
     status: {
       ...commonFields(phoneNumber, options.now, stages, { message }),
-      provider: phoneNumberVariants.find((variant) => phoneNumber.spec[variant] !== undefined),
       ...ids,
     },
   };
@@ -199,7 +200,7 @@ function connection(
   if (withheld.length > 0)
     return stopped({
       reason: 'TrunksWithheld',
-      message: 'the trunks stay as they are until the address is accepted and every Secret that the spec names exists',
+      message: 'the trunks stay as they are until the spec is accepted and every Secret that it names exists',
     });
   if (desired.lacking !== undefined) return stopped({ reason: 'TerminationNotConfigured', message: desired.lacking });
   return { stage: { type: 'Synced', good, problems: [] }, actions: [], ids };
@@ -301,7 +302,7 @@ function routing(
     uid: metadata.uid ?? '',
     name: metadata.name,
     number: spec.number,
-    provider: phoneNumberVariants.find((variant) => spec[variant] !== undefined) ?? 'sip',
+    type: spec.type,
     inboundAgent: spec.inboundAgentRef?.name ?? null,
     outboundAgent: spec.outboundAgentRef?.name ?? null,
     outboundTrunk: outboundTrunk ?? null,
@@ -339,8 +340,8 @@ function idsShown({ status }: PhoneNumber, sip: SipView | undefined): Ids {
 }
 
 function notInPool({ spec }: PhoneNumber, pool: PhoneNumberPlanOptions['nativeNumbers']): readonly Problem[] {
-  if (spec.native === undefined || pool.has(spec.number)) return [];
-  const message = `${spec.number} is not in the pool of this deployment; use a number of the pool, or sip or carrier for one of your own`;
+  if (spec.type !== 'Native' || pool.has(spec.number)) return [];
+  const message = `${spec.number} is not in the pool of this deployment; use a number of the pool, or make this one with type SIP or Carrier`;
   return [{ reason: 'NumberNotInPool', message }];
 }
 
@@ -348,6 +349,15 @@ function unusableTermination({ spec }: PhoneNumber, { addresses }: ClusterSnapsh
   const uri = spec.sip?.terminationURI;
   const message = uri === undefined ? undefined : addresses.sip(uri);
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.sip.terminationURI: ${message}` }];
+}
+
+function unknownRegion({ spec }: PhoneNumber): readonly Problem[] {
+  const region = spec.sip?.region ?? 'global';
+  if (countryOf(region) !== undefined) return [];
+  const similar = similarName(region, sipRegions);
+  const guess = similar === undefined ? '' : `did you mean "${similar}"? `;
+  const message = `spec.sip.region names "${region}", which this version does not know; ${guess}known regions: ${sipRegions.join(', ')}`;
+  return [{ reason: 'UnknownRegion', message }];
 }
 
 /** Removes the route, and with the policy Delete the trunks. */

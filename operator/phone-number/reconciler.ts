@@ -78,7 +78,7 @@ export function phoneNumberReconciler(
 
   return {
     kind: 'PhoneNumber',
-    statusFields: [...COMMON_STATUS_FIELDS, 'provider', 'inboundTrunkID', 'outboundTrunkID', 'dispatchRuleID'],
+    statusFields: [...COMMON_STATUS_FIELDS, 'inboundTrunkID', 'outboundTrunkID', 'dispatchRuleID'],
 
     async plan(phoneNumber, context) {
       const { now, signal } = context;

@@ -54,8 +54,12 @@ export const acceptedReasons = {
     cure: 'Use another number, or have it assigned to this organisation.',
   }),
   NumberNotInPool: stalled('Accepted', {
-    meaning: 'A `native` number is not one of those that the deployment has (`PARLEY_NATIVE_NUMBERS`).',
-    cure: 'Use a number of the pool, or make it a `sip` or `carrier` number.',
+    meaning: 'A number with type Native is not one of those that the deployment has (`PARLEY_NATIVE_NUMBERS`).',
+    cure: 'Use a number of the pool, or make the PhoneNumber with type SIP or Carrier.',
+  }),
+  UnknownRegion: stalled('Accepted', {
+    meaning: '`spec.sip.region` names a region that this version does not know. The number keeps its former trunks.',
+    cure: 'Use one of the regions that the message lists.',
   }),
   FunctionNameConflict: stalled('Accepted', {
     meaning: 'An older tool of the same agent has the same function name. Heals when that one is renamed, detached or deleted.',

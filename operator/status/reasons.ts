@@ -145,7 +145,7 @@ const table = {
     status: 'False',
     meaning:
       'An agent is to call from the number, and nothing says through which trunk. Calls to the number are answered. Does not affect Ready.',
-    cure: 'Set `spec.sip.terminationURI`; for native and carrier numbers, set what the message names.',
+    cure: 'Set `spec.sip.terminationURI`; with type Native or Carrier, set what the message names.',
   },
   CollectionReady: { condition: 'Synced', status: 'True', meaning: 'Documents can be put into the knowledge base and found in it.' },
   CollectionPending: {

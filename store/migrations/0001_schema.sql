@@ -763,7 +763,7 @@ CREATE TABLE parley.phone_routes (
   name text COLLATE "C" NOT NULL CHECK (char_length(name) BETWEEN 1 AND 253),
   -- A gateway tells the number and nothing else, so that it is one object's in the whole deployment.
   number text COLLATE "C" NOT NULL UNIQUE CHECK (number ~ '^\+[1-9]\d{1,14}$'),
-  provider text NOT NULL CHECK (provider IN ('sip', 'native', 'carrier')),
+  type text NOT NULL CHECK (type IN ('SIP', 'Native', 'Carrier')),
   -- By name; which revision serves is asked when a call comes.
   inbound_agent text COLLATE "C" CHECK (char_length(inbound_agent) BETWEEN 1 AND 253),
   outbound_agent text COLLATE "C" CHECK (char_length(outbound_agent) BETWEEN 1 AND 253),
@@ -775,7 +775,7 @@ CREATE TABLE parley.phone_routes (
   FOREIGN KEY (number, org) REFERENCES parley.number_claims (number, org)
 );
 
-GRANT SELECT, INSERT, DELETE, UPDATE (name, provider, inbound_agent, outbound_agent, outbound_trunk, updated_at) ON parley.phone_routes TO parley_app;
+GRANT SELECT, INSERT, DELETE, UPDATE (name, type, inbound_agent, outbound_agent, outbound_trunk, updated_at) ON parley.phone_routes TO parley_app;
 
 -- Whose a number is has to be found before any organisation is set, and a number that another object had is taken from it.
 CREATE POLICY whereabouts ON parley.phone_routes FOR SELECT TO parley_directory USING (true);

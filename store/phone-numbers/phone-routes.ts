@@ -8,7 +8,7 @@ export interface PhoneRoute {
   readonly name: string;
   /** The number in E.164. */
   readonly number: string;
-  readonly provider: 'sip' | 'native' | 'carrier';
+  readonly type: 'SIP' | 'Native' | 'Carrier';
   /** Names of agents; null where the number takes no calls, or makes none. */
   readonly inboundAgent: string | null;
   readonly outboundAgent: string | null;
@@ -16,7 +16,7 @@ export interface PhoneRoute {
   readonly outboundTrunk: string | null;
 }
 
-const COLUMNS = `org, uid, name, number, provider, inbound_agent AS "inboundAgent", outbound_agent AS "outboundAgent", outbound_trunk AS "outboundTrunk"`;
+const COLUMNS = `org, uid, name, number, type, inbound_agent AS "inboundAgent", outbound_agent AS "outboundAgent", outbound_trunk AS "outboundTrunk"`;
 
 type Row = PhoneRoute & Record<string, unknown>;
 
@@ -27,7 +27,7 @@ export class PhoneRoutes extends Repository {
    * @throws StoreError `conflict` while the number is claimed by another organisation
    */
   async put(route: PhoneRoute): Promise<void> {
-    const { org, uid, name, number, provider, inboundAgent, outboundAgent, outboundTrunk } = route;
+    const { org, uid, name, number, type, inboundAgent, outboundAgent, outboundTrunk } = route;
     await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
       await transaction.query('SELECT parley.lock_number($1)', [number]);
@@ -38,13 +38,13 @@ export class PhoneRoutes extends Repository {
       ]);
       await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND number = $2 AND uid <> $3', [org, number, uid]);
       await transaction.query(
-        `INSERT INTO parley.phone_routes AS r (org, uid, name, number, provider, inbound_agent, outbound_agent, outbound_trunk)
+        `INSERT INTO parley.phone_routes AS r (org, uid, name, number, type, inbound_agent, outbound_agent, outbound_trunk)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-         ON CONFLICT (org, uid) DO UPDATE SET name = excluded.name, provider = excluded.provider, inbound_agent = excluded.inbound_agent,
+         ON CONFLICT (org, uid) DO UPDATE SET name = excluded.name, type = excluded.type, inbound_agent = excluded.inbound_agent,
            outbound_agent = excluded.outbound_agent, outbound_trunk = excluded.outbound_trunk, updated_at = now()
-         WHERE (r.name, r.provider, r.inbound_agent, r.outbound_agent, r.outbound_trunk)
-           IS DISTINCT FROM (excluded.name, excluded.provider, excluded.inbound_agent, excluded.outbound_agent, excluded.outbound_trunk)`,
-        [org, uid, name, number, provider, inboundAgent, outboundAgent, outboundTrunk],
+         WHERE (r.name, r.type, r.inbound_agent, r.outbound_agent, r.outbound_trunk)
+           IS DISTINCT FROM (excluded.name, excluded.type, excluded.inbound_agent, excluded.outbound_agent, excluded.outbound_trunk)`,
+        [org, uid, name, number, type, inboundAgent, outboundAgent, outboundTrunk],
       );
     });
   }

@@ -40,7 +40,7 @@ beforeAll(async () => {
           },
         }),
         aPhoneNumber(name, `+1555${String(randomBytes(4).readUInt32BE() % 10_000_000).padStart(7, '0')}`, undefined, {
-          native: undefined,
+          type: 'SIP',
           sip: { terminationURI: 'sip.example.com', username: 'u', passwordSecretRef: { name, key: 'password' } },
         }),
         aWebhookSubscription(name, undefined, { signing: { secretRef: { name } } }),

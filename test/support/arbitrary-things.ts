@@ -107,7 +107,9 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       inboundAgentRef: maybe(fc.record({ name })),
       secret: maybe(keyRef),
     })
-    .map(({ secret, ...spec }) => Object.assign(spec, { sip: secret === undefined ? {} : { username: 'u', passwordSecretRef: secret } })),
+    .map(({ secret, ...spec }) =>
+      Object.assign(spec, { type: 'SIP', sip: secret === undefined ? {} : { username: 'u', passwordSecretRef: secret } }),
+    ),
   KnowledgeBase: fc
     .record({
       suspend,

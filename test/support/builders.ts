@@ -37,7 +37,7 @@ export const aTool = (name: string, namespace?: string, spec: Spec = {}): TestMa
   });
 
 export const aPhoneNumber = (name: string, number: string, namespace?: string, spec: Spec = {}): TestManifest =>
-  manifest('PhoneNumber', name, namespace, { number, native: {}, ...spec });
+  manifest('PhoneNumber', name, namespace, { number, type: 'Native', ...spec });
 
 export const aKnowledgeBase = (name: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('KnowledgeBase', name, namespace, { description: 'What we know', ...spec });

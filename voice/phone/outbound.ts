@@ -10,8 +10,8 @@ export const RING_SECONDS = 45;
 /** Time in seconds, beyond the longest call that the agent allows, after which the gateway hangs up by itself. */
 const SPARE_SECONDS = 60;
 
-/** Returns whether the trunk of a number is the installation's: users say only of `sip` numbers where the trunk leads. */
-export const isOwnTrunk = ({ provider }: Pick<PhoneRoute, 'provider'>): boolean => provider !== 'sip';
+/** Returns whether the trunk of a number is the installation's: users say only for type `SIP` where the trunk leads. */
+export const isOwnTrunk = ({ type }: Pick<PhoneRoute, 'type'>): boolean => type !== 'SIP';
 
 export interface OutboundOptions {
   readonly store: Pick<Store, 'phoneRoutes' | 'calls'>;

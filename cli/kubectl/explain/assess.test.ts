@@ -41,7 +41,7 @@ it.each([
   ['False', 'MediaServerNotConfigured', true, 'it is in use', ['MediaServerNotConfigured']],
   ['False', 'MediaServerUnavailable', false, 'the operator is held up', []],
 ] as const)('takes from the operator what the media server has of a number: %s %s', (status, reason, ready, summary, remarks) => {
-  const number = storedObject('PhoneNumber', 'desk', { number: '+15550100', sip: {} });
+  const number = storedObject('PhoneNumber', 'desk', { number: '+15550100', type: 'SIP', sip: {} });
   const conditions = [
     condition('Ready', ready ? 'True' : 'False', ready ? 'Available' : reason, 'm'),
     condition('Synced', status, reason, 'in its words'),

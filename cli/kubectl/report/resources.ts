@@ -14,7 +14,7 @@ export interface ResourceMasking {
 
 const plain = words(
   'provider model type id name key language documentLanguage method mode strategy profile region source deletionPolicy timeZone',
-  'eventTypeID path displayName friendlyName workspaces events requiredDynamicData choices timeout requestTimeout maxDelay',
+  'eventTypeID path displayName workspaces events requiredDynamicData choices timeout requestTimeout maxDelay',
   'minSpeechDuration endOfSpeechDelay endAfterSilence maxDuration voicemailDetectionTimeout refreshInterval',
 );
 const addresses = words('url urls baseURL webhookURL');

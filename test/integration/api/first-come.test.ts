@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => context.stop());
 
 const number = `+1${randomInt(1e12, 1e13)}`;
-const apply = (name: string, friendlyName: string): Promise<Stored<PhoneNumber>> =>
-  context.views.phoneNumbers.client.apply(aPhoneNumber(name, number, org, { friendlyName }) as PhoneNumber);
+const apply = (name: string, displayName: string): Promise<Stored<PhoneNumber>> =>
+  context.views.phoneNumbers.client.apply(aPhoneNumber(name, number, org, { displayName }) as PhoneNumber);
 const claim = (): FirstCome<PhoneNumber> => ({
   view: context.views.phoneNumbers,
   index: 'number',

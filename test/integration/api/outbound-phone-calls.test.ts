@@ -29,7 +29,7 @@ async function number(of: TestOrganization, change: Partial<PhoneRoute> = {}): P
     uid: `uid-${(count += 1)}`,
     name: `number-${count}`,
     number: `+1555${String(2_000_000 + count)}${Math.floor(Math.random() * 1000)}`,
-    provider: 'sip',
+    type: 'SIP',
     inboundAgent: null,
     outboundAgent: 'sales',
     outboundTrunk: 'ST_some',

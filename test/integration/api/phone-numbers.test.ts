@@ -347,7 +347,12 @@ describe('a phone number', () => {
   it('that Git owns changes where Git has no say, and otherwise by force', async () => {
     await kubectl(
       ['apply', '--server-side', '--field-manager=gitops', '-f', '-'],
-      aPhoneNumber('git-number', number(), ours.name, { native: undefined, sip: { username: 'git' }, friendlyName: 'Git' }),
+      aPhoneNumber('git-number', number(), ours.name, {
+        type: 'SIP',
+        sip: { username: 'git' },
+        displayName: 'Git',
+        deletionPolicy: 'Retain',
+      }),
     );
     const path = `${all}/git-number`;
     const read = await ours.call('GET', path);

@@ -81,7 +81,7 @@ const rows: readonly (readonly [string, string, ManifestFields, string])[] = [
   [
     'a number of 1 MB',
     'PhoneNumber',
-    { number: `+1${'5'.repeat(MIB)}`, native: {} },
+    { number: `+1${'5'.repeat(MIB)}`, type: 'Native' },
     'spec.number: Too long: may not be more than 16 bytes',
   ],
   [

@@ -71,10 +71,15 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
   [
     'a SIP number',
     'PhoneNumber',
-    { number: '+15550100', sip: {} },
-    { number: '+15550100', sip: { region: 'global' }, deletionPolicy: 'Retain' },
+    { number: '+15550100', type: 'SIP', sip: {} },
+    { number: '+15550100', type: 'SIP', sip: { region: 'global' }, deletionPolicy: 'Delete' },
   ],
-  ['a native number', 'PhoneNumber', { number: '+15550100', native: {} }, { number: '+15550100', native: {}, deletionPolicy: 'Retain' }],
+  [
+    'a native number',
+    'PhoneNumber',
+    { number: '+15550100', type: 'Native' },
+    { number: '+15550100', type: 'Native', deletionPolicy: 'Delete' },
+  ],
   [
     'an empty knowledge base',
     'KnowledgeBase',
@@ -202,8 +207,8 @@ const emptied: readonly (readonly [string, string, ManifestFields, ManifestField
   [
     'trunk of a SIP number',
     'PhoneNumber',
-    { number: '+15550100', sip: { terminationURI: 'sip:a' } },
-    { number: '+15550100', sip: {} },
+    { number: '+15550100', type: 'SIP', sip: { terminationURI: 'sip:a' } },
+    { number: '+15550100', type: 'SIP', sip: {} },
     { sip: { region: 'global' } },
   ],
 ];

@@ -58,7 +58,7 @@ describe('the definitions on a real API server', () => {
   it.each([
     ['Agent', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'LANGUAGE', 'LLM', 'VOICE', 'TOOLS', 'AGE']],
     ['Tool', ['NAME', 'FUNCTION', 'READY', 'REASON', 'SUSPEND', 'TYPE', 'AGENTS', 'AGE']],
-    ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'NUMBER', 'PROVIDER', 'INBOUND', 'OUTBOUND', 'AGE']],
+    ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'NUMBER', 'TYPE', 'INBOUND', 'OUTBOUND', 'AGE']],
     ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'DOCUMENTS', 'FAILED', 'CHUNKS', 'MODEL', 'AGE']],
     ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
     ['AgentTest', ['NAME', 'AGENTS', 'READY', 'REASON', 'SUSPEND', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],

@@ -50,9 +50,9 @@ it('comes back to its organisation as often as it is deleted, renamed and made a
   await says(theirs, 'waits', 'NumberTaken');
   let name = 'main';
   for (const [next, spec] of [
-    ['main', { native: undefined, sip: {} }],
+    ['main', { type: 'SIP', sip: {} }],
     ['renamed', {}],
-    ['main', { native: undefined, carrier: { accountSID: 'AC1' } }],
+    ['main', { type: 'Carrier', carrier: { accountSID: 'AC1' } }],
   ] as const) {
     await cluster.remove('PhoneNumber', ours, name);
     await gone(ours, name);
@@ -145,10 +145,7 @@ it('never changes hands, in forty random steps of two organisations with operato
     const [first, second] = randomInt(2) === 0 ? (['remove', 'apply'] as const) : (['apply', 'remove'] as const);
     for (const action of [first, second]) {
       if (action === 'remove') await cluster.remove('PhoneNumber', org, name).catch(() => undefined);
-      else
-        await cluster
-          .apply(aPhoneNumber(name, number, org, randomInt(2) === 0 ? {} : { native: undefined, sip: {} }))
-          .catch(() => undefined);
+      else await cluster.apply(aPhoneNumber(name, number, org, randomInt(2) === 0 ? {} : { type: 'SIP', sip: {} })).catch(() => undefined);
       expect(await ready(theirs)).toBe(false);
       expect((await cluster.store.numberClaims.get(number, days(30)))?.org).toBe(ours);
     }

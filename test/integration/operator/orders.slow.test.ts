@@ -40,7 +40,7 @@ function groups(org: string, number: string): Readonly<Record<Kind, readonly Tes
     PhoneNumber: [
       secret('number'),
       aPhoneNumber('front', number, org, {
-        native: undefined,
+        type: 'SIP',
         sip: { passwordSecretRef: own('number') },
         inboundAgentRef: { name: 'reception' },
       }),

@@ -118,7 +118,7 @@ describe('while Postgres is unavailable', () => {
     operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_DELETION_GRACE_MS: '2000', PARLEY_LOG_LEVEL: 'error' } });
     const org = await cluster.organization();
     // The number is as a media server that is no longer configured left it.
-    const line = aPhoneNumber('line', '+15550142', org, { native: undefined, sip: {}, deletionPolicy: 'Retain' });
+    const line = aPhoneNumber('line', '+15550142', org, { type: 'SIP', sip: {}, deletionPolicy: 'Retain' });
     await cluster.apply(anAgent('reception', org), { ...line, metadata: { ...line.metadata, finalizers: ['parley.dev/finalizer'] } });
     await Promise.all([cluster.ready('Agent', org, 'reception'), cluster.ready('PhoneNumber', org, 'line')]);
     postgres.cut();

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const fresh = (): string => `+1555${randomInt(1_000_000, 9_999_999)}`;
 const aNumber = (name: string, number: string, spec: object, namespace = org): ReturnType<typeof aPhoneNumber> =>
-  aPhoneNumber(name, number, namespace, { native: undefined, deletionPolicy: 'Delete', ...spec });
+  aPhoneNumber(name, number, namespace, { type: 'SIP', ...spec });
 const secret = (name: string, password: string) => ({
   apiVersion: 'v1',
   kind: 'Secret',
@@ -298,8 +298,8 @@ describe('other numbers', () => {
     const [native, carrier] = [fresh(), fresh()];
     const outboundAgentRef = { name: 'calls' };
     await cluster.apply(
-      aNumber('native', native, { native: {}, outboundAgentRef }),
-      aNumber('carrier', carrier, { carrier: {}, outboundAgentRef }),
+      aNumber('native', native, { type: 'Native', outboundAgentRef }),
+      aNumber('carrier', carrier, { type: 'Carrier', outboundAgentRef }),
     );
     const object = await cluster.reason('PhoneNumber', org, 'native', 'Synced', 'TerminationNotConfigured');
     expect(condition(object, 'Synced')?.message).toContain('PARLEY_NATIVE_TERMINATION_URI');

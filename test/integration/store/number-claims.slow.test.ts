@@ -6,7 +6,7 @@ import { session, freshStore } from './support.ts';
 
 const day = 86_400_000;
 const terms = { reservedMs: day };
-const route = { name: 'desk', provider: 'sip', inboundAgent: 'a', outboundAgent: null, outboundTrunk: null } as const;
+const route = { name: 'desk', type: 'SIP', inboundAgent: 'a', outboundAgent: null, outboundTrunk: null } as const;
 const owner = (org: string, uid = `uid-${org}`, number = '+15550100') => ({ org, uid, number });
 
 it('is one organisation’s, however many ask at once, and the others’ when its reservation is over', async () => {

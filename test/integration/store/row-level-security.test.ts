@@ -45,7 +45,7 @@ async function twoOrganizations() {
       uid: `uid-${org}`,
       name: 'same-name',
       number: org === 'left' ? '+15550100' : '+15550101',
-      provider: 'sip',
+      type: 'SIP',
       inboundAgent: 'same-name',
       outboundAgent: null,
       outboundTrunk: 'ST_canary',

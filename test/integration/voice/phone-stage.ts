@@ -20,7 +20,7 @@ export async function openPhoneStage(
     uid: 'uid-number',
     name: 'front-desk',
     number: ownNumber,
-    provider: 'sip',
+    type: 'SIP',
     inboundAgent: 'receptionist',
     outboundAgent: 'receptionist',
     outboundTrunk: 'ST_own',

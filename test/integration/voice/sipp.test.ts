@@ -102,7 +102,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
       org: stage.org,
       ...owner,
       name: 'number',
-      provider: 'sip',
+      type: 'SIP',
       inboundAgent: 'receptionist',
       outboundAgent: 'receptionist',
       outboundTrunk,
