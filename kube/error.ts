@@ -55,7 +55,12 @@ export class KubeError extends Error {
 
   /** A quota of the namespace, or a policy, refuses the object: it isn't the caller that lacks a permission. */
   get refusedByAdmission(): boolean {
-    return this.code === 403 && /(?:: (?:exceeded|failed) quota: |^admission webhook "[^"]*" denied the request)/.test(this.message);
+    return (
+      this.code === 403 &&
+      /(?:: (?:exceeded|failed) quota: |^admission webhook "[^"]*" denied the request|: ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request: )/.test(
+        this.message,
+      )
+    );
   }
 
   /** The caller's own signal ended the request. */

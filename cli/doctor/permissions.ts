@@ -68,6 +68,7 @@ const ofRoles: Readonly<Record<RoleName, readonly Access[]>> = {
     ...every('everywhere', GROUP, plurals, ['get', 'list', 'watch']),
     ...every('cluster', '', ['namespaces'], ['get']),
     ...every('organization', GROUP, plurals, ['create', 'update', 'patch', 'delete']),
+    ...every('organization', GROUP, ['agenttests'], ['require']),
     ...every('organization', GROUP, parts('finalizers'), ['update']),
     ...every('organization', '', ['secrets', 'configmaps'], ['get', 'list', 'create', 'update', 'patch', 'delete']),
   ],
@@ -87,8 +88,10 @@ const installer: readonly Access[] = [
   ),
   ...every('cluster', '', ['namespaces'], ['create', 'patch']),
   ...every('everywhere', 'rbac.authorization.k8s.io', ['roles', 'rolebindings'], ['get', 'create', 'patch']),
-  // The chart adds this to Kubernetes' role `edit`, in addition to what the roles may do.
+  // The chart adds this to Kubernetes' roles `edit` and `admin`, in addition to what the roles may do.
   ...every('everywhere', GROUP, plurals, ['deletecollection']),
+  ...every('everywhere', GROUP, ['agents'], ['skip-tests']),
+  ...every('everywhere', GROUP, ['agents', 'phonenumbers', 'knowledgebases'], ['orphan']),
 ];
 
 /** Returns what `audience` has to be allowed, without repetitions. */

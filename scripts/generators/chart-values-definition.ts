@@ -289,11 +289,27 @@ export function chartValues(): ValueFields {
     rbac: group('Permissions.', {
       create: flag('Whether Roles and bindings are made.', true),
       aggregateToUserRoles: flag("Whether Kubernetes' own roles view, edit and admin also speak of Parley's resources.", true),
-      opaqueSecretsOnly: flag(
-        'Whether an admission policy lets the ServiceAccounts create Secrets of the type Opaque only: with another type Kubernetes would write tokens of other accounts into them. Not made with namespaced, as it belongs to the cluster.',
-        true,
-      ),
     }),
+    admissionPolicies: group(
+      'ValidatingAdmissionPolicies: what RBAC has no words for. None is made with `namespaced`, as they belong to the cluster.',
+      {
+        secrets: flag(
+          "Whether the roles' ServiceAccounts write only Secrets of Parley's own, and only of the type Opaque: with another type Kubernetes would write tokens of other accounts into them.",
+          true,
+        ),
+        operatorKeepsSpec: flag('Whether the operator is kept from changing the spec of an object.', true),
+        skipTests: flag('Whether `spec.release.skipTests` of an Agent needs the verb `skip-tests` on `agents`.', true),
+        orphan: flag('Whether `spec.deletionPolicy: Orphan` needs the verb `orphan` on the resource.', true),
+        requiredTests: flag('Whether `spec.required: true` of an AgentTest needs the verb `require` on `agenttests`.', true),
+        phoneNumberPrefixes: group('Which numbers the PhoneNumbers of a namespace may have.', {
+          enabled: flag(
+            'Whether the annotation `parley.dev/phone-number-prefixes` of a namespace, such as `+4930, +8801`, limits them.',
+            true,
+          ),
+          required: flag('Whether a namespace without the annotation may have none.', false),
+        }),
+      },
+    ),
     config: configValue(),
     secrets: secretsValue(),
     storage: group('Files of knowledge bases, and recordings, where STORAGE_URL is a folder. With a bucket nothing of this is needed.', {

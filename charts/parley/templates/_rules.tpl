@@ -62,6 +62,10 @@ namespace of an organisation alone. Values of Secrets are only ever in the secon
   resources: {{ toJson $kinds }}
   verbs: [create, update, patch, delete]
 - apiGroups: [parley.dev]
+  # `required` of a test over REST, as an admission policy asks for it.
+  resources: [agenttests]
+  verbs: [require]
+- apiGroups: [parley.dev]
   # The owner of the Secrets below; some clusters ask for it.
   resources: {{ toJson $finalizers }}
   verbs: [update]
