@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 
 import { awakeClock, withTimeout, type Clock } from '../platform/clock.ts';
-import { toError } from '../platform/caught.ts';
+import { errorCodeOf, toError } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { retry } from '../platform/retry.ts';
 import { connect, type Connections } from './connections.ts';
@@ -271,7 +271,7 @@ class HttpTransport implements Transport {
     return new KubeError({
       code: 0,
       reason: 'Unreachable',
-      message: `${describe(request)}: the API server ${this.server} can't be reached: ${cause.message || codeOf(cause)}`,
+      message: `${describe(request)}: the API server ${this.server} can't be reached: ${cause.message || (errorCodeOf(cause) ?? cause.name)}`,
       cause,
     });
   }
@@ -282,11 +282,6 @@ async function retire(connections: Connections, clock: Clock): Promise<void> {
   await connections.watches.destroy();
   await withTimeout(clock, CLOSE_GRACE_MS, connections.requests.close());
   await connections.requests.destroy();
-}
-
-/** Where a name has several addresses, the error that joins the attempts has a code and no message. */
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : error.name;
 }
 
 function describe(request: KubeRequest): string {

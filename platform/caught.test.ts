@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { errorMessageOf, toError } from './caught.ts';
+import { errorCodeOf, errorMessageOf, toError } from './caught.ts';
 
 test.each([
   [new Error('the disk is full'), 'the disk is full'],
@@ -20,4 +20,18 @@ test('what is no Error becomes one', () => {
   const error = new TypeError('not a function');
   expect(toError(error)).toBe(error);
   expect(toError('a text')).toEqual(new Error('a text'));
+});
+
+const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+
+test.each([
+  [refused, 'ECONNREFUSED'],
+  [new TypeError('fetch failed', { cause: refused }), 'ECONNREFUSED'],
+  [new AggregateError([new Error('connect'), refused]), 'ECONNREFUSED'],
+  [Object.assign(new Error('connect'), { code: 7 }), undefined],
+  [new Error('the disk is full'), undefined],
+  ['ECONNREFUSED', undefined],
+  [undefined, undefined],
+])('of what was caught, the code is read: %s', (caught, code) => {
+  expect(errorCodeOf(caught)).toBe(code);
 });

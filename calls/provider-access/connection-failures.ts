@@ -1,4 +1,5 @@
 /** Explains a failed connection to whoever configured the provider: in the same way for HTTP and for WebSockets. */
+import { errorCodeOf } from '../../platform/caught.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import { parametersNamedIn } from './model-quirks.ts';
 import { failureOf, type ProviderError, type ProviderErrorKind } from './provider-failure.ts';
@@ -50,7 +51,7 @@ export function failuresOf(endpoint: Pick<ProviderError, 'part' | 'provider'>) {
       // The guard's messages are for users; those of HTTP libraries may quote what was sent.
       if (guard !== undefined)
         return failure(FORBIDDING_KINDS.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
-      return failure('unreachable', `can't be reached (${codeOf(error)}): check its address`);
+      return failure('unreachable', `can't be reached (${causeCode(error)}): check its address`);
     },
     broken: (how: string, more?: { readonly slow: boolean }) =>
       failure('connection_lost', `broke off in the middle of an answer (${how})`, more),
@@ -64,10 +65,5 @@ function egressErrorIn(error: unknown): EgressError | undefined {
   return undefined;
 }
 
-export function codeOf(error: unknown): string {
-  for (let at = error; typeof at === 'object' && at !== null; at = (at as { readonly cause?: unknown }).cause) {
-    if (at instanceof AggregateError) return codeOf(at.errors.at(-1));
-    if ('code' in at && typeof at.code === 'string') return at.code;
-  }
-  return 'connection failed';
-}
+/** Names what went wrong without the words of a library, which may quote the request. */
+export const causeCode = (error: unknown): string => errorCodeOf(error) ?? 'connection failed';

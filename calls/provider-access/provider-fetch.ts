@@ -6,7 +6,7 @@ import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answe
 
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
-import { codeOf, failuresOf, HEAD_TIMEOUT_MS, STALL_TIMEOUT_MS, type Failures } from './connection-failures.ts';
+import { causeCode, failuresOf, HEAD_TIMEOUT_MS, STALL_TIMEOUT_MS, type Failures } from './connection-failures.ts';
 import type { ProviderEndpoint } from './endpoint.ts';
 import { ProviderError } from './provider-failure.ts';
 
@@ -123,7 +123,7 @@ function withWatchedBody(response: Answer, { clock, signal, failures }: Watch): 
           await reader.cancel().catch(() => undefined);
           controller.error(failures.broken(`nothing more came for ${STALL_TIMEOUT_MS} ms`, { slow: true }));
         } else if ('error' in read) {
-          controller.error(signal?.aborted === true ? signal.reason : failures.broken(codeOf(read.error)));
+          controller.error(signal?.aborted === true ? signal.reason : failures.broken(causeCode(read.error)));
         } else if (read.done) controller.close();
         else controller.enqueue(read.value);
       },

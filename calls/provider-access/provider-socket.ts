@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
-import { codeOf, failuresOf, HEAD_TIMEOUT_MS } from './connection-failures.ts';
+import { causeCode, failuresOf, HEAD_TIMEOUT_MS } from './connection-failures.ts';
 import type { ProviderEndpoint } from './endpoint.ts';
 import type { ProviderError } from './provider-failure.ts';
 
@@ -88,7 +88,7 @@ export function createProviderConnect({
 
     const failure = (): ProviderError | undefined => {
       if (end === undefined) return undefined;
-      if ('error' in end) return failures.broken(codeOf(end.error));
+      if ('error' in end) return failures.broken(causeCode(end.error));
       const { code } = end;
       if (IN_ORDER.has(code)) return undefined;
       return REFUSING.has(code) ? failures.closed(code) : failures.broken(`closed with ${code}`);

@@ -3,6 +3,7 @@ import { type Dispatcher, fetch, type Response } from 'undici';
 
 import { failureOfStatus } from '../model-outcome.ts';
 import { backoffDelay } from '../../platform/backoff.ts';
+import { errorCodeOf } from '../../platform/caught.ts';
 import { type Clock, sleep, systemClock } from '../../platform/clock.ts';
 import { readBytes } from '../../platform/read-bytes.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
@@ -195,7 +196,10 @@ export class OpenAiEmbedder implements Embedder {
       if (error instanceof EmbeddingError || error instanceof TooLargeError) throw error;
       signal?.throwIfAborted();
       if (limit.signal.aborted) throw new EmbeddingError('timeout', `${this.#where()} did not answer within ${profile.timeoutMs} ms.`);
-      throw new EmbeddingError('unavailable', `${this.#where()} can't be reached, or broke off its answer (${causeOf(error)}).`);
+      throw new EmbeddingError(
+        'unavailable',
+        `${this.#where()} can't be reached, or broke off its answer (${errorCodeOf(error) ?? 'connection failed'}).`,
+      );
     } finally {
       timer.cancel();
     }
@@ -250,13 +254,6 @@ async function textOf(response: Response): Promise<string> {
   if (bytes === undefined)
     throw new EmbeddingError('invalid_response', `The embedding server's answer is longer than ${LARGEST_ANSWER} bytes.`);
   return bytes.toString();
-}
-
-/** Returns codes only: messages of HTTP libraries may quote the request. */
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? code : 'connection failed';
 }
 
 async function credentialOf(profile: EmbeddingProfile, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {

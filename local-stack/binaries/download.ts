@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 
 import { Agent, EnvHttpProxyAgent, fetch } from 'undici';
 
+import { errorCodeOf } from '../../platform/caught.ts';
 import { causeOf } from '../../platform/user-error.ts';
 import type { Checksum } from './binary-spec.ts';
 import type { Fetching } from './progress.ts';
@@ -86,9 +87,5 @@ async function openSource(source: string, signal?: AbortSignal): Promise<{ body:
   return { body: Readable.fromWeb(response.body), total: length === null ? undefined : Number(length) };
 }
 
-/** Finds the reason that fetch wraps: "fetch failed" helps no reader, "getaddrinfo ENOTFOUND" does. */
-function rootCause(error: unknown): string {
-  let current = error;
-  while (current instanceof Error && current.cause instanceof Error) current = current.cause;
-  return (current as NodeJS.ErrnoException).code ?? causeOf(current);
-}
+/** Finds the reason that fetch wraps: "fetch failed" helps no reader, "ENOTFOUND" does. */
+const rootCause = (error: unknown): string => errorCodeOf(error) ?? causeOf(error);

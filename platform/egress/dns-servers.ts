@@ -4,6 +4,7 @@
  */
 import { getServers, promises as dns } from 'node:dns';
 
+import { errorCodeOf } from '../caught.ts';
 import type { Clock, Timer } from '../clock.ts';
 
 const QUERY_TIMEOUT_MS = 5_500;
@@ -17,10 +18,8 @@ const silence = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ECANCELLED', 'EDESTRUCTION
 /** With these codes the name has no such records: no other server knows better. */
 const absence = new Set(['ENOTFOUND', 'ENODATA']);
 
-export const isSilence = (code: string): boolean => silence.has(code);
-export const isAbsence = (code: string): boolean => absence.has(code);
-export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? 'EUNKNOWN';
-
+export const isSilence = (code: string | undefined): boolean => code !== undefined && silence.has(code);
+export const isAbsence = (code: string | undefined): boolean => code !== undefined && absence.has(code);
 export interface DnsServersOptions {
   /** Servers, `address` or `address:port` each; those of the operating system where empty. */
   readonly servers: readonly string[];
@@ -68,14 +67,14 @@ export class DnsServers {
     };
     const onError = (error: unknown): void => {
       open -= 1;
-      const code = codeOf(error);
+      const code = errorCodeOf(error);
       if (!isSilence(code)) this.#onAnswer();
       if (settled) return;
       if (isAbsence(code)) {
         settle(() => reject(error));
         return;
       }
-      if (worst === undefined || isSilence(codeOf(worst))) worst = error;
+      if (worst === undefined || isSilence(errorCodeOf(worst))) worst = error;
       // In a process that stood still, the time of a query may be over before the next one was sent.
       if (tries < count || (code === 'ETIMEOUT' && tries < LEAST_TRIES)) tryNext();
       else if (open === 0) settle(() => reject(worst));

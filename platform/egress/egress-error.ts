@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../caught.ts';
+import { errorCodeOf, errorMessageOf } from '../caught.ts';
 /** Failures of requests to addresses that users chose. Kinds are stored in attempts and metrics: never rename one. */
 
 export type EgressErrorKind =
@@ -64,7 +64,7 @@ const resets = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET',
 /** Maps an error of a socket or of the HTTP client to an {@link EgressError}. */
 export function egressErrorOf(error: unknown, phase: EgressPhase, host: string): EgressError {
   if (error instanceof EgressError) return error;
-  const code = codeOf(error);
+  const code = errorCodeOf(error);
   const detail = errorMessageOf(error);
   const failure = (kind: EgressErrorKind, message: string): EgressError => new EgressError({ kind, phase, host, message, cause: error });
   if (code !== undefined && outOfResources.has(code)) {
@@ -86,10 +86,4 @@ export function egressErrorOf(error: unknown, phase: EgressPhase, host: string):
   if (code === 'UND_ERR_INVALID_ARG') return failure('forbidden_header', `the request to ${host} can't be written: ${detail}`);
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return failure('protocol', `${host} sent more headers than are read: 16 KiB`);
   return failure('protocol', `${host} sent something that is not HTTP/1.1: ${detail}${code === undefined ? '' : ` (${code})`}`);
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (error instanceof AggregateError) return codeOf(error.errors.at(-1));
-  const code = (error as { readonly code?: unknown } | undefined)?.code;
-  return typeof code === 'string' ? code : undefined;
 }

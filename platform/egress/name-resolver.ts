@@ -4,9 +4,10 @@
  */
 import { promises as dns } from 'node:dns';
 
+import { errorCodeOf } from '../caught.ts';
 import { withTimeout, type Clock } from '../clock.ts';
 import { DnsLiveness } from './dns-liveness.ts';
-import { codeOf, DnsServers, isAbsence, isSilence } from './dns-servers.ts';
+import { DnsServers, isAbsence, isSilence } from './dns-servers.ts';
 import { EgressError } from './egress-error.ts';
 
 export interface NameAnswer {
@@ -69,8 +70,8 @@ export function createNameResolver(options: { readonly servers?: readonly string
       const records = await query;
       return records.length === 0 ? { outcome: 'none' } : { outcome: 'found', records };
     } catch (error) {
-      const code = codeOf(error);
-      return isAbsence(code) ? { outcome: 'none' } : { outcome: 'failed', code };
+      const code = errorCodeOf(error);
+      return isAbsence(code) ? { outcome: 'none' } : { outcome: 'failed', code: code ?? 'EUNKNOWN' };
     }
   };
 

@@ -2,7 +2,7 @@
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
-import { tellOfCollection } from './collections.ts';
+import { notifyCollection } from './collections.ts';
 
 /** Identifies an entry that comes again. */
 export interface EntryIdentity {
@@ -87,7 +87,7 @@ export class BulkDocuments extends Repository {
       const missing = files.find(({ key }) => !documents.has(key));
       // The document has failed or was deleted since the conflict: sent again, the entry is accepted.
       if (missing !== undefined) throw new StoreError('unavailable', `document ${missing.filename}: changed at this moment`);
-      await tellOfCollection(transaction, org, collectionId, { last: true });
+      await notifyCollection(transaction, org, collectionId, { last: true });
       return documents;
     });
   }

@@ -227,7 +227,7 @@ export class Collections extends Repository {
 }
 
 /** Notifies watchers with the commit. */
-export async function tellOfCollection(
+export async function notifyCollection(
   transaction: Transaction,
   org: string,
   collectionId: string,

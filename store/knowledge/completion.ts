@@ -4,7 +4,7 @@ import { Repository } from '../repository.ts';
 import { storableJson } from '../storable-json.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
-import { tellOfCollection } from './collections.ts';
+import { notifyCollection } from './collections.ts';
 import {
   insertChunks,
   insertTerms,
@@ -70,7 +70,7 @@ export class DocumentCompletion extends Repository {
       );
       for (const { id, source } of completed.values())
         replaced.set(id, source === null ? [] : await replaceOlder(transaction, { org, id, collectionId, source }));
-      await tellOfCollection(transaction, org, collectionId);
+      await notifyCollection(transaction, org, collectionId);
       const { name: knowledgeBase, workspace } = collection;
       await insertEvents(
         transaction,

@@ -3,7 +3,7 @@ import { uuidv7 } from '../../platform/uuid.ts';
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
-import { COLLECTION_COLUMNS, fromCollectionRow, tellOfCollection, type Collection, type CollectionRow } from './collections.ts';
+import { COLLECTION_COLUMNS, fromCollectionRow, notifyCollection, type Collection, type CollectionRow } from './collections.ts';
 import { uncountTerms } from './term-counts.ts';
 
 export type DocumentStatus = 'processing' | 'completed' | 'failed';
@@ -142,7 +142,7 @@ export class Documents extends Repository {
         ],
       );
       if (made[0] !== undefined) {
-        await tellOfCollection(transaction, org, collectionId, { last: true });
+        await notifyCollection(transaction, org, collectionId, { last: true });
         return made[0];
       }
       const { rows } = await transaction.query<DocumentRecord>(
@@ -271,7 +271,7 @@ export class Documents extends Repository {
       );
       if (rows[0] === undefined || rows[0].deleted || (unlessCompleted && rows[0].status === 'completed')) return false;
       await hideDocument(transaction, { org, id, collectionId });
-      await tellOfCollection(transaction, org, collectionId, { last: true });
+      await notifyCollection(transaction, org, collectionId, { last: true });
       return true;
     });
   }

@@ -3,7 +3,7 @@ import type { Transaction } from '../database.ts';
 import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
-import { tellOfCollection } from './collections.ts';
+import { notifyCollection } from './collections.ts';
 import { hideDocument, type DocumentStage, type PageOutcome } from './documents.ts';
 import { countTerms } from './term-counts.ts';
 
@@ -152,7 +152,7 @@ export class Ingestion extends Repository {
       if (rows[0] === undefined) return false;
       await transaction.query('DELETE FROM parley.chunks WHERE org = $1 AND document_id = $2', [org, id]);
       await transaction.query('DELETE FROM parley.document_terms WHERE org = $1 AND document_id = $2', [org, id]);
-      await tellOfCollection(transaction, org, rows[0].collection_id);
+      await notifyCollection(transaction, org, rows[0].collection_id);
       if (event !== undefined) await tellOfEnd(transaction, { org, id, collectionId: rows[0].collection_id, chunkCount: 0 }, event);
       return true;
     });

@@ -1,6 +1,6 @@
 /** Leases deliveries to those who attempt them. */
 import { liveStates, type ClaimedDelivery, type DeliveryState, type NextStep } from './types.ts';
-import { spanOf, stateList, UNHURRIED, type Statements } from './statements.ts';
+import { spanOf, stateList, UNFLUSHED_COMMIT, type Statements } from './statements.ts';
 
 /** Most deliveries of one claim. The number stands in the text of the statement: a plan has to know that these are few. */
 const LARGEST_CLAIM = 1_000;
@@ -15,7 +15,7 @@ const CLAIMED = `d.id, d.org, d.event_id AS "eventId", d.event_name AS "eventNam
 
 /** Retries come before first attempts: an endpoint that refuses new events still takes those that it has seen, and so it recovers. */
 const claimStatement = `
-  WITH ${UNHURRIED}, picked AS MATERIALIZED (
+  WITH ${UNFLUSHED_COMMIT}, picked AS MATERIALIZED (
     SELECT * FROM (SELECT d.id, w.lease_ms
     FROM unnest($1::text[], $2::int[], $3::int[]) AS w (uid, room, lease_ms)
     CROSS JOIN LATERAL (
@@ -30,7 +30,7 @@ const claimStatement = `
     FROM picked p WHERE d.id = p.id
     RETURNING ${CLAIMED}
   )
-  SELECT c.*, b.body, b.traceparent FROM claimed c CROSS JOIN unhurried
+  SELECT c.*, b.body, b.traceparent FROM claimed c CROSS JOIN unflushed_commit
   LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c."eventId" LIMIT 1) b ON true
   ORDER BY c.id`;
 

@@ -4,7 +4,7 @@ import { deliveryIdOf } from './delivery-id.ts';
 import type { DecideAboutEvents } from './dispatch.ts';
 import { readEndpoints } from './endpoints.ts';
 import { LANES } from './events.ts';
-import { UNHURRIED } from './statements.ts';
+import { UNFLUSHED_COMMIT } from './statements.ts';
 import type { NewDelivery, OutboxOrder, OutboxEvent, PlannedDelivery, RelayResult } from './types.ts';
 
 interface Row {
@@ -29,13 +29,13 @@ interface Row {
  * watermark, so that an event that was committed after a watermark is never seen without it.
  */
 const take = (picked: string): string => `
-  WITH ${UNHURRIED}, taken AS (
+  WITH ${UNFLUSHED_COMMIT}, taken AS (
     DELETE FROM parley.outbox WHERE event_id = ANY (ARRAY(${picked}))
     RETURNING event_id, org, lane
   )
   SELECT t.event_id, t.org, t.lane, e.name, e.agent, e.workspace, e.only_subscription, e.except_subscription, e.created_at, b.body, b.traceparent,
     w.subscriptions_version, w.secrets_version, w.at
-  FROM taken t CROSS JOIN unhurried
+  FROM taken t CROSS JOIN unflushed_commit
   LEFT JOIN LATERAL (SELECT * FROM parley.events e WHERE e.id = t.event_id LIMIT 1) e ON true
   LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = t.event_id LIMIT 1) b ON true
   LEFT JOIN LATERAL (

@@ -31,7 +31,7 @@ export const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0
  * when a crash of Postgres takes it back. Results are committed after it and do wait, and flush all that came before: only work without a
  * result can be taken back.
  */
-export const UNHURRIED = "unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done)";
+export const UNFLUSHED_COMMIT = "unflushed_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done)";
 
 /** Turns a row into a record: NULL becomes undefined. */
 export function withoutNulls<T extends object>(row: T): T {

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import wellKnown from 'nodemailer/lib/well-known';
 
+import { errorCodeOf } from '../../../platform/caught.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
 import type { SmtpServer, SmtpServers } from '../../../platform/config/smtp-servers.ts';
 import { type Mail, type Mailer, MailError, type MailErrorKind } from './mailer.ts';
@@ -88,7 +89,7 @@ const ERROR_KINDS: Readonly<Record<string, MailErrorKind>> = {
   EDNS: 'unreachable',
 };
 
-const codeOf = (error: unknown): string => (error as { code?: string }).code ?? 'no reason given';
+const codeOf = (error: unknown): string => errorCodeOf(error) ?? 'no reason given';
 
 /** Words a failure without the server's own text, which repeats the address and the content. */
 function failureOf(error: unknown, { host }: SmtpServer, { from }: Mail): MailError {

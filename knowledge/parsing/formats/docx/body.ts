@@ -230,7 +230,7 @@ class BodyReader {
         return;
       case 'footnoteReference':
       case 'endnoteReference':
-        this.#sayPlain(`[${this.#context.noteNumber(name === 'footnoteReference' ? 'footnote' : 'endnote', attributes['id'] ?? '')}]`);
+        this.#addPlainText(`[${this.#context.noteNumber(name === 'footnoteReference' ? 'footnote' : 'endnote', attributes['id'] ?? '')}]`);
         return;
       // This is a check box of an old form: `<w:checkBox><w:default/><w:checked/></w:checkBox>`.
       case 'checkBox':
@@ -290,7 +290,7 @@ class BodyReader {
   }
 
   /** Adds text without the look of its run. */
-  #sayPlain(text: string): void {
+  #addPlainText(text: string): void {
     const run = this.#run;
     const { isHidden = false, isWhite = false, isShaded = false } = run;
     this.#run = isHidden ? { isHidden } : { isRaised: false, isWhite, isShaded };
