@@ -33,7 +33,7 @@ import { registerWebhooks } from './webhooks/routes.ts';
 export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const app = createServer(dependencies);
   const context = createContext(dependencies);
-  registerAgents(app, context, [phoneNumbersOfAgent(context), subscriptionsOfAgent(context), toolsOfAgent(context)]);
+  registerAgents(app, context, [phoneNumbersOfAgent(context), subscriptionsOfAgent(context), toolsOfAgent(context)], dependencies);
   registerReleases(app, context, dependencies);
   registerAgentTests(app, context);
   registerTools(app, context);

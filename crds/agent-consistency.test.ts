@@ -107,7 +107,12 @@ describe('what has no effect', () => {
       'spec.postCallAnalysis[0].examples[1]',
       /none of the choices/,
     ],
-    ['a canary of a pinned agent', { release: { pin: 'a'.repeat(8), canary: { percent: 10 } } }, 'spec.release.canary', /while pin is set/],
+    [
+      'a canary of a pinned agent',
+      { release: { pin: { revision: 'a'.repeat(64) }, canary: { percent: 10 } } },
+      'spec.release.canary',
+      /while pin is set/,
+    ],
     ['a deadline before the end', canary({ for: '2h', deadline: '1h' }), 'spec.release.canary.deadline', /serves longer/],
   ])('is remarked on: %s', (_what, fields, path, message) => {
     expect(agentRemarks(agent(fields))).toEqual([{ path, message: expect.stringMatching(message) }]);

@@ -8,6 +8,7 @@ import {
   atomic,
   cel,
   configMapKeyRef,
+  decimal,
   duration,
   emptyByDefault,
   freeObject,
@@ -212,11 +213,49 @@ const budget = z.object({
     .describe('ISO 4217; that of PARLEY_PRICES. What has no price there is not counted.'),
 });
 
+/** A revision by its whole digest: a part of one could come to mean another. */
+const revision = () => text(64).regex(/^[0-9a-f]{64}$/);
+
+const abortOn = cel(
+  z.object({
+    errorPercent: z.int().min(0).max(100).optional().describe('Percent of its calls that end as error: abort above it.'),
+    p95VoiceToVoice: duration('1ms', '60s')
+      .optional()
+      .describe('95th percentile of the time from the end of what the user says to the first sound of the answer: abort above it.'),
+    analysis: z
+      .object({
+        name: name(128).describe('Of spec.postCallAnalysis; its type is boolean or number.'),
+        below: decimal(-1_000_000, 1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
+      })
+      .optional()
+      .describe('What its calls were found to be afterwards.'),
+  }),
+  {
+    rule: 'has(self.errorPercent) || has(self.p95VoiceToVoice) || has(self.analysis)',
+    message: 'set at least one of errorPercent, p95VoiceToVoice and analysis, or remove abortOn',
+  },
+);
+
 const release = z.object({
-  pin: text(64)
-    .regex(/^[0-9a-f]{8,64}$/)
+  pin: z
+    .object({
+      revision: revision().describe('The whole digest of a revision that has served, or been tried.'),
+      onMissing: z
+        .enum(['Hold', 'Serve'])
+        .default('Hold')
+        .describe(
+          'What happens where no such revision has served, as in another cluster. Hold: what served before goes on, and nothing new comes into service; Serve: the pin is passed over.',
+        ),
+    })
     .optional()
-    .describe('Serve exactly this revision, by its hash or the first 8 or more digits of it, whatever else the spec asks for.'),
+    .describe('Serve exactly this revision, whatever else the spec asks for.'),
+  skipTests: z
+    .object({
+      revision: revision().describe('The whole digest of the revision, as in status.desiredRevision.'),
+      reason: name(1024).describe('Why; the condition Tested and an Event repeat it.'),
+    })
+    .optional()
+    .describe('Put this one revision into service whatever its required AgentTests say.'),
   canary: z
     .object({
       percent: z.int().min(1).max(99).describe('How many of 100 new calls start with the new revision.'),
@@ -230,27 +269,11 @@ const release = z.object({
         .max(MAX_CANARY_CALLS)
         .default(20)
         .describe('How many of its calls have to be over before it is promoted or aborted.'),
-      abortOn: z
-        .object({
-          errorRate: z.number().min(0).max(100).optional().describe('Percent of its calls that end as error: abort above it.'),
-          p95VoiceToVoiceMs: z
-            .int()
-            .min(1)
-            .max(60_000)
-            .optional()
-            .describe(
-              '95th percentile of the time from the end of what the user says to the first sound of the answer, in milliseconds: abort above it.',
-            ),
-          analysis: z
-            .object({
-              name: name(128).describe('Of spec.postCallAnalysis; its type is boolean or number.'),
-              below: z.number().min(-1_000_000).max(1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
-            })
-            .optional()
-            .describe('What its calls were found to be afterwards.'),
-        })
-        .prefault({})
-        .describe('When the new revision is given up, and all new calls start with the former one again.'),
+      abortOn: abortOn
+        .optional()
+        .describe(
+          'When the new revision is given up, and all new calls start with the former one again; only at the deadline where absent.',
+        ),
     })
     .optional()
     .describe('New revisions get a part of the new calls first. Where absent they get all of them at once.'),
@@ -349,15 +372,7 @@ const status = z.object({
   ...commonStatus,
   desiredRevision: text(64).optional().describe('SHA-256 of the configuration that the spec and everything it refers to ask for.'),
   servingRevision: text(64).optional().describe('The revision that new calls start with: the last one that was sound.'),
-  configHash: text(64).optional().describe('Like desiredRevision, but without the versions of Secrets: unchanged by a rotation.'),
-  activeSince: timestamp().optional().describe('When servingRevision began to serve.'),
-  skippedTests: z
-    .object({
-      generation: z.int().min(0).describe('The metadata.generation that is served without tests.'),
-      reason: text(1024).describe('The value of the annotation.'),
-    })
-    .optional()
-    .describe('The generation whose required tests the annotation parley.dev/skip-tests skips, and why.'),
+  servingSince: timestamp().optional().describe('When servingRevision began to serve.'),
   canary: z
     .object({
       revision: text(64).describe('The revision that is tried.'),
@@ -366,9 +381,18 @@ const status = z.object({
     })
     .optional()
     .describe('The new revision that a part of the new calls start with; absent where none is tried.'),
-  observedInputs: text(64).optional().describe('Digest of the Tools and the KnowledgeBase that this status was computed from.'),
-  tools: z.int().min(0).optional().describe('How many tools the agent offers.'),
-  toolNames: list(text(253), 64).optional().describe('The first 64 of them, sorted.'),
+  observedDependenciesDigest: text(64)
+    .optional()
+    .describe(
+      'Digest of the Tools and the KnowledgeBase that this status was computed from. The REST API compares it, as observedGeneration is compared.',
+    ),
+  tools: z
+    .object({
+      total: z.int().min(0).describe('How many tools there are.'),
+      names: list(text(253), 64).describe('The first 64 of them, sorted.'),
+    })
+    .optional()
+    .describe('The Tools that the agent offers.'),
 });
 
 export const agentKind = defineKind('Agent', 'agents', {
@@ -382,7 +406,8 @@ export const agentKind = defineKind('Agent', 'agents', {
     { name: 'Language', type: 'string', jsonPath: '.spec.language' },
     { name: 'LLM', type: 'string', jsonPath: '.spec.llm.model' },
     { name: 'Voice', type: 'string', jsonPath: '.spec.textToSpeech.provider' },
-    { name: 'Tools', type: 'integer', jsonPath: '.status.tools' },
+    { name: 'Tools', type: 'integer', jsonPath: '.status.tools.total' },
+    { name: 'Canary', type: 'integer', jsonPath: '.status.canary.percent', description: 'Percent of new calls.', priority: 1 },
     ageColumn,
   ],
   spec,

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { customResourceDefinitions, generateCrds, type StructuralSchema } from './generate.ts';
 import { MAX_CRD_BYTES } from './generator/crd.ts';
 import { meaningOf } from './generator/explain-text.ts';
-import { DURATION } from './schema.ts';
+import { DECIMAL, DURATION } from './schema.ts';
 
 interface Node {
   readonly path: string;
@@ -97,6 +97,7 @@ describe('every generated schema', () => {
       all.some((node) => node.path.startsWith(`${path}.`) && !node.repeated && node.schema.default !== undefined);
     const optionalVariants = [
       'Agent.spec.release',
+      'Agent.spec.release.pin',
       'Agent.spec.release.canary',
       'Tool.spec.custom',
       'Tool.spec.mcp',
@@ -147,7 +148,9 @@ describe('every generated schema', () => {
           : `Default: ${JSON.stringify(schema.default).replaceAll('"', '')}.`,
         schema.maximum === undefined ? undefined : ` to ${schema.maximum}`,
         schema.minimum === undefined ? undefined : `Range: ${schema.minimum} `,
-        schema.maxLength === undefined || schema.pattern === DURATION.source ? undefined : `${schema.maxLength} character`,
+        schema.maxLength === undefined || schema.pattern === DURATION.source || schema.pattern === DECIMAL.source
+          ? undefined
+          : `${schema.maxLength} character`,
         schema.maxItems === undefined ? undefined : `${schema.maxItems} item`,
         schema.maxProperties === undefined ? undefined : `${schema.maxProperties} entr`,
         schema.pattern === undefined && schema.format !== 'date-time' ? undefined : 'Form: ',

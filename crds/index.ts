@@ -27,8 +27,6 @@ export const wellKnown = {
   workspaceLabel: 'parley.dev/workspace',
   /** Annotation: a new value forces one reconcile; echoed in `status.lastHandledReconcileAt`. */
   reconcileRequestedAt: 'parley.dev/reconcile-requested-at',
-  /** Annotation, value a reason: the required tests of the generation at which it is set are skipped. */
-  skipTests: 'parley.dev/skip-tests',
   /** Annotation: `created_by_user_id` of an object made over REST. */
   createdBy: 'parley.dev/created-by',
   /** Annotation: names the trace in which the facade wrote a generation; see `trace-annotation.ts`. */

@@ -338,7 +338,7 @@ describe('the analysis that a canary is judged by', () => {
     agentProblems(
       agent({
         postCallAnalysis: [{ name: 'satisfied', type }],
-        release: { canary: { percent: 10, for: '30m', minCalls: 20, abortOn: { analysis: { name: 'satisfied', below: 80 } } } },
+        release: { canary: { percent: 10, for: '30m', minCalls: 20, abortOn: { analysis: { name: 'satisfied', below: '80' } } } },
       }),
     );
 

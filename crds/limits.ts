@@ -41,7 +41,7 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
 
 /** A canary is judged by results that can be counted. */
 function judgedAnalysis({ release, postCallAnalysis = [] }: AgentSpec): readonly SpecProblem[] {
-  const name = release?.canary?.abortOn.analysis?.name;
+  const name = release?.canary?.abortOn?.analysis?.name;
   if (name === undefined) return [];
   const path = 'spec.release.canary.abortOn.analysis.name';
   const countable = postCallAnalysis.filter(({ type }) => type === 'boolean' || type === 'number').map((item) => item.name);

@@ -90,7 +90,7 @@ export const duration = (min: string, max: string) =>
 /** The least and the most of a {@link decimal}: no keyword of its schema says them. */
 export const decimalBounds = z.registry<{ readonly min: number; readonly max: number }>();
 
-const DECIMAL = /^-?[0-9]+(\.[0-9]+)?$/;
+export const DECIMAL = /^-?[0-9]+(\.[0-9]+)?$/;
 
 /** A decimal number as text (`"0.7"`) between `min` and `max`: floats don't survive every client, nor do managers agree on them. */
 export const decimal = (min: number, max: number) =>

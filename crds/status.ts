@@ -17,7 +17,7 @@ export const ORPHAN = 'Orphan: the object goes at once, and what cannot be relea
 /** `metav1.Condition` with the bounds of its Go type. */
 const condition = z.object({
   type: name(316).describe(
-    'Ready, Suspended, Accepted, ResolvedRefs, Tested, Synced, UpToDate, EndpointHealthy, BudgetExceeded, Progressing, Degraded, Ingesting, Reconciling or Stalled.',
+    'Ready, Suspended, Accepted, ResolvedRefs, Tested, Synced, UpToDate, EndpointHealthy, BudgetExceeded, Progressing, Ingesting, Reconciling or Stalled.',
   ),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
   observedGeneration: z.int().min(0).optional().describe('The metadata.generation that this condition was computed from.'),

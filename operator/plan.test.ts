@@ -15,7 +15,7 @@ function operatorWith(contents: readonly Thing[]): SimulatedOperator {
   return operator;
 }
 
-const times: ReadonlySet<string> = new Set(['lastTransitionTime', 'lastRefreshedAt', 'activeSince']);
+const times: ReadonlySet<string> = new Set(['lastTransitionTime', 'lastRefreshedAt', 'servingSince']);
 
 /** Returns everything that a status says but when. */
 function statuses(operator: SimulatedOperator): unknown {

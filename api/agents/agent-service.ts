@@ -18,9 +18,11 @@ import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode,
 import type { Step } from '../resources/write-steps.ts';
 import { AgentTools, type ToolSteps } from '../tools/agent-tools.ts';
 import { attachedToolToRest, toolFieldNames } from '../tools/fields.ts';
+import type { Store } from '../../store/index.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import { agentBringsSecrets, agentFieldNames, agentFromRest, agentSecretRefs, type AgentUpdate, type AgentView } from './fields.ts';
+import { withWholePin } from './pinned-revision.ts';
 
 export const agentResource: ResourceKind<Agent> = {
   definition: agentKind,
@@ -60,14 +62,16 @@ export class AgentService {
   readonly #context: KindContext;
   readonly #tools: AgentTools;
   readonly #users: readonly FindUsers[];
+  readonly #releases: Store['agentReleases'];
   readonly #writer: ResourceWriter<Agent>;
   readonly reader: AgentReader;
 
   /** @param users finders of the objects that can use an agent */
-  constructor(context: KindContext, users: readonly FindUsers[]) {
+  constructor(context: KindContext, users: readonly FindUsers[], releases: Store['agentReleases']) {
     this.#context = context;
     this.#tools = new AgentTools(context);
     this.#users = users;
+    this.#releases = releases;
     this.#writer = new ResourceWriter(context, agentResource, context.views.agents);
     this.reader = new AgentReader(context, this.#tools);
   }
@@ -133,7 +137,8 @@ export class AgentService {
       prompts.set(key, text);
       return { name: promptName, key };
     };
-    const desired = agentFromRest(body, previous, { secrets, loc: ['body'], found, objectName: name, promptRef, storedLongPrompt });
+    const whole = await withWholePin(body, { org, agentName: name }, this.#releases, found);
+    const desired = agentFromRest(whole, previous, { secrets, loc: ['body'], found, objectName: name, promptRef, storedLongPrompt });
     const { addresses } = this.#context;
     const check = (agent: AgentSpec) => [
       ...agentProblems(agent),

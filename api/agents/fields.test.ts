@@ -64,6 +64,7 @@ const analysis = optional(
   },
   ['name', 'type'],
 );
+const DIGEST = 'ab12cd34'.repeat(8);
 const providers = fc.constantFrom('deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia');
 
 /** Any spec that `kubectl apply` may have stored. */
@@ -129,6 +130,29 @@ const spec = optional(
     webhookURL: url,
     dynamicData: distinct(lookup, ({ name }) => name),
     postCallAnalysis: distinct(analysis, ({ name }) => name),
+    deletionPolicy: fc.constantFrom('Delete', 'Orphan'),
+    release: optional(
+      {
+        pin: optional({ revision: fc.constant(DIGEST), onMissing: fc.constantFrom('Hold', 'Serve') }, ['revision']),
+        skipTests: fc.record({ revision: fc.constant(DIGEST), reason: named(9) }),
+        canary: optional(
+          {
+            percent: fc.integer({ min: 1, max: 99 }),
+            for: fc.constantFrom('1m', '90s', '1m30s'),
+            abortOn: optional(
+              {
+                errorPercent: fc.integer({ min: 0, max: 100 }),
+                p95VoiceToVoice: fc.constantFrom('900ms', '1s', '1s500ms'),
+                analysis: fc.record({ name: named(4), below: fc.constantFrom('80', '80.0', '-0.5') }),
+              },
+              [],
+            ).filter((limits) => Object.keys(limits).length > 0),
+          },
+          ['percent'],
+        ),
+      },
+      [],
+    ),
   },
   ['llm', 'speechToText', 'textToSpeech'],
 ).map((input) => agentKind.spec.parse(input));
@@ -311,7 +335,7 @@ const body = fc.record(
     recording_retention_days: fc.integer({ min: 1, max: 36_500 }),
     budget: fc.constant({ daily: '25.00', currency: 'EUR' }),
     release: fc.constantFrom<object>(
-      { pin: 'a1b2c3d4' },
+      { pin: DIGEST },
       {
         canary: {
           percent: 10,
@@ -464,24 +488,25 @@ describe('REST → resource → REST', () => {
   });
 });
 
-it('keeps what a release says through REST and back, with the duration as it was typed', () => {
+it('keeps what a release says through REST and back, with numbers and durations as they were typed', () => {
   const needed = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
   const stored = agentKind.spec.parse({
     ...needed,
     release: {
-      pin: 'abcdef12',
+      pin: { revision: DIGEST, onMissing: 'Serve' },
+      skipTests: { revision: DIGEST, reason: 'an emergency' },
       canary: {
         percent: 10,
         for: '30m',
         deadline: '168h',
         minCalls: 20,
-        abortOn: { errorRate: 5, p95VoiceToVoiceMs: 1500, analysis: { name: 'ok', below: 80 } },
+        abortOn: { errorPercent: 5, p95VoiceToVoice: '1500ms', analysis: { name: 'ok', below: '80.0' } },
       },
     },
   });
   const { release } = agentToRest(storedAgent(stored), reading);
   expect(release).toEqual({
-    pin: 'abcdef12',
+    pin: DIGEST,
     canary: {
       percent: 10,
       for_seconds: 1800,
@@ -491,10 +516,16 @@ it('keeps what a release says through REST and back, with the duration as it was
     },
   });
   expect(encode({ release }, stored).draft).toEqual(stored);
-  const pinned = agentKind.spec.parse({ ...needed, release: { pin: 'abcdef12' } });
-  expect(agentToRest(storedAgent(pinned), reading).release).toEqual({ pin: 'abcdef12' });
-  // A release is replaced as a whole: fields that the request doesn't name are unset.
-  expect(encode({ release: { canary: { percent: 1 } } }, stored).draft.release).toEqual({ canary: { percent: 1 } });
+  const pinned = agentKind.spec.parse({ ...needed, release: { pin: { revision: DIGEST } } });
+  expect(agentToRest(storedAgent(pinned), reading).release).toEqual({ pin: DIGEST });
+  const other = 'cd'.repeat(32);
+  expect(encode({ release: { pin: other } }, stored).draft.release?.pin).toEqual({ revision: other, onMissing: 'Serve' });
+  // A release is replaced as a whole: fields that the request doesn't name are unset, but not the one that REST doesn't have.
+  const { skipTests } = stored.release!;
+  expect(encode({ release: { canary: { percent: 1 } } }, stored).draft.release).toEqual({ skipTests, canary: { percent: 1 } });
+  const unlimited = agentKind.spec.parse({ ...needed, release: { canary: { percent: 1 } } });
+  expect(agentToRest(storedAgent(unlimited), reading).release?.canary?.abort_on).toEqual({});
+  expect(encode({ release: { canary: { percent: 1, abort_on: {} } } }, unlimited).draft.release).toEqual({ canary: { percent: 1 } });
 });
 
 it('has a case for each field of the table: add what is named here to the bodies above', () => {

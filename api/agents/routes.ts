@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
+import type { ApiDependencies } from '../dependencies.ts';
 import { notFound } from '../http/api-error.ts';
 import { preconditions, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
@@ -12,8 +13,13 @@ import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from './d
 /** Most long prompts that are read ahead at a time. */
 const PROMPTS_READ_AHEAD = 8;
 
-export function registerAgents(app: FastifyInstance, context: KindContext, users: readonly FindUsers[]): void {
-  const agents = new AgentService(context, users);
+export function registerAgents(
+  app: FastifyInstance,
+  context: KindContext,
+  users: readonly FindUsers[],
+  { store }: Pick<ApiDependencies, 'store'>,
+): void {
+  const agents = new AgentService(context, users, store.agentReleases);
   readPromptsAhead(context);
   const { reader } = agents;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { inputsDigest } from '../../crds/agent-inputs.ts';
+import { digestOfDependencies } from '../../crds/agent-dependencies.ts';
 import type { Agent, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { stateOf, stateWithReferences } from '../state/resource-state.ts';
@@ -25,7 +25,7 @@ function anAgent(options: { ready?: readonly [string, string]; synced?: string; 
     status: {
       observedGeneration: 2,
       conditions: [condition('Ready', ...ready), condition('Synced', 'True', synced)],
-      observedInputs: inputsDigest({ tools: [], knowledgeBaseUid: undefined }),
+      observedDependenciesDigest: digestOfDependencies({ tools: [], knowledgeBaseUid: undefined }),
       ...status,
     },
   } as unknown as Stored<Agent>;
@@ -85,18 +85,18 @@ describe('the state of an agent', () => {
     expect(agentStateOf(anAgent(), inputs)).toMatchObject({ ready: false, reason: 'Reconciling' });
     const lacking = anAgent({ ready: ['False', 'ToolNotUsable'], synced: 'RevisionReduced' });
     expect(agentStateOf(lacking, inputs).reason).toBe('Reconciling');
-    expect(agentStateOf(anAgent({ status: { observedInputs: inputsDigest(inputs) } }), inputs).ready).toBe(true);
+    expect(agentStateOf(anAgent({ status: { observedDependenciesDigest: digestOfDependencies(inputs) } }), inputs).ready).toBe(true);
   });
 
   it('is not ready until the operator has taken in the change of a tool', () => {
-    const before = { status: { observedInputs: inputsDigest({ tools: [aTool(1)], knowledgeBaseUid: undefined }) } };
+    const before = { status: { observedDependenciesDigest: digestOfDependencies({ tools: [aTool(1)], knowledgeBaseUid: undefined }) } };
     expect(agentStateOf(anAgent(before), { tools: [aTool(2)], knowledgeBaseUid: undefined }).reason).toBe('Reconciling');
   });
 });
 
 describe('the state of a tool', () => {
   const inputs = { tools: [aTool()], knowledgeBaseUid: undefined };
-  const status = { observedInputs: inputsDigest(inputs) };
+  const status = { observedDependenciesDigest: digestOfDependencies(inputs) };
 
   it('is ready where its agent offers it, also where the agent itself lacks something else', () => {
     expect(toolStateOf(aTool(), anAgent({ status }), inputs).ready).toBe(true);

@@ -1,5 +1,5 @@
 /** Decides the states of resources, from what this process knows of them and of their dependencies. */
-import { inputsDigest } from '../../crds/agent-inputs.ts';
+import { digestOfDependencies } from '../../crds/agent-dependencies.ts';
 import type { Agent, AgentTest, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { conditionOf, summaryOf, RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
@@ -18,7 +18,7 @@ export interface AgentInputs {
 }
 
 /** Reasons of the agent's `Synced` with which new calls, or those of its canary, get every usable tool. */
-const SERVES_TOOLS: ReadonlySet<string> = new Set(['RevisionServed', 'RevisionReduced', 'CanaryRunning']);
+const SERVES_TOOLS: ReadonlySet<string> = new Set(['RevisionServed', 'RevisionReduced', 'CanaryRunning', 'PinPassedOver']);
 
 export class States {
   readonly #views: Pick<Views, 'agents' | 'tools' | 'knowledgeBases'>;
@@ -96,5 +96,5 @@ function isFollowed({ metadata, status }: Stored<Agent>): boolean {
 }
 
 function hasTakenIn({ status }: Stored<Agent>, inputs: AgentInputs): boolean {
-  return status?.observedInputs === inputsDigest(inputs);
+  return status?.observedDependenciesDigest === digestOfDependencies(inputs);
 }

@@ -50,7 +50,7 @@ export function registerReleases(
       afterTime === undefined || afterRevision === undefined ? undefined : { createdAt: new Date(afterTime), revision: afterRevision };
     const page = await timed('db', () => releaseHistory.list({ org, agentName, pageSize: query.page_size, after }));
     if (page === undefined) throw notFound('AI agent');
-    const analysis = views.agents.newest(org, agentName)?.spec.release?.canary?.abortOn.analysis?.name;
+    const analysis = views.agents.newest(org, agentName)?.spec.release?.canary?.abortOn?.analysis?.name;
     const figures = await timed('db', () => releaseFigures.ofPage(org, page, analysis));
     const data = page.items.map((item, index) => summaryToRest(item, figures[index]!));
     const { next } = page;

@@ -46,7 +46,7 @@ const examples: { readonly [N in EventName]: z.input<(typeof eventCatalogue)[N][
     revision: 'a'.repeat(64),
     rolled_back_revision: 'b'.repeat(64),
     aborted: true,
-    reason: '12.5 % of its 40 calls ended as error, above 5 % (errorRate)',
+    reason: '12.5 % of its 40 calls ended as error, above 5 % (errorPercent)',
   },
   'AgentTest.Completed': {
     test_run_id: 'run_example',

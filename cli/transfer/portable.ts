@@ -1,7 +1,7 @@
 /** Turns objects into the form in which Git keeps them: without what a server adds. Pure. */
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { withoutDefaults } from './without-defaults.ts';
-import type { KindDefinition } from '../../crds/index.ts';
+import type { AgentSpec, KindDefinition } from '../../crds/index.ts';
 
 export interface Manifest extends KubeObject {
   readonly spec?: unknown;
@@ -30,7 +30,6 @@ export const MANAGER_ANNOTATION = 'parley.dev/field-manager';
 const passing = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'parley.dev/reconcile-requested-at',
-  'parley.dev/skip-tests',
   'parley.dev/stage',
   'parley.dev/staged',
   'parley.dev/trace',
@@ -72,7 +71,16 @@ export function portableResource(
   kind: KindDefinition,
   remarks: Remarks,
 ): Manifest {
-  return { ...identity(object, remarks), spec: withoutDefaults(kind.spec, object.spec) };
+  return { ...identity(object, remarks), spec: withoutException(withoutDefaults(kind.spec, object.spec)) };
+}
+
+/** The exception of one revision from its tests speaks of one moment, as the annotations do. */
+function withoutException(spec: unknown): unknown {
+  const { release } = spec as Pick<AgentSpec, 'release'>;
+  if (release?.skipTests === undefined) return spec;
+  const { skipTests: _exception, ...others } = release;
+  const { release: _release, ...rest } = spec as AgentSpec;
+  return { ...rest, ...(Object.keys(others).length > 0 && { release: others }) };
 }
 
 export function portableConfigMap(object: Stored<Manifest>, remarks: Remarks): Manifest {

@@ -1,10 +1,11 @@
 /** Adds default, range and form to what `kubectl explain` says of a field, read from the schema so that they can't drift. */
-import { DURATION, URL_FORM } from '../schema.ts';
+import { DECIMAL, DURATION, URL_FORM } from '../schema.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 /** Words say these forms better than their pattern. */
 const KNOWN_FORMS: Readonly<Record<string, string>> = {
   [DURATION.source]: 'a duration such as 500ms, 10s or 1h30m',
+  [DECIMAL.source]: 'a decimal number in quotes such as "0.7"',
   [URL_FORM.source]: 'an http:// or https:// address',
 };
 

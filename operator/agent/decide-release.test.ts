@@ -26,8 +26,8 @@ const state = (letter: string, more: Partial<ReleaseState> = {}): ReleaseState =
   ...more,
 });
 const canaryOf = (letter: string, percent = 10) => ({ ...named(letter), percent, since });
-const canary = { percent: 10, for: '30m', deadline: '168h', minCalls: 20, abortOn: {} };
-const limits = { errorRate: 5, p95VoiceToVoiceMs: 1500, analysis: { name: 'satisfied', below: 80 } };
+const canary = { percent: 10, for: '30m', deadline: '168h', minCalls: 20 };
+const limits = { errorPercent: 5, p95VoiceToVoice: '1500ms', analysis: { name: 'satisfied', below: '80' } };
 const figures = (more: Partial<ReleaseFigures> = {}): ReleaseFigures => ({
   calls: 20,
   errors: 0,
@@ -109,8 +109,8 @@ describe('with a canary', () => {
   });
 
   it.each([
-    [{ errors: 2 }, '10 % of its 20 calls ended as error, above 5 % (errorRate)'],
-    [{ p95VoiceToVoiceMs: 1501 }, 'its p95 voice to voice is 1501 ms over 20 calls, above 1500 ms (p95VoiceToVoiceMs)'],
+    [{ errors: 2 }, '10 % of its 20 calls ended as error, above 5 % (errorPercent)'],
+    [{ p95VoiceToVoiceMs: 1501 }, 'its p95 voice to voice is 1501ms over 20 calls, above 1500ms (p95VoiceToVoice)'],
     [{ analysis: { results: 20, value: 66.666 } }, 'the analysis satisfied is 66.7 over 20 calls, below 80 (analysis)'],
   ])('aborts on %j, with the numbers', (bad, reason) => {
     const facts = { release: { canary: { ...canary, abortOn: limits } }, target: target('b'), state: running };
@@ -124,10 +124,10 @@ describe('with a canary', () => {
     const strict = { canary: { ...canary, abortOn: limits } };
     const facts = { release: strict, target: target('b'), state: running };
     const lacking = figures({ p95VoiceToVoiceMs: null, elapsedMs: 24 * 60 * MINUTE });
-    expect(problemOf({ ...facts, figures: lacking })?.message).toContain('no p95VoiceToVoiceMs yet');
+    expect(problemOf({ ...facts, figures: lacking })?.message).toContain('no p95VoiceToVoice yet');
     expect(decide({ ...facts, figures: { ...lacking, elapsedMs: 168 * 60 * MINUTE } })).toMatchObject({
       step: { type: 'abort' },
-      reason: 'after 168h (deadline) it has no p95VoiceToVoiceMs yet, for want of spoken answers',
+      reason: 'after 168h (deadline) it has no p95VoiceToVoice yet, for want of spoken answers',
     });
     // An unlimited one that is only waiting for its time.
     expect(decide({ ...facts, release: { canary: { ...canary, for: '168h', deadline: '1h' } }, figures: figures() }).step).toBeUndefined();
@@ -137,7 +137,7 @@ describe('with a canary', () => {
     expect(decide({ release, target: target('b'), open: false, lost: true, state: running, figures: figures() }).step).toEqual({
       type: 'end_canary',
     });
-    const guarded = { release: { canary: { ...canary, abortOn: limits } }, configHash: 'hash-b', state: running, now: 0 };
+    const guarded = { release: { canary: { ...canary, abortOn: limits } }, revision: hex('b'), state: running, now: 0 };
     expect(decideSuspended({ ...guarded, figures: figures({ errors: 9 }) }).step).toEqual({ type: 'abort' });
     expect(decideSuspended({ ...guarded, figures: figures() })).toEqual({ phase: { type: 'canary' } });
   });
@@ -211,7 +211,8 @@ describe('what was rolled back', () => {
 });
 
 describe('a pin', () => {
-  const release = { pin: hex('c').slice(0, 8), canary };
+  const pin = { revision: hex('c'), onMissing: 'Hold' } as const;
+  const release = { pin, canary };
 
   it('serves the revision that it names, whatever else the spec asks for and however it is', () => {
     const step = { type: 'serve', ...named('c'), pinned: true };
@@ -221,10 +222,33 @@ describe('a pin', () => {
     expect(decide({ release, target: target('b'), pinned: named('c'), state: state('c') })).toEqual({ phase: { type: 'pinned' } });
   });
 
-  it('that names nothing changes nothing, and says so', () => {
-    expect(decide({ release, target: target('b') }).step).toEqual({ type: 'serve', ...named('b') });
-    expect(decide({ release, target: target('b'), state: state('a') }).step?.type).toBe('begin_canary');
-    expect(problemOf({ release, target: target('b'), state: state('b') })).toMatchObject({ reason: 'PinNotFound' });
+  it('that names nothing lets nothing new into service, and says so', () => {
+    expect(decide({ release, target: target('b') }).step).toBeUndefined();
+    expect(decide({ release, target: target('b'), state: state('a') }).step).toBeUndefined();
+    const message = expect.stringContaining('revision cccccccccccc has not served here, so nothing new comes into service and new calls');
+    expect(problemOf({ release, target: target('b'), state: state('a') })).toMatchObject({ reason: 'PinNotFound', message });
+    expect(problemOf({ release, target: target('b') })?.message).toContain('no call is taken');
+  });
+
+  it('that names nothing leaves a canary under its guard', () => {
+    const facts = {
+      release: { pin, canary: { ...canary, abortOn: limits } },
+      target: target('b'),
+      state: state('a', { canary: canaryOf('b') }),
+    };
+    expect(decide({ ...facts, figures: figures() })).toMatchObject({ phase: { type: 'canary' }, missing: pin });
+    expect(decide({ ...facts, figures: figures() }).step).toBeUndefined();
+    expect(decide({ ...facts, figures: figures({ errors: 9 }) }).step).toEqual({ type: 'abort' });
+    expect(decide({ ...facts, open: false, lost: true, figures: figures() }).step).toEqual({ type: 'end_canary' });
+  });
+
+  it('that names nothing is passed over where it says so', () => {
+    const facts = { release: { canary, pin: { ...pin, onMissing: 'Serve' as const } }, target: target('b') };
+    expect(decide(facts).step).toEqual({ type: 'serve', ...named('b') });
+    expect(decide({ ...facts, state: state('a') }).step?.type).toBe('begin_canary');
+    expect(problemOf({ ...facts, state: state('b') })).toMatchObject({ reason: 'PinPassedOver' });
+    // What keeps the revision out of service comes first.
+    expect(problemOf({ ...facts, state: state('a', { rolledBack: [rolledBack('b')] }) })).toMatchObject({ reason: 'RolledBack' });
   });
 
   it('does not serve what was rolled back', () => {
@@ -241,7 +265,7 @@ describe('an agent that was deleted and made again', () => {
   it('goes on from where it was, within an hour', () => {
     const running = state('a', { canary: canaryOf('b'), retiredAt });
     expect(decide({ release: { canary }, target: target('b'), state: running, now: soon }).step).toEqual({ type: 'revive' });
-    expect(decideSuspended({ release: undefined, configHash: 'hash-a', state: running, figures: undefined, now: soon }).step).toEqual({
+    expect(decideSuspended({ release: undefined, revision: hex('a'), state: running, figures: undefined, now: soon }).step).toEqual({
       type: 'revive',
     });
     expect(decide({ release: { canary }, target: target('b'), state: running, now: soon + 1 }).step?.type).toBe('serve');

@@ -45,7 +45,7 @@ export interface ReleaseFacts {
   readonly ownHash?: string;
   /** Undefined for an agent that has never served. */
   readonly state: Omit<ReleaseState, 'version' | 'activeSince'> | undefined;
-  /** The revision that `release.pin` names, where one that served before has that name. */
+  /** The revision that `release.pin` names, where it has served. */
   readonly pinned?: Candidate | undefined;
   /** Figures of the canary's calls. */
   readonly figures?: ReleaseFigures | undefined;
@@ -62,8 +62,8 @@ export type ReleasePhase =
 
 export interface ReleaseDecision {
   readonly phase: ReleasePhase;
-  /** `spec.release.pin` names nothing that is known here, and changes nothing. */
-  readonly unknownPin?: string;
+  /** `spec.release.pin`, where its revision has not served here. */
+  readonly missing?: Release['pin'];
   /** The change to make now. */
   readonly step?: ReleaseChange;
   readonly reason?: string;
@@ -80,29 +80,36 @@ export function decideRelease(facts: ReleaseFacts): ReleaseDecision {
   if (wasReplaced(state, now)) return { phase: SERVING, step: { type: 'revive' } };
   const pin = release?.pin;
   if (pin === undefined) return decideUnpinned(facts);
-  const asked = target.revision.startsWith(pin);
+  const asked = target.revision === pin.revision;
   const named = asked && facts.open ? target : pinned;
   if (named !== undefined) return decidePinned(named, state);
-  return asked ? { phase: SERVING } : { ...decideUnpinned(facts), unknownPin: pin };
+  // It waits for its tests.
+  if (asked) return decideHeld(facts);
+  return { ...(pin.onMissing === 'Serve' ? decideUnpinned(facts) : decideHeld(facts)), missing: pin };
 }
+
+type Held = ReleaseDecision & { readonly step?: Exclude<ReleaseChange, { type: 'serve' }> };
 
 /** While an agent is suspended nothing is begun, and nothing promoted. */
 export function decideSuspended({
-  release,
-  configHash,
-  state,
-  figures,
-  now,
-}: Pick<ReleaseFacts, 'release' | 'state' | 'figures' | 'now'> & { readonly configHash: string }): ReleaseDecision & {
-  readonly step?: Exclude<ReleaseChange, { type: 'serve' }>;
-} {
+  revision,
+  ...facts
+}: Pick<ReleaseFacts, 'release' | 'state' | 'figures' | 'now'> & { readonly revision: string | undefined }): Held {
+  const { state, now } = facts;
   if (wasReplaced(state, now)) return { phase: SERVING, step: { type: 'revive' } };
-  if (state?.canary != null) {
-    const reason = figures && abortReason(release?.canary, figures);
-    return { phase: CANARY, ...(reason !== undefined && { step: { type: 'abort' }, reason }) };
-  }
-  const rolledBack = state?.rolledBack.findLast((each) => each.configHash === configHash);
+  if (state?.canary != null) return decideHeld(facts);
+  const rolledBack = state?.rolledBack.findLast((each) => each.revision === revision);
   return { phase: rolledBack === undefined ? SERVING : { type: 'rolledBack', rolledBack, alike: false } };
+}
+
+/** Nothing new comes into service; a canary that runs stays under its guard. */
+function decideHeld({ release, target, lost = false, state, figures }: Partial<ReleaseFacts>): Held {
+  const canary = state?.canary ?? null;
+  if (canary === null) return { phase: SERVING };
+  const reason = figures && abortReason(release?.canary, figures);
+  if (reason !== undefined) return { phase: CANARY, step: { type: 'abort' }, reason };
+  if (lost && canary.configHash === target?.configHash) return { phase: SERVING, step: { type: 'end_canary' } };
+  return { phase: CANARY };
 }
 
 function wasReplaced(state: ReleaseFacts['state'], now: number): boolean {
@@ -174,17 +181,17 @@ function abortReason(wanted: Canary | undefined, figures: ReleaseFigures): strin
 
 function badFigures(wanted: Canary, { calls, errors, p95VoiceToVoiceMs: p95, analysis }: ReleaseFigures): string | undefined {
   if (calls < wanted.minCalls) return undefined;
-  const { errorRate, p95VoiceToVoiceMs: longest, analysis: judged } = wanted.abortOn;
+  const { errorPercent, p95VoiceToVoice, analysis: judged } = wanted.abortOn ?? {};
   const rate = (100 * errors) / calls;
   const { results, value } = analysis;
   const found = [
-    ...(errorRate !== undefined && rate > errorRate
-      ? [`${short(rate)} % of its ${calls} calls ended as error, above ${errorRate} % (errorRate)`]
+    ...(errorPercent !== undefined && rate > errorPercent
+      ? [`${short(rate)} % of its ${calls} calls ended as error, above ${errorPercent} % (errorPercent)`]
       : []),
-    ...(longest !== undefined && p95 !== null && p95 > longest
-      ? [`its p95 voice to voice is ${short(p95)} ms over ${calls} calls, above ${longest} ms (p95VoiceToVoiceMs)`]
+    ...(p95VoiceToVoice !== undefined && p95 !== null && p95 > millisecondsOf(p95VoiceToVoice)
+      ? [`its p95 voice to voice is ${short(p95)}ms over ${calls} calls, above ${p95VoiceToVoice} (p95VoiceToVoice)`]
       : []),
-    ...(judged !== undefined && value !== null && results >= wanted.minCalls && value < judged.below
+    ...(judged !== undefined && value !== null && results >= wanted.minCalls && value < Number(judged.below)
       ? [`the analysis ${judged.name} is ${short(value)} over ${results} calls, below ${judged.below} (analysis)`]
       : []),
   ];
@@ -194,13 +201,11 @@ function badFigures(wanted: Canary, { calls, errors, p95VoiceToVoiceMs: p95, ana
 /** Returns what a canary still waits for before it is promoted: a limit holds only once there is a figure to hold against it. */
 function missingFigures(wanted: Canary, figures: ReleaseFigures | undefined): readonly string[] {
   if (figures === undefined) return ['no figures yet'];
-  const { for: time, minCalls, abortOn } = wanted;
+  const { for: time, minCalls, abortOn = {} } = wanted;
   const { elapsedMs, calls, p95VoiceToVoiceMs, analysis } = figures;
   return [
     ...(calls < minCalls ? [`${calls} of ${minCalls} calls`] : []),
-    ...(abortOn.p95VoiceToVoiceMs !== undefined && p95VoiceToVoiceMs === null
-      ? ['no p95VoiceToVoiceMs yet, for want of spoken answers']
-      : []),
+    ...(abortOn.p95VoiceToVoice !== undefined && p95VoiceToVoiceMs === null ? ['no p95VoiceToVoice yet, for want of spoken answers'] : []),
     ...(abortOn.analysis !== undefined && analysis.results < minCalls
       ? [`${analysis.results} of ${minCalls} results of the analysis ${abortOn.analysis.name}`]
       : []),
@@ -212,13 +217,21 @@ function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** Returns what keeps new calls, or some of them, from starting with what the spec asks for: `Synced` says the first. */
+/** Returns why new calls, or some of them, start with something else than the spec asks for: `Synced` has the reason of the first. */
 export function releaseProblems(
-  { phase, unknownPin }: ReleaseDecision,
-  { release, state, figures, target }: Pick<ReleaseFacts, 'release' | 'state' | 'figures' | 'target'>,
+  { phase, missing }: ReleaseDecision,
+  { release, state, figures, target }: Pick<ReleaseFacts, 'release' | 'state' | 'figures'> & { readonly target: Pick<Target, 'revision'> },
 ): readonly Problem[] {
-  const serving = state === undefined ? 'none' : shortRevision(state.revision);
+  const serving = state === undefined || state.retiredAt !== null ? undefined : shortRevision(state.revision);
   const problems: Problem[] = [];
+  const where = `spec.release.pin: revision ${shortRevision(missing?.revision ?? '')} has not served here`;
+  if (missing?.onMissing === 'Hold') {
+    const meanwhile = serving === undefined ? 'no call is taken' : `new calls go on with revision ${serving}`;
+    problems.push({
+      reason: 'PinNotFound',
+      message: `${where}, so nothing new comes into service and ${meanwhile}; pin another revision, or set onMissing: Serve`,
+    });
+  }
   if (phase.type === 'rolledBack') {
     const { revision, aborted, reason, by, at, changed } = phase.rolledBack;
     const what = aborted ? 'its canary was aborted' : `it was rolled back${by === null ? '' : ` by ${by}`}`;
@@ -230,21 +243,18 @@ export function releaseProblems(
       message: `${phase.alike ? `${alike}, and` : `revision ${shortRevision(revision)} is not served,`} ${what} at ${at.slice(0, 19)}Z${why}`,
     });
   }
+  if (missing?.onMissing === 'Serve')
+    problems.push({ reason: 'PinPassedOver', message: `${where}, so new calls start with what the spec asks for (onMissing: Serve)` });
   if (phase.type === 'canary') {
     const { revision = '', percent = 0 } = state?.canary ?? {};
     const wanted = release?.canary;
-    const missing = wanted === undefined ? [] : missingFigures(wanted, figures);
+    const lacking = wanted === undefined ? [] : missingFigures(wanted, figures);
     const when = wanted === undefined ? '' : `; it gets all of them after ${wanted.for} and ${String(wanted.minCalls)} calls`;
-    const soFar = missing.length === 0 ? '' : `, and has so far ${missing.join(', ')}`;
+    const soFar = lacking.length === 0 ? '' : `, and has so far ${lacking.join(', ')}`;
     problems.push({
       reason: 'CanaryRunning',
-      message: `${percent} % of new calls start with revision ${shortRevision(revision)}, the others with ${serving}${when}${soFar}`,
+      message: `${percent} % of new calls start with revision ${shortRevision(revision)}, the others with ${serving ?? 'none'}${when}${soFar}`,
     });
   }
-  if (unknownPin !== undefined)
-    problems.unshift({
-      reason: 'PinNotFound',
-      message: `spec.release.pin: no revision ${unknownPin} has served here, or several begin with it; new calls start with what the spec asks for`,
-    });
   return problems;
 }

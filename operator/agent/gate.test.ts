@@ -78,12 +78,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   ),
   many(
-    1,
-    fc.constantFrom(undefined, 'hotfix', 'again').map(
-      (reason): Command =>
-        (simulation) =>
-          simulation.annotate(reason),
-    ),
+    2,
+    fc.constantFrom(undefined, 'hotfix', 'again').map((reason): Command => async (simulation) => {
+      // Whoever skips tests has read which revision waits for them.
+      simulation.catchUp('Agent');
+      simulation.catchUp('AgentTest');
+      await simulation.reconcile();
+      simulation.skip(reason);
+    }),
   ),
   many(
     1,
@@ -136,7 +138,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 describe('whatever is edited, tested, killed and unavailable in between', () => {
-  it('no configuration goes into service that a required test failed or did not run for, unless an annotation skips it', async () => {
+  it('no configuration goes into service that a required test failed or did not run for, unless its tests are skipped', async () => {
     const served = { tested: 0, untested: 0, unchanged: 0, skipped: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (commands) => {
@@ -156,7 +158,7 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
         const simulation = new GateSimulation();
         for (const each of commands) await each(simulation);
         simulation.kill();
-        simulation.annotate(undefined);
+        simulation.skip(undefined);
         simulation.editPrompt(9);
         const before = simulation.store.release?.revision;
         await simulation.settle(verdict);
@@ -178,6 +180,7 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
 
 describe('the gate', () => {
   const now = Date.UTC(2026, 0, 1);
+  const REVISION = 'ab'.repeat(32);
   const speech = { provider: 'openai' };
   const agent = storedObject('Agent', 'desk', { llm: { model: 'm' }, speechToText: speech, textToSpeech: speech }) as Stored<Agent>;
   const hours = storedObject('AgentTest', 'hours', {
@@ -188,7 +191,7 @@ describe('the gate', () => {
   const gateWith = (known: Pick<TestEvidence, 'newest' | 'pending'>, unchanged = false) => {
     const evidence = [{ configHash: 'new', testName: hours.metadata.name, digest: testDigest(hours.spec), ...known }];
     const view = { state: 'known', evidence } as const;
-    return gateOf({ agent, tests: [hours], configHash: 'new', sound: true, current: false, unchanged, view, now });
+    return gateOf({ agent, tests: [hours], revision: REVISION, configHash: 'new', sound: true, current: false, unchanged, view, now });
   };
 
   it.each([
@@ -217,7 +220,17 @@ describe('the gate', () => {
     };
     const view = { state: 'unavailable', why: 'Postgres does not answer' } as const;
     const reported = { ...agent, status: { conditions: [passed] } } as Agent;
-    const gate = gateOf({ agent: reported, tests: [hours], configHash: 'new', sound: true, current, unchanged: current, view, now });
+    const gate = gateOf({
+      agent: reported,
+      tests: [hours],
+      revision: REVISION,
+      configHash: 'new',
+      sound: true,
+      current,
+      unchanged: current,
+      view,
+      now,
+    });
     expect(gate).toMatchObject({ open: false, tested: { problems } });
   });
 
@@ -226,6 +239,35 @@ describe('the gate', () => {
     const tested = { problems: [{ message: expect.stringContaining('too long') as string }] };
     expect(gateWith({ newest }, true)).toMatchObject({ open: 'unchanged', tested });
     expect(gateWith({ newest })).toMatchObject({ open: false, tested });
+  });
+
+  it('skips the tests of the revision that is named, and of no other, with one Event', () => {
+    const gateOn = (revision: string, message = '') => {
+      const release = { skipTests: { revision, reason: 'the model is away' } };
+      const shown = { type: 'Tested', status: 'True', reason: 'TestsSkipped', message, lastTransitionTime: '' } as const;
+      const on = { ...agent, spec: { ...agent.spec, release }, status: { observedGeneration: 1, conditions: [shown] } };
+      const view = { state: 'known', evidence: [] } as const;
+      return gateOf({
+        agent: on,
+        tests: [hours],
+        revision: REVISION,
+        configHash: 'new',
+        sound: true,
+        current: false,
+        unchanged: false,
+        view,
+        now,
+      });
+    };
+    const message = 'the required AgentTests of revision abababababab are skipped: the model is away';
+    expect(gateOn(REVISION)).toMatchObject({
+      open: 'skipped',
+      tested: { good: { reason: 'TestsSkipped', message }, problems: [] },
+      notices: [{ type: 'Warning', reason: 'TestsSkipped', message }],
+    });
+    expect(gateOn(REVISION, message).notices).toEqual([]);
+    const other = { message: expect.stringContaining('(spec.release.skipTests is for revision cdcdcdcdcdcd)') as string };
+    expect(gateOn('cd'.repeat(32))).toMatchObject({ open: false, tested: { problems: [other] }, notices: [] });
   });
 
   it('leaves the trace of skipping them where a person promoted what they failed, with one Event', () => {
@@ -242,6 +284,7 @@ describe('the gate', () => {
       gateOf({
         agent: on,
         tests: [hours],
+        revision: REVISION,
         configHash: 'new',
         sound: true,
         current: true,

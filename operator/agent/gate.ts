@@ -6,7 +6,8 @@
  * What serves is never taken out of service, and neither is its configuration: a rotated Secret comes into service whatever tests say by now.
  */
 import { requestedTest, testDigest } from '../../crds/requested-test.ts';
-import { wellKnown, type Agent, type AgentStatus, type AgentTest } from '../../crds/index.ts';
+import { shortRevision } from '../../crds/agent-revision.ts';
+import type { Agent, AgentTest } from '../../crds/index.ts';
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { ReleaseState, RequestedTest, TestEvidence } from '../../store/index.ts';
 import { checkAgentTestSpec } from '../agent-test/plan.ts';
@@ -26,7 +27,9 @@ export interface GateInput {
   readonly agent: Agent;
   /** AgentTests that name the agent, whatever their state. */
   readonly tests: readonly AgentTest[];
-  /** `configHash` of the revision that would be put into service. */
+  /** The revision that would be put into service. */
+  readonly revision: string;
+  /** Its `configHash`. */
   readonly configHash: string;
   /** The revision could be put into service, but for its tests. */
   readonly sound: boolean;
@@ -50,7 +53,6 @@ export interface Gate {
   readonly tested?: ConditionStage;
   /** Tests to request a run of. */
   readonly request: readonly RequestedTest[];
-  readonly skippedTests?: AgentStatus['skippedTests'];
   readonly notices: readonly Notice[];
   /** Milliseconds after which to decide again, although nothing happened. */
   readonly recheckAfterMs?: number;
@@ -60,7 +62,7 @@ export interface Gate {
 const RETRY = { baseMs: 15_000, maxMs: 3_600_000, jitter: 0 } as const;
 /** A worker finds a run that is due within this time, in milliseconds. */
 const WORKER_EXPECTED_MS = 30_000;
-/** The gate decides again as soon as the status says what is skipped, or the results are read. */
+/** The gate decides again as soon as the results are read. */
 const AT_ONCE_MS = 1;
 
 /** Returns the tests that hold revisions back, also one that is suspended or not accepted: a gate never opens in silence. */
@@ -75,22 +77,26 @@ export function allPassed(tests: readonly AgentTest[], configHash: string, evide
 
 export function gateOf(input: GateInput): Gate {
   const { agent, current, sound, view, now } = input;
-  const skip = skippedTests(agent);
-  const skipping = { ...(skip && { skippedTests: skip.skippedTests }), notices: skip?.notices ?? [] };
   const tests = requiredTests(input.tests);
   const closed = (held: 'awaits' | 'failed', tested: ConditionStage | undefined, rest: Partial<Gate> = {}): Gate => ({
     open: false,
     held,
     ...(tested && { tested }),
     request: [],
-    ...skipping,
+    notices: [],
     ...rest,
   });
-  const skipped = tests.length === 0 || skip === undefined ? undefined : skippedStage(skip);
-  // Nothing is served before the status says which generation is meant: after a crash it would be another one.
-  if (skip?.state === 'new') return closed('awaits', skipped, { recheckAfterMs: AT_ONCE_MS });
-  if (tests.length === 0) return { open: 'passed', request: [], ...skipping };
-  if (skip?.state === 'recorded') return { open: 'skipped', ...(skipped && { tested: skipped }), request: [], ...skipping };
+  if (tests.length === 0) return { open: 'passed', request: [], notices: [] };
+  const skip = agent.spec.release?.skipTests;
+  if (skip?.revision === input.revision) {
+    const message = `the required AgentTests of revision ${shortRevision(skip.revision)} are skipped: ${skip.reason}`;
+    return {
+      open: 'skipped',
+      ...skippedBy(message),
+      request: [],
+      notices: conditionOf(agent, 'Tested')?.message === message ? [] : [warning(message)],
+    };
+  }
   if (!sound) return closed('awaits', notRun('the revision is not tested until the spec is accepted and everything that it needs exists'));
   if (view.state === 'unavailable')
     return closed(
@@ -110,7 +116,7 @@ export function gateOf(input: GateInput): Gate {
     request: due.map(({ test }) => requestedTest(test)),
     ...(deadlines.length > 0 && { recheckAfterMs: Math.min(...deadlines) - now }),
   };
-  const aside = skip === undefined ? '' : ` (${wellKnown.skipTests} was for generation ${skip.generation})`;
+  const aside = skip === undefined ? '' : ` (spec.release.skipTests is for revision ${shortRevision(skip.revision)})`;
   const problems: readonly Problem[] = [
     ...problemsOf('TestsFailed', failed, aside),
     ...problemsOf('TestsNotRun', [...unsound, ...error], aside),
@@ -122,15 +128,14 @@ export function gateOf(input: GateInput): Gate {
     ...running([...pending.filter(({ overdueAt }) => overdueAt > now), ...unknown], tests.length, aside),
   ];
   const tested = stage(problems, { reason: 'TestsPassed', message: passedMessage(tests) });
-  if (problems.length === 0) return { open: 'passed', tested, ...rest, ...skipping };
+  if (problems.length === 0) return { open: 'passed', tested, ...rest, notices: [] };
   if (input.promotion != null) {
     const { by, at, reason } = input.promotion;
     const message = `promoted by ${by ?? 'a person'} at ${at.slice(0, 19)}Z${reason === null ? '' : `: ${reason}`}, although ${problems[0]!.message}`;
     const isNew = conditionOf(agent, 'Tested')?.reason !== 'TestsSkipped';
-    const notices = [...skipping.notices, ...(isNew ? [{ type: 'Warning', reason: 'TestsSkipped', message } as const] : [])];
-    return { open: 'unchanged', tested: stage([], { reason: 'TestsSkipped', message }), ...rest, ...skipping, notices };
+    return { open: 'unchanged', ...skippedBy(message), ...rest, notices: isNew ? [warning(message)] : [] };
   }
-  if (input.unchanged) return { open: 'unchanged', tested, ...rest, ...skipping };
+  if (input.unchanged) return { open: 'unchanged', tested, ...rest, notices: [] };
   return closed(failed.length > 0 || unsound.length > 0 ? 'failed' : 'awaits', tested, rest);
 }
 
@@ -169,8 +174,9 @@ function evidenceOf({ metadata, spec }: AgentTest, configHash: string, evidence:
 
 const stage = (problems: readonly Problem[], good: ConditionStage['good']): ConditionStage => ({ type: 'Tested', good, problems });
 
-const skippedStage = ({ generation, reason }: Skip): ConditionStage =>
-  stage([], { reason: 'TestsSkipped', message: `skipped at generation ${generation}: ${reason}` });
+const skippedBy = (message: string): Pick<Gate, 'tested'> => ({ tested: stage([], { reason: 'TestsSkipped', message }) });
+
+const warning = (message: string): Notice => ({ type: 'Warning', reason: 'TestsSkipped', message });
 
 const notRun = (message: string): ConditionStage => stage([{ reason: 'TestsNotRun', message }], { reason: 'TestsPassed', message: '' });
 
@@ -194,37 +200,4 @@ function asReported(agent: Agent): ConditionStage | undefined {
   if (reported === undefined) return undefined;
   const outcome = { reason: reported.reason as Reason, message: reported.message };
   return stage(reported.status === 'True' ? [] : [outcome], outcome);
-}
-
-interface Skip {
-  /** `new`: the status doesn't say it yet. `over`: another generation was meant. */
-  readonly state: 'new' | 'recorded' | 'over';
-  readonly reason: string;
-  readonly generation: number;
-  readonly skippedTests: NonNullable<AgentStatus['skippedTests']>;
-  readonly notices: readonly Notice[];
-}
-
-const REASON_CHARACTERS = 1024;
-
-/** The generation at which the annotation was first seen, or got another reason, is the one that is meant. */
-export function skippedTests({ metadata, status }: Agent): Skip | undefined {
-  const reason = Array.from(metadata.annotations?.[wellKnown.skipTests]?.trim() ?? '')
-    .slice(0, REASON_CHARACTERS)
-    .join('');
-  if (reason === '') return undefined;
-  const { generation = 0 } = metadata;
-  const recorded = status?.skippedTests;
-  if (recorded?.reason !== reason) {
-    const message = `the required AgentTests of generation ${generation} are skipped: ${reason}`;
-    return {
-      state: 'new',
-      reason,
-      generation,
-      skippedTests: { generation, reason },
-      notices: [{ type: 'Warning', reason: 'TestsSkipped', message }],
-    };
-  }
-  const state = recorded.generation === generation ? 'recorded' : 'over';
-  return { state, reason, generation: recorded.generation, skippedTests: recorded, notices: [] };
 }

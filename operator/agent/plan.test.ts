@@ -19,6 +19,11 @@ const minimal = { llm: { model: 'm' }, speechToText: { provider: 'deepgram' }, t
 
 const agentWith = (spec: object = {}, metadata: Readonly<Record<string, unknown>> = {}): Agent =>
   storedObject('Agent', 'reception', { ...minimal, ...spec }, { metadata }) as Agent;
+const hours = storedObject('AgentTest', 'hours', {
+  agentRefs: [{ name: 'reception' }],
+  required: true,
+  conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
+}) as AgentTest;
 const toolNamed = (name: string, spec: object = {}): Tool =>
   storedObject('Tool', name, {
     agentRefs: [{ name: 'reception' }],
@@ -35,7 +40,7 @@ describe('a webhook that may not be called', () => {
     const addresses = { web: (url: string) => `${url} is inside`, sip: () => undefined };
     const agent = agentWith({ webhookURL: 'http://169.254.169.254/' });
     expect(plan(agent, { addresses }).actions).toContainEqual(expect.objectContaining({ type: 'serve', revision }));
-    const served = plan(agent, { addresses }, { state: 'known', serving: { revision, activeSince: '2026-01-01T00:00:00Z' } });
+    const served = plan(agent, { addresses }, { state: 'known', serving: { revision, since: '2026-01-01T00:00:00Z' } });
     expect(conditionOf(served, 'Ready')).toMatchObject({
       status: 'False',
       reason: 'AddressForbidden',
@@ -96,11 +101,11 @@ describe('putting a revision into service', () => {
     const { revision } = state;
     const serving = (stored?: ServingBudget): StoreView => ({
       state: 'known',
-      serving: { revision, activeSince: '2026-01-01T00:00:00Z' },
+      serving: { revision, since: '2026-01-01T00:00:00Z' },
       release: { state: { ...state, budget: stored } },
     });
     const actions = (spec: object, store?: StoreView) =>
-      plan(agentWith({ release: { pin: revision }, ...spec }), {}, store).actions.filter(({ type }) => type === 'budget');
+      plan(agentWith({ release: { pin: { revision } }, ...spec }), {}, store).actions.filter(({ type }) => type === 'budget');
     const utc = { ...budget, timeZone: 'UTC' };
     expect(actions({ budget }, serving())).toEqual([{ type: 'budget', budget: utc }]);
     expect(actions({ budget, timeZone: 'Europe/Berlin' }, serving(utc))).toEqual([
@@ -119,9 +124,9 @@ describe('putting a revision into service', () => {
 
   it('does nothing when it serves already', () => {
     const { revision } = compileRevision(agentWith(), [], worldOf());
-    const result = plan(agentWith(), {}, { state: 'known', serving: { revision, activeSince: '2026-01-01T00:00:00Z' } });
+    const result = plan(agentWith(), {}, { state: 'known', serving: { revision, since: '2026-01-01T00:00:00Z' } });
     expect(result.actions).toEqual([]);
-    expect(result.status).toMatchObject({ desiredRevision: revision, servingRevision: revision, activeSince: '2026-01-01T00:00:00Z' });
+    expect(result.status).toMatchObject({ desiredRevision: revision, servingRevision: revision, servingSince: '2026-01-01T00:00:00Z' });
   });
 
   it('follows changes of a suspended tool', () => {
@@ -144,7 +149,7 @@ describe('putting a revision into service', () => {
 
   it('believes the status while Postgres is unavailable', () => {
     const { revision } = compileRevision(agentWith(), [], worldOf());
-    const served = { ...agentWith(), status: { servingRevision: revision, activeSince: '2026-01-01T00:00:00Z' } } as Agent;
+    const served = { ...agentWith(), status: { servingRevision: revision, servingSince: '2026-01-01T00:00:00Z' } } as Agent;
     expect(conditionOf(plan(served, {}, unavailable), 'Ready')?.status).toBe('True');
     const changed = { ...served, spec: { ...served.spec, welcomeMessage: 'Hello' } };
     const result = plan(changed, {}, unavailable);
@@ -158,8 +163,8 @@ describe('putting a revision into service', () => {
     const tools = Array.from({ length: TOOLS_LIMIT + 1 }, (_, index) => toolNamed(`tool_${index}`));
     const result = plan(agentWith(), { tools });
     expect(conditionOf(result, 'Accepted')?.reason).toBe('TooManyTools');
-    expect(result.status).toMatchObject({ tools: TOOLS_LIMIT + 1 });
-    expect(result.status?.toolNames).toHaveLength(64);
+    expect(result.status?.tools?.total).toBe(TOOLS_LIMIT + 1);
+    expect(result.status?.tools?.names).toHaveLength(64);
   });
 
   it('compiles no more tools than one revision takes, and each of them once', async () => {
@@ -199,14 +204,14 @@ describe('putting a revision into service', () => {
       toolNamed('deep', { custom: { function: { name: 'deep', parameters }, http: { url: 'https://a.example/' } } }),
     ];
     const before = plan(agentWith(), { tools: tools.slice(0, 1) });
-    const serving = { revision: before.status?.desiredRevision ?? '', activeSince: '2026-01-01T00:00:00Z' };
+    const serving = { revision: before.status?.desiredRevision ?? '', since: '2026-01-01T00:00:00Z' };
     const result = plan(agentWith(), { tools }, { state: 'known', serving });
     expect(conditionOf(result, 'ResolvedRefs')).toMatchObject({
       reason: 'ToolNotUsable',
       message: expect.stringContaining('Tool acme/deep is not usable: spec.custom.function.parameters is nested more than 32 levels deep'),
     });
     expect(result.actions).toEqual([]);
-    expect(result.status).toMatchObject({ servingRevision: serving.revision, tools: 2 });
+    expect(result.status).toMatchObject({ servingRevision: serving.revision, tools: { total: 2, names: ['deep', 'sound'] } });
   });
 
   it('names a request body that is nested too deeply', () => {
@@ -260,7 +265,7 @@ it.each([
 describe('an agent that lacks something it can do without', () => {
   const withBase = agentWith({ knowledgeBaseRef: { name: 'faq' } });
   const base = storedObject('KnowledgeBase', 'faq', {}) as KnowledgeBase;
-  const serving = { revision: 'an earlier one', activeSince: '2026-01-01T00:00:00Z' };
+  const serving = { revision: 'an earlier one', since: '2026-01-01T00:00:00Z' };
   const served = { state: 'known', serving } as const;
   const configOf = ({ actions }: ReturnType<typeof plan>) =>
     actions.flatMap((action) => (action.type === 'serve' ? [action.config] : []))[0];
@@ -286,11 +291,6 @@ describe('an agent that lacks something it can do without', () => {
   });
 
   it('goes on without it only where its tests have passed without it', () => {
-    const hours = storedObject('AgentTest', 'hours', {
-      agentRefs: [{ name: 'reception' }],
-      required: true,
-      conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
-    }) as AgentTest;
     const newest = { verdict: 'passed', message: null, runId: 'run_1', finishedAt: new Date(0), errors: 0 } as const;
     const { rest } = degradationOf(withBase, [], worldOf());
     const actionsAfter = (tested: Agent) => {
@@ -313,7 +313,7 @@ describe('an agent that lacks something it can do without', () => {
   });
 
   it('serves a rotated Secret at once meanwhile, also where new revisions are tried first', () => {
-    const release = { canary: { percent: 10, for: '30m', deadline: '168h', minCalls: 20, abortOn: {} } };
+    const release = { canary: { percent: 10, for: '30m', deadline: '168h', minCalls: 20 } };
     const agent = agentWith({ release, llm: { model: 'm', apiKeySecretRef: { name: 'keys', key: 'k' } } });
     const lame = toolNamed('lame', { custom: { function: { name: 'lame', parameters: { type: 'string' } }, http: { url: 'https://a' } } });
     const before = compileRevision(agent, [], worldOf({ secrets: [secret('1')] }));
@@ -321,7 +321,6 @@ describe('an agent that lacks something it can do without', () => {
     const result = plan(agent, { tools: [lame], secrets: [secret('2')] }, { ...served, release: { state } });
     const { revision, configHash } = compileRevision(agent, [], worldOf({ secrets: [secret('2')] }));
     expect(result.actions).toContainEqual(expect.objectContaining({ type: 'serve', revision, configHash }));
-    expect(result.status?.configHash).not.toBe(configHash);
   });
 
   it('keeps a lookup whose header is missing: one that fails keeps no call from beginning', () => {
@@ -354,6 +353,71 @@ describe('an agent that lacks something it can do without', () => {
     expect(result.actions).toEqual([]);
     expect(conditionOf(result, 'Synced')?.reason).toBe('RevisionWithheld');
     expect(conditionOf(result, 'Ready')?.message).toContain('(calls continue with the last valid revision)');
+  });
+});
+
+describe('how a release goes', () => {
+  const { revision, configHash } = compileRevision(agentWith(), [], worldOf());
+  const since = '2026-01-01T00:00:00Z';
+  const state = {
+    version: 1,
+    revision: 'b'.repeat(64),
+    configHash: 'former',
+    activeSince: new Date(0),
+    canary: null,
+    rolledBack: [],
+    retiredAt: null,
+    promoted: null,
+  };
+  const canary = { revision, configHash, percent: 10, since: new Date(0) };
+  const rolledBack = [{ revision, configHash, changed: null, aborted: false, reason: 'rude', by: 'ada', at: '2026-01-01T00:00:00.000Z' }];
+  const serves = (serving: string, more: object = {}): StoreView => ({
+    state: 'known',
+    serving: { revision: serving, since },
+    release: { state: { ...state, revision: serving, ...more } },
+  });
+  const withCanary = { release: { canary: { percent: 10, for: '30m', deadline: '168h', minCalls: 20 } } };
+  const lost = { knowledgeBaseRef: { name: 'gone' } };
+
+  it.each([
+    ['what the spec asks for serves', {}, serves(revision, { configHash }), 'False', 'RevisionServed'],
+    ['a canary runs', withCanary, serves(state.revision, { canary }), 'True', 'CanaryRunning'],
+    ['it was rolled back', {}, serves(state.revision, { rolledBack }), 'False', 'RolledBack'],
+    ['a pin decides', { release: { pin: { revision: state.revision } } }, serves(state.revision), 'False', 'RevisionPinned'],
+    ['something optional is missing', lost, serves(revision, { configHash }), 'False', 'RevisionReduced'],
+    ['the spec is not accepted', { language: 'en-US-oxendict-x' }, serves(state.revision), 'False', 'RevisionWithheld'],
+    ['it is suspended', { suspend: true }, serves(revision), 'Unknown', 'Suspended'],
+    ['it is suspended with a canary', { ...withCanary, suspend: true }, serves(state.revision, { canary }), 'True', 'CanaryRunning'],
+  ] as const)('is said in Progressing: %s', (_when, spec, store, status, reason) => {
+    expect(conditionOf(plan(agentWith(spec), {}, store), 'Progressing')).toMatchObject({ status, reason });
+  });
+
+  it('is said of no agent that has never served', () => {
+    expect(conditionOf(plan(agentWith()), 'Progressing')).toBeUndefined();
+    expect(conditionOf(plan(agentWith({ suspend: true })), 'Progressing')).toBeUndefined();
+  });
+
+  it('is said as it was while Postgres is unavailable', () => {
+    const reported = (reason: string) => {
+      const conditions = [{ type: 'Progressing', status: 'True', reason, message: 'm', lastTransitionTime: since } as const];
+      return { ...agentWith(), status: { servingRevision: revision, conditions } } as Agent;
+    };
+    expect(conditionOf(plan(reported('CanaryRunning'), {}, unavailable), 'Progressing')).toMatchObject({ status: 'True', message: 'm' });
+    expect(conditionOf(plan(reported('RolledBack'), {}, unavailable), 'Progressing')?.reason).toBe('RolledBack');
+    expect(conditionOf(plan(reported('Suspended'), {}, unavailable), 'Progressing')?.reason).toBe('RevisionServed');
+  });
+
+  it('leaves Ready and Synced True while a canary runs', () => {
+    const result = plan(agentWith(withCanary), {}, serves(state.revision, { canary }));
+    expect(conditionOf(result, 'Ready')?.status).toBe('True');
+    expect(conditionOf(result, 'Synced')).toMatchObject({ status: 'True', reason: 'CanaryRunning' });
+  });
+
+  it('is held by a pin that names nothing, whatever the tests say', () => {
+    const agent = agentWith({ release: { pin: { revision: 'c'.repeat(64) } } });
+    const result = plan(agent, { agentTests: [hours] }, { ...serves(state.revision), evidence: [] } as StoreView);
+    expect(conditionOf(result, 'Synced')).toMatchObject({ status: 'False', reason: 'PinNotFound' });
+    expect(result.actions.map(({ type }) => type)).not.toContain('serve');
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
-import { inputsDigest } from '../../crds/agent-inputs.ts';
+import { digestOfDependencies } from '../../crds/agent-dependencies.ts';
 import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
@@ -8,7 +8,7 @@ import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot
 import type { RequestedTest, TestEvidence } from '../../store/index.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import type { ConditionStage } from '../status/conditions.ts';
+import { conditionFrom, type ConditionStage, type PlannedCondition } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import type { Problem } from '../status/reasons.ts';
 import { checkedOnce, forbiddenAddresses, remarksOf } from '../status/spec-problems.ts';
@@ -16,7 +16,7 @@ import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { budgetActions, planBudget, type BudgetAction, type BudgetView } from './budget.ts';
 import { degradationOf } from './degradation.ts';
-import { gateOf, skippedTests, type EvidenceView, type Gate, type GateInput } from './gate.ts';
+import { gateOf, type EvidenceView, type Gate, type GateInput } from './gate.ts';
 import { planRelease, planSuspendedRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
 import type { Candidate } from './decide-release.ts';
 import { compileRevision, functionsInRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
@@ -40,7 +40,7 @@ export type StoreView =
 export interface Serving {
   readonly revision: string;
   /** RFC 3339. */
-  readonly activeSince: string;
+  readonly since: string;
   /** Hash of what the revision has, also where the spec asks for more; known where tests decide. */
   readonly configHash?: string;
 }
@@ -67,6 +67,13 @@ export interface AgentPlanOptions {
 export const TOOLS_LIMIT = 128;
 /** Most characters of JSON that the tools of one agent may have together: a quarter of a million tokens, which no model takes. */
 export const TOOLS_SIZE_LIMIT = 1024 * 1024;
+/** A suspended agent without a release that goes on. */
+const PAUSED: PlannedCondition = {
+  type: 'Progressing',
+  status: 'Unknown',
+  reason: 'Suspended',
+  message: 'nothing new comes into service while the agent is suspended',
+};
 /** Names shown in the status. */
 const TOOL_NAMES_SHOWN = 64;
 
@@ -100,6 +107,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const gate = gateOf({
     agent,
     tests: snapshot.testsOf(namespace, agent.metadata.name),
+    revision: target.revision,
     configHash: target.configHash,
     sound,
     current,
@@ -118,6 +126,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     serving,
     store: store.state === 'known' ? store : undefined,
   });
+  const sync = synced(agent, { target, sound, current, reduced, rejected, store, gate, release });
   const stages = [
     // Calls start without a webhook and without what a lookup would have found.
     accepted(
@@ -126,11 +135,11 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     ),
     resolvedRefs(references),
     ...(gate.tested === undefined ? [] : [gate.tested]),
-    synced({ sound, current, reduced, rejected, store, gate, release }),
+    sync,
   ];
   const budget = planBudget(agent, options.budget, options.now);
   const ready = {
-    others: [...budget.conditions, ...release.conditions],
+    others: [...budget.conditions, ...progressing(release, serving && sync)],
     message: release.message ?? 'new calls start with the revision that the spec asks for',
     aside:
       serving === undefined
@@ -144,23 +153,25 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   };
   const testable = sound && rejected === undefined && store.state === 'known';
   const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity, budget.requeueAfterMs ?? Infinity);
+  const actions = actionsOf(agent, target, { request: testable ? gate.request : [], release, store });
   return {
-    actions: actionsOf(agent, target, { request: testable ? gate.request : [], release, store }),
-    notices: [...gate.notices, ...release.notices, ...budget.notices],
+    actions,
+    // The status shows whether a skip is known already, and it is written once no action is left.
+    notices: [...(actions.length === 0 ? gate.notices : []), ...release.notices, ...budget.notices],
     ...(recheckAfterMs !== Infinity && { requeueAfterMs: recheckAfterMs }),
     status: {
       ...commonFields(agent, options.now, stages, ready),
       desiredRevision: desired.revision,
-      configHash: desired.configHash,
-      ...(gate.skippedTests && { skippedTests: gate.skippedTests }),
       ...servingFields(serving),
       ...release.status,
-      observedInputs: observedInputs(agent, snapshot),
-      tools: offered.length,
-      toolNames: offered
-        .map((tool) => tool.metadata.name)
-        .sort()
-        .slice(0, TOOL_NAMES_SHOWN),
+      observedDependenciesDigest: dependenciesDigest(agent, snapshot),
+      tools: {
+        total: offered.length,
+        names: offered
+          .map((tool) => tool.metadata.name)
+          .sort()
+          .slice(0, TOOL_NAMES_SHOWN),
+      },
     },
   };
 }
@@ -173,6 +184,12 @@ function remarksOn(agent: Agent, tools: readonly Tool[], prompt: string | null):
     remarksOf(toolDataRemarks(tool.spec, agent.spec)).map((text) => `Tool ${tool.metadata.name}: ${text}`),
   );
   return [...remarksOf(agentRemarks(agent.spec, prompt ?? undefined)), ...ofTools];
+}
+
+/** Returns `Progressing`, which is there as long as something serves: False, with the reason of `Synced`, where no release says more. */
+function progressing({ progressing: reported }: ReleasePlan, sync: ConditionStage | undefined): readonly PlannedCondition[] {
+  if (reported !== undefined) return [reported];
+  return sync === undefined ? [] : [{ ...conditionFrom(sync), type: 'Progressing', status: 'False' }];
 }
 
 /** Says what calls of an agent that has served do meanwhile. */
@@ -215,37 +232,37 @@ function evidenceIn(store: StoreView): EvidenceView {
   return store.evidence === undefined ? { state: 'unread' } : { state: 'known', evidence: store.evidence };
 }
 
-/**
- * A canary stays under its guard, and an agent that was made again serves what it served. An annotation that is set meanwhile is for this
- * generation, not for the one that resumes the agent.
- */
+/** A canary stays under its guard, and an agent that was made again serves what it served. */
 function planSuspended(agent: Agent, store: StoreView, now: number): AgentPlan {
   const release = planSuspendedRelease(agent, store.state === 'known' ? store.release : undefined, now);
-  const { skippedTests: _former, canary: _canary, ...status } = suspendedStatus(agent, now, release.conditions);
-  const skip = skippedTests(agent);
+  const progress = release.progressing ?? (servingOf(agent, store) && PAUSED);
+  const { canary: _canary, ...status } = suspendedStatus(agent, now, progress === undefined ? [] : [progress]);
   return {
     actions: release.actions.length === 0 || hasFinalizer(agent) ? release.actions : [{ type: 'addFinalizer' }, ...release.actions],
-    notices: [...(skip?.notices ?? []), ...release.notices],
+    notices: release.notices,
     ...(release.requeueAfterMs !== undefined && { requeueAfterMs: release.requeueAfterMs }),
     status: {
       ...status,
       ...(store.state === 'known' && servingFields(store.serving)),
       ...release.status,
-      ...(skip && { skippedTests: skip.skippedTests }),
     },
   };
 }
 
-function synced(known: {
-  readonly sound: boolean;
-  readonly current: boolean;
-  /** Something that the spec asks for is left out. */
-  readonly reduced: boolean;
-  readonly rejected: string | undefined;
-  readonly store: StoreView;
-  readonly gate: Gate;
-  readonly release: ReleasePlan;
-}): ConditionStage {
+function synced(
+  agent: Agent,
+  known: {
+    readonly target: CompiledRevision;
+    readonly sound: boolean;
+    readonly current: boolean;
+    /** Something that the spec asks for is left out. */
+    readonly reduced: boolean;
+    readonly rejected: string | undefined;
+    readonly store: StoreView;
+    readonly gate: Gate;
+    readonly release: ReleasePlan;
+  },
+): ConditionStage {
   const good = { reason: 'RevisionServed', message: 'the revision is stored and serving' } as const;
   if (!known.sound) {
     return {
@@ -260,7 +277,7 @@ function synced(known: {
     };
   }
   const { synced: released } = known.release;
-  if (released !== undefined && (known.gate.open !== false || known.release.pinned) && known.rejected === undefined) return released;
+  if (released !== undefined && (known.gate.open !== false || known.release.fixed) && known.rejected === undefined) return released;
   if (known.current && known.reduced)
     return {
       type: 'Synced',
@@ -271,7 +288,7 @@ function synced(known: {
   if (known.rejected !== undefined) return { type: 'Synced', good, problems: [{ reason: 'RevisionRejected', message: known.rejected }] };
   const { held, tested } = known.gate;
   if (held !== undefined && known.store.state === 'known') {
-    const problem = heldBack[held];
+    const problem = held === 'failed' ? failedTests(agent, known.target) : AWAITS_TESTS;
     const why = (tested?.problems ?? []).map(({ message }): Problem => ({ reason: problem.reason, message }));
     return { type: 'Synced', good, problems: [problem, ...why] };
   }
@@ -282,27 +299,37 @@ function synced(known: {
   return { type: 'Synced', good, problems: [waiting] };
 }
 
-const heldBack = {
-  awaits: { reason: 'RevisionAwaitsTests', message: 'the revision is not put into service until its required AgentTests have passed' },
-  failed: { reason: 'RevisionFailedTests', message: 'the revision is not put into service, because required AgentTests have not passed' },
-} as const satisfies Record<NonNullable<Gate['held']>, Problem>;
+const AWAITS_TESTS: Problem = {
+  reason: 'RevisionAwaitsTests',
+  message: 'the revision is not put into service until its required AgentTests have passed',
+};
+
+/** Says how to serve the revision all the same; nobody would type its digest. */
+function failedTests({ metadata }: Agent, { revision }: CompiledRevision): Problem {
+  const patch = JSON.stringify({ spec: { release: { skipTests: { revision, reason: '<why>' } } } });
+  const command = `kubectl patch agents.parley.dev ${metadata.name} -n ${metadata.namespace ?? ''} --type=merge -p '${patch}'`;
+  return {
+    reason: 'RevisionFailedTests',
+    message: `the revision is not put into service, because required AgentTests have not passed; to serve it all the same: ${command}`,
+  };
+}
 
 function servingOf(agent: Agent, store: StoreView): Serving | undefined {
   if (store.state === 'known') return store.serving;
-  const { servingRevision, activeSince } = agent.status ?? {};
-  return servingRevision === undefined ? undefined : { revision: servingRevision, activeSince: activeSince ?? '' };
+  const { servingRevision, servingSince } = agent.status ?? {};
+  return servingRevision === undefined ? undefined : { revision: servingRevision, since: servingSince ?? '' };
 }
 
-function servingFields(serving: Serving | undefined): Pick<AgentStatus, 'servingRevision' | 'activeSince'> {
+function servingFields(serving: Serving | undefined): Pick<AgentStatus, 'servingRevision' | 'servingSince'> {
   if (serving === undefined) return {};
-  return { servingRevision: serving.revision, ...(serving.activeSince === '' ? {} : { activeSince: serving.activeSince }) };
+  return { servingRevision: serving.revision, ...(serving.since === '' ? {} : { servingSince: serving.since }) };
 }
 
 /** Includes tools that lose their function name to another: REST lists them, too. */
-function observedInputs(agent: Agent, snapshot: ClusterSnapshot): string {
+function dependenciesDigest(agent: Agent, snapshot: ClusterSnapshot): string {
   const { namespace = '', name } = agent.metadata;
   const base = agent.spec.knowledgeBaseRef && snapshot.knowledgeBase(namespace, agent.spec.knowledgeBaseRef.name);
-  return inputsDigest({
+  return digestOfDependencies({
     tools: snapshot.toolsOf(namespace, name).filter((tool) => !isDeleting(tool)),
     knowledgeBaseUid: base === undefined || isDeleting(base) ? undefined : base.metadata.uid,
   });

@@ -65,13 +65,10 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       ...COMMON_STATUS_FIELDS,
       'desiredRevision',
       'servingRevision',
-      'configHash',
-      'skippedTests',
-      'activeSince',
+      'servingSince',
       'canary',
-      'observedInputs',
+      'observedDependenciesDigest',
       'tools',
-      'toolNames',
     ],
 
     async plan(agent, { now, signal, retryWhenPostgresIsBack }) {

@@ -19,7 +19,7 @@ const happening = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant('replace tool'), tool }) },
   ...(
     'rotate,lose secret,find secret,rename,replace,delete,create,an hour,restart,outage,outage ends,good calls,bad calls,calls without figures,' +
-    'a week,rollback,rollback,rollback to,promote,promote named,pin,pin nothing,unpin,canary,canary,no canary,require tests,suspend,resume,resume'
+    'a week,rollback,rollback,rollback to,promote,promote named,pin,pin nothing,pass over,unpin,canary,canary,no canary,require tests,suspend,resume,resume'
   )
     .split(',')
     .map((type) => ({ weight: 1, arbitrary: fc.record({ type: fc.constant(type), pick: fc.nat() }) })),
@@ -43,6 +43,7 @@ class World {
     name: 'x',
     tools: {} as Record<string, string>,
     pin: undefined as string | undefined,
+    onMissing: 'Hold' as 'Hold' | 'Serve',
     canary: false,
     suspended: false,
   };
@@ -72,9 +73,9 @@ class World {
     const pinned = this.served.findLast(({ revision }) => revision === spec.pin);
     return {
       release: {
-        ...(spec.pin !== undefined && { pin: spec.pin }),
+        ...(spec.pin !== undefined && { pin: { revision: spec.pin, onMissing: spec.onMissing } }),
         ...(spec.canary && {
-          canary: { percent: 10, for: '10m', deadline: '168h', minCalls: 5, abortOn: { errorRate: 20, p95VoiceToVoiceMs: 900 } },
+          canary: { percent: 10, for: '10m', deadline: '168h', minCalls: 5, abortOn: { errorPercent: 20, p95VoiceToVoice: '900ms' } },
         }),
       },
       target,
@@ -120,7 +121,7 @@ class World {
     for (let round = 0; ; round += 1) {
       expect(round, 'it comes to rest').toBeLessThan(8);
       const { facts, state } = this;
-      const { step } = this.spec.suspended ? decideSuspended({ ...facts, configHash: facts.target.configHash }) : decideRelease(facts);
+      const { step } = this.spec.suspended ? decideSuspended({ ...facts, revision: facts.target.revision }) : decideRelease(facts);
       if (step === undefined) return this.rest(facts);
       if (step.type === 'begin_canary') this.figures = figuresOf(0, 0);
       // What the operator promotes has kept its limits.
@@ -240,7 +241,8 @@ class World {
             'calls without figures': () => (this.figures = figuresOf(10, 0)),
             'a week': () => (this.figures = { ...this.figures, elapsedMs: 168 * 60 * MINUTE }),
             pin: () => (spec.pin = this.served[pick % (this.served.length || 1)]?.revision),
-            'pin nothing': () => (spec.pin = 'nothing'),
+            'pin nothing': () => Object.assign(spec, { pin: 'nothing', onMissing: 'Hold' }),
+            'pass over': () => Object.assign(spec, { pin: 'nothing', onMissing: 'Serve' }),
             unpin: () => (spec.pin = undefined),
             canary: () => (spec.canary = true),
             'no canary': () => (spec.canary = false),

@@ -67,11 +67,13 @@ export interface ReleasePlan {
   readonly notices: readonly Notice[];
   /** Stands in place of what `Synced` would say. */
   readonly synced?: ConditionStage;
-  /** These say that the release goes on, or was taken back, whatever else the agent lacks. */
-  readonly conditions: readonly PlannedCondition[];
+  /** `Progressing` of a release that goes on, or was taken back, whatever else the agent lacks; absent where `Synced` says all. */
+  readonly progressing?: PlannedCondition;
   /** Message of a `Ready=True`. */
   readonly message?: string;
   readonly pinned: boolean;
+  /** The pin decides, whatever the tests of the spec's own revision say. */
+  readonly fixed: boolean;
   readonly requeueAfterMs?: number;
   readonly status: Pick<AgentStatus, 'canary'>;
 }
@@ -94,17 +96,18 @@ export function planRelease(input: ReleaseInput): ReleasePlan {
     figures: store?.release?.figures,
   };
   if (store === undefined)
-    return { actions: [], notices: [], conditions: reportedConditions(agent), pinned: false, status: reportedCanary(agent) };
+    return { actions: [], notices: [], ...reportedProgress(agent), pinned: false, fixed: false, status: reportedCanary(agent) };
   const decision = decideRelease(facts);
   const problems = decision.step === undefined ? releaseProblems(decision, facts) : [];
-  const [problem] = problems;
+  const [first] = problems;
   const pinned = decision.phase.type === 'pinned' && decision.step === undefined;
   return {
     actions: actionsOf(decision, input),
     notices: noticesOf(decision),
     pinned,
-    conditions: companionsOf(problems),
-    ...(problem !== undefined && { synced: notSynced(problem), message: problem.message }),
+    fixed: pinned || first?.reason === 'PinNotFound',
+    ...progressOf(problems),
+    ...(first !== undefined && { synced: syncedBy(first, problems), message: first.message }),
     ...(pinned && { synced: { type: 'Synced', good: { reason: 'RevisionPinned', message: PINNED }, problems: [] }, message: PINNED }),
     ...(facts.state?.canary && { requeueAfterMs: CANARY_LOOK_MS }),
     status: canaryOf(facts),
@@ -116,13 +119,13 @@ export function planSuspendedRelease(
   agent: Agent,
   view: ReleaseView | undefined,
   now: number,
-): Pick<ReleasePlan, 'actions' | 'notices' | 'conditions' | 'requeueAfterMs' | 'status'> {
-  if (view === undefined) return { actions: [], notices: [], conditions: reportedConditions(agent), status: reportedCanary(agent) };
+): Pick<ReleasePlan, 'actions' | 'notices' | 'progressing' | 'requeueAfterMs' | 'status'> {
+  if (view === undefined) return { actions: [], notices: [], ...reportedProgress(agent), status: reportedCanary(agent) };
   const { state, figures } = view;
   const { release } = agent.spec;
-  const { configHash = '', desiredRevision: revision = '' } = agent.status ?? {};
-  const decision = decideSuspended({ release, configHash, state, figures, now });
-  const facts = { release, state, figures, target: { revision, configHash, parts: { tools: {} } } };
+  const revision = agent.status?.desiredRevision ?? '';
+  const decision = decideSuspended({ release, revision, state, figures, now });
+  const facts = { release, state, figures, target: { revision } };
   const problems = decision.step === undefined ? releaseProblems(decision, facts) : [];
   return {
     actions:
@@ -130,17 +133,16 @@ export function planSuspendedRelease(
         ? []
         : [{ type: 'release', change: decision.step, ...(decision.reason !== undefined && { reason: decision.reason }) }],
     notices: noticesOf(decision),
-    conditions: companionsOf(problems),
+    ...progressOf(problems),
     ...(state.canary && { requeueAfterMs: CANARY_LOOK_MS }),
     status: canaryOf({ state }),
   };
 }
 
-const notSynced = (problem: Problem): ConditionStage => ({
-  type: 'Synced',
-  good: { reason: 'RevisionServed', message: '' },
-  problems: [problem],
-});
+/** While a canary runs, the outside world is as the spec asks for. */
+function syncedBy({ reason, message }: Problem, problems: readonly Problem[]): ConditionStage {
+  return { type: 'Synced', good: { reason, message }, problems: reasons[reason].status === 'True' ? [] : problems };
+}
 
 function actionsOf({ step, reason }: ReleaseDecision, { target, desired, open }: ReleaseInput): readonly ReleaseAction[] {
   if (step === undefined) return [];
@@ -153,12 +155,13 @@ function actionsOf({ step, reason }: ReleaseDecision, { target, desired, open }:
   return [{ type: 'release', change: step, ...more, ...(reason !== undefined && { reason }) }];
 }
 
-/** Returns `Progressing` for a canary, and `Degraded` for what was taken back. */
-function companionsOf(problems: readonly Problem[]): readonly PlannedCondition[] {
-  return problems.flatMap(({ reason, message }): readonly PlannedCondition[] => {
-    const type = reasons[reason].accompanied;
-    return type === undefined ? [] : [{ type, status: 'True', reason, message }];
+/** Returns `Progressing` of a canary, or of what was taken back. */
+function progressOf(problems: readonly Problem[]): Pick<ReleasePlan, 'progressing'> {
+  const [progressing] = problems.flatMap(({ reason, message }): readonly PlannedCondition[] => {
+    const status = reasons[reason].progressing;
+    return status === undefined ? [] : [{ type: 'Progressing', status, reason, message }];
   });
+  return { ...(progressing && { progressing }) };
 }
 
 function noticesOf({ step, reason }: ReleaseDecision): readonly Notice[] {
@@ -182,7 +185,7 @@ function stateIn({ serving, desired, store }: ReleaseInput): ReleaseFacts['state
 /** A pin that serves needs no looking up. */
 function pinnedIn({ agent, serving, store }: ReleaseInput): ReleaseFacts['pinned'] {
   const pin = agent.spec.release?.pin;
-  if (pin !== undefined && serving?.revision.startsWith(pin) === true)
+  if (pin !== undefined && serving?.revision === pin.revision)
     return { revision: serving.revision, configHash: store?.release?.state.configHash ?? null };
   return store?.pinned;
 }
@@ -193,12 +196,10 @@ function canaryOf({ state }: Pick<ReleaseFacts, 'state'>): Pick<AgentStatus, 'ca
   return { canary: { revision, percent, since: timestamp(since) } };
 }
 
-/** Repeats the conditions while Postgres is unavailable: the release is as far as it was. */
-function reportedConditions(agent: Agent): readonly PlannedCondition[] {
-  return (['Progressing', 'Degraded'] as const).flatMap((type): readonly PlannedCondition[] => {
-    const { status, reason, message } = conditionOf(agent, type) ?? {};
-    return status === 'True' && message !== undefined ? [{ type, status, reason: reason as Reason, message }] : [];
-  });
+/** Repeats the condition while Postgres is unavailable: the release is as far as it was. */
+function reportedProgress(agent: Agent): Pick<ReleasePlan, 'progressing'> {
+  const { reason, message } = conditionOf(agent, 'Progressing') ?? {};
+  return message === undefined ? {} : progressOf([{ reason: reason as Reason, message }]);
 }
 
 function reportedCanary({ status }: Agent): Pick<AgentStatus, 'canary'> {

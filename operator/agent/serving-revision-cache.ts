@@ -191,14 +191,14 @@ export class ServingRevisionCache {
 
   async #pinned({ org, agentName }: AgentRef, { state }: Entry, release: Release): Promise<object> {
     const pin = release?.pin;
-    if (pin === undefined || state?.revision.startsWith(pin) === true) return {};
-    return { pinned: await this.#options.store.agentReleases.served({ org, agentName, prefix: pin }) };
+    if (pin === undefined || state?.revision === pin.revision) return {};
+    return { pinned: await this.#options.store.agentReleases.served({ org, agentName, prefix: pin.revision }) };
   }
 
   async #withFigures({ org, agentName }: AgentRef, { state }: Entry, release: Release): Promise<object> {
     if (state?.canary == null) return {};
     const { revision, configHash, since } = state.canary;
-    const analysis = release?.canary?.abortOn.analysis?.name;
+    const analysis = release?.canary?.abortOn?.analysis?.name;
     return {
       release: { state, figures: await this.#options.store.releaseFigures.of({ org, agentName, revision, configHash, since, analysis }) },
     };
@@ -223,5 +223,5 @@ function viewOf({ state, served, rejected }: Entry): StoreView & { readonly stat
 
 function servingOf({ revision, activeSince }: ReleaseState, served: Entry['served']): Serving {
   const configHash = served?.revision === revision ? served.configHash : undefined;
-  return { revision, activeSince: timestamp(activeSince), ...(configHash !== undefined && { configHash }) };
+  return { revision, since: timestamp(activeSince), ...(configHash !== undefined && { configHash }) };
 }

@@ -176,13 +176,13 @@ describe('deletion', () => {
   });
 
   it.each([
-    [undefined, 'MediaServerNotConfigured'],
-    [{ state: 'unavailable', why: 'it cannot be reached', login: false }, 'MediaServerUnavailable'],
-    [{ state: 'unavailable', why: 'it refuses the key', login: true }, 'MediaServerRefusesKey'],
-  ] as const)('says what of the media server holds it up: %j', (sip, reason) => {
+    [undefined, 'MediaServerNotConfigured', 'Unknown'],
+    [{ state: 'unavailable', why: 'it cannot be reached', login: false }, 'MediaServerUnavailable', 'False'],
+    [{ state: 'unavailable', why: 'it refuses the key', login: true }, 'MediaServerRefusesKey', 'False'],
+  ] as const)('says what of the media server holds it up: %j', (sip, reason, status) => {
     const plan = deletion({ policy: 'Delete', ...(sip && { sip }) });
     expect(plan).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
-    expect(conditionOf(plan, 'Synced')).toMatchObject({ status: 'False', reason });
+    expect(conditionOf(plan, 'Synced')).toMatchObject({ status, reason });
     expect(conditionOf(plan, 'Ready')).toMatchObject({ status: 'False', reason: 'Deleting' });
   });
 

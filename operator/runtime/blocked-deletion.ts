@@ -1,7 +1,7 @@
 import type { CommonStatus } from '../../crds/index.ts';
 import type { Managed } from '../status/common.ts';
 import { timestamp, toConditions } from '../status/conditions.ts';
-import type { Problem } from '../status/reasons.ts';
+import { reasons, type Problem } from '../status/reasons.ts';
 import type { FinalizerAction, Plan } from './reconciler.ts';
 
 export interface BlockedDeletion {
@@ -48,7 +48,7 @@ export function planBlockedDeletion<S extends CommonStatus>(
       conditions: toConditions(
         [
           { type: 'Ready', status: 'False', reason: 'Deleting', message },
-          { type: 'Synced', status: 'False', ...cause },
+          { type: 'Synced', status: reasons[cause.reason].status, ...cause },
           { type: 'Reconciling', status: 'True', reason: 'Retrying', message },
         ],
         object.status?.conditions,

@@ -13,7 +13,7 @@ import { accepted, resolvedRefs } from '../status/stages.ts';
 const GRACE_MS = 120_000;
 const START = Date.parse('2026-06-01T12:00:00Z');
 
-type Status = ReturnType<typeof commonFields> & { observedInputs?: string };
+type Status = ReturnType<typeof commonFields> & { observedDependenciesDigest?: string };
 
 /** An object that is reconciled again and again. */
 class Observed {
@@ -29,7 +29,7 @@ class Observed {
     const problem = (reason: Reason): Problem => ({ reason, message: `message of ${reason}` });
     const status: Status = {
       ...commonFields(this.object, now, [accepted(refused ? [problem('InvalidSpec')] : []), resolvedRefs(reasons.map(problem))]),
-      observedInputs: inputs,
+      observedDependenciesDigest: inputs,
     };
     const plan = withReferenceGrace(this.object, { actions: [], status }, { now, graceMs: GRACE_MS });
     this.object = { ...this.object, ...(plan.status && { status: plan.status }) };

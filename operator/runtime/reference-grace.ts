@@ -20,12 +20,12 @@ const AWAITED: ReadonlySet<string> = new Set<Reason>([
   'ToolNotUsable',
 ]);
 
-interface WithInputs {
+interface WithDependencies {
   /** The Tools and the KnowledgeBase of an Agent. */
-  readonly observedInputs?: string | undefined;
+  readonly observedDependenciesDigest?: string | undefined;
 }
 
-type Observed = Managed & { readonly status?: CommonStatus & WithInputs };
+type Observed = Managed & { readonly status?: CommonStatus & WithDependencies };
 
 export interface ReferenceGrace {
   /** Milliseconds since the epoch. */
@@ -46,7 +46,7 @@ export function withReferenceGrace<A, S extends CommonStatus>(
   const { status } = plan;
   const stalled = conditionOf({ status }, 'Stalled');
   if (status === undefined || stalled === undefined || !AWAITED.has(stalled.reason)) return plan;
-  const since = waitingSince(object, (status as CommonStatus & WithInputs).observedInputs, now);
+  const since = waitingSince(object, (status as CommonStatus & WithDependencies).observedDependenciesDigest, now);
   if (since === undefined || now >= since + graceMs) return plan;
   const waiting: Condition = {
     ...stalled,
@@ -63,7 +63,7 @@ export function withReferenceGrace<A, S extends CommonStatus>(
 }
 
 /** Returns since when something is waited for, in milliseconds since the epoch; undefined where the wait was in vain. */
-function waitingSince({ metadata, status = {} }: Observed, plannedInputs: string | undefined, now: number): number | undefined {
+function waitingSince({ metadata, status = {} }: Observed, plannedDigest: string | undefined, now: number): number | undefined {
   const { generation = 0 } = metadata;
   const waiting = conditionOf({ status }, 'Reconciling');
   if (waiting?.reason === 'WaitingForReferences' && waiting.observedGeneration === generation)
@@ -71,5 +71,5 @@ function waitingSince({ metadata, status = {} }: Observed, plannedInputs: string
   const stalled = conditionOf({ status }, 'Stalled');
   if (stalled === undefined || !AWAITED.has(stalled.reason) || stalled.observedGeneration !== generation) return now;
   // A tool attaches itself: what it names may be as new as the tool.
-  return stalled.reason === 'ToolNotUsable' && status.observedInputs !== plannedInputs ? now : undefined;
+  return stalled.reason === 'ToolNotUsable' && status.observedDependenciesDigest !== plannedDigest ? now : undefined;
 }

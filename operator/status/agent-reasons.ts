@@ -6,9 +6,8 @@ export const agentReasons = {
   TestsSkipped: {
     condition: 'Tested',
     status: 'True',
-    meaning:
-      'The annotation `parley.dev/skip-tests` was set at this generation of the agent, or a person promoted its revision: its required AgentTests do not hold it back.',
-    cure: 'Remove the annotation; from the next generation on it has no effect, and neither has the promotion.',
+    meaning: '`spec.release.skipTests` names the revision, or a person promoted it: required AgentTests do not hold it back.',
+    cure: 'Remove `spec.release.skipTests` once it is not needed any more: it has no effect on another revision, and neither has the promotion.',
   },
   TestsRunning: {
     condition: 'Tested',
@@ -75,6 +74,6 @@ export const agentReasons = {
   RevisionFailedTests: stalled('Synced', {
     meaning:
       'The revision that the spec asks for is not put into service, because required AgentTests failed, or cannot run as they are. The last valid revision keeps serving.',
-    cure: 'Correct the agent or the AgentTest; to serve it all the same, annotate the agent with `parley.dev/skip-tests: "<reason>"`.',
+    cure: 'Correct the agent or the AgentTest; to serve it all the same, run the command in the message, which sets `spec.release.skipTests`.',
   }),
 } as const satisfies Readonly<Record<string, ReasonDefinition>>;

@@ -41,10 +41,10 @@ function describe(problems: readonly Problem[]): string {
   return fitText(text, MESSAGE_LIMIT);
 }
 
-function conditionFrom(stage: ConditionStage): PlannedCondition {
+export function conditionFrom(stage: ConditionStage): PlannedCondition {
   const [first] = stage.problems;
   if (first === undefined) return { type: stage.type, status: 'True', ...stage.good };
-  const status = stage.type === 'Tested' || stage.type === 'UpToDate' ? reasons[first.reason].status : 'False';
+  const { status } = reasons[first.reason];
   return { type: stage.type, status, reason: first.reason, message: describe(stage.problems) };
 }
 

@@ -10,7 +10,6 @@ export const conditionTypes = [
   'EndpointHealthy',
   'BudgetExceeded',
   'Progressing',
-  'Degraded',
   'Ingesting',
   'Reconciling',
   'Stalled',
@@ -19,7 +18,7 @@ export type ConditionType = (typeof conditionTypes)[number];
 
 export interface ReasonDefinition {
   /** The stage the reason belongs to; `Ready`, `Reconciling` and `Stalled` repeat the reason of the stage that failed. */
-  readonly condition: Exclude<ConditionType, 'Progressing' | 'Degraded' | 'Stalled'>;
+  readonly condition: Exclude<ConditionType, 'Progressing' | 'Stalled'>;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly meaning: string;
   /** Says what a person does about it; absent where nothing needs doing. */
@@ -30,8 +29,8 @@ export interface ReasonDefinition {
    * Absent: does not keep the object from being ready.
    */
   readonly blocks?: 'person' | 'retry';
-  /** This condition is True with the reason, also where the stage has another one; otherwise it is absent. */
-  readonly accompanied?: 'Progressing' | 'Degraded';
+  /** `Progressing` has this status with the reason, also where the stage has another one. */
+  readonly progressing?: 'True' | 'False';
 }
 
 /** The reason of a stage that fails until a person changes something. */

@@ -96,7 +96,7 @@ const table = {
   },
   MediaServerNotConfigured: {
     condition: 'Synced',
-    status: 'False',
+    status: 'Unknown',
     meaning: 'The operator has no media server, so the number is not connected to anything. Does not affect Ready.',
     cure: 'Set LIVEKIT_URL to connect phone numbers.',
   },

@@ -9,15 +9,22 @@ export const releaseReasons = {
   },
   PinNotFound: stalled('Synced', {
     meaning:
-      '`spec.release.pin` names no revision of the agent that has served here, or the beginning of several. New calls start with what the spec asks for.',
-    cure: 'Name a revision that `kubectl parley history agent/<name>` lists, or remove the pin.',
+      'The revision that `spec.release.pin` names has not served here, and `onMissing` is `Hold`: what served before goes on, and nothing new comes into service.',
+    cure: 'Pin a revision that `kubectl parley history agent/<name> -o wide` lists, set `spec.release.pin.onMissing: Serve`, or remove the pin.',
   }),
+  PinPassedOver: {
+    condition: 'Synced',
+    status: 'True',
+    meaning:
+      'The revision that `spec.release.pin` names has not served here, and `onMissing` is `Serve`: new calls start with what the spec asks for.',
+    cure: 'Remove the pin where it is not needed here.',
+  },
   CanaryRunning: {
     condition: 'Synced',
-    status: 'False',
-    meaning: 'A part of the new calls starts with the revision that the spec asks for (`spec.release.canary`). Does not affect Ready.',
+    status: 'True',
+    meaning: 'A part of the new calls starts with the revision that the spec asks for (`spec.release.canary`).',
     cure: 'Wait, or `kubectl parley promote agent/<name>` or `kubectl parley rollback agent/<name>`; `kubectl parley history agent/<name>` shows its figures.',
-    accompanied: 'Progressing',
+    progressing: 'True',
   },
   CanaryAborted: {
     condition: 'Synced',
@@ -26,7 +33,7 @@ export const releaseReasons = {
       'The canary of the revision that the spec asks for was worse than `spec.release.canary.abortOn` allows. New calls start with the former revision.',
     cure: 'Correct the agent, or edit it back and ask for the revision again to try it once more; `kubectl parley promote agent/<name>` serves it all the same.',
     blocks: 'person',
-    accompanied: 'Degraded',
+    progressing: 'False',
   },
   RolledBack: {
     condition: 'Synced',
@@ -35,6 +42,6 @@ export const releaseReasons = {
       'The revision that the spec asks for, or one with the same change, was rolled back. New calls start with a former revision, whatever becomes of tools, names and Secrets.',
     cure: 'Correct what was rolled back; `kubectl parley promote agent/<name>` serves the revision again.',
     blocks: 'person',
-    accompanied: 'Degraded',
+    progressing: 'False',
   },
 } as const satisfies Readonly<Record<string, ReasonDefinition>>;

@@ -273,7 +273,7 @@ const alerts: readonly Alert[] = [
     means:
       'New calls start with the former revision again, and the new one is not served before its Agent changes. Nothing is broken for callers any more.',
     steps: [
-      '`kubectl get agents.parley.dev -A -o json | jq -r \'.items[] | select(.status.conditions[]? | .reason == "CanaryAborted") | .metadata.namespace + "/" + .metadata.name\'` finds it; its condition `Degraded` has the figures.',
+      '`kubectl get agents.parley.dev -A -o json | jq -r \'.items[] | select(.status.conditions[]? | .reason == "CanaryAborted") | .metadata.namespace + "/" + .metadata.name\'` finds it; its condition `Progressing` has the figures.',
       '`kubectl parley history agent/<name> -o wide`, `kubectl parley diff agent/<name>`, and the calls of the revision: `kubectl parley calls --agent <name> -o wide`.',
       'Correct the Agent, which begins another canary. If the figures are the fault of something else: `kubectl parley promote agent/<name>`.',
     ],

@@ -336,7 +336,7 @@ export const dashboards: readonly Dashboard[] = [
       },
       {
         title: 'Calls that end as error: canaries and what serves next to them',
-        about: 'Share of calls that ended as an error. Above `abortOn.errorRate` the operator takes the canary back.',
+        about: 'Share of calls that ended as an error. Above `abortOn.errorPercent` the operator takes the canary back.',
         unit: 'percentunit',
         lines: [
           [

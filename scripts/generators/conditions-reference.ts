@@ -20,7 +20,7 @@ const sections: Record<ReasonDefinition['condition'], string> = {
   BudgetExceeded:
     'Of an Agent with `spec.budget` only, and absent while there is some of it left. Does not affect `Ready`: the agent takes calls again by itself.',
   Ready: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.',
-  Suspended: 'Stands alone, in place of every other condition, while `spec.suspend` is true.',
+  Suspended: 'In place of every other condition while `spec.suspend` is true; an Agent that serves has `Progressing`, too.',
   Reconciling: 'Only present while the operator still works on the object by itself.',
 };
 
@@ -44,10 +44,11 @@ With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://g
 - \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. It still heals by itself when what is missing appears.
 - \`Reconciling=True\`: the operator goes on by itself. A reference that is not there is waited for: objects can be applied in any order, Secrets may come later, and what is deleted may be created again. After \`PARLEY_REFERENCE_GRACE_MS\` (2 minutes unless set) \`Stalled\` takes its place.
 
-Two more of an Agent are present while its release is under way or went back (see [Release safely](../agents/releases.md)):
+\`Progressing\` is there as long as an Agent serves, and says how its release goes (see [Release safely](../agents/releases.md)), whatever else is wrong:
 
-- \`Progressing=True\`: a canary runs.
-- \`Degraded=True\`: the revision that the spec asks for was rolled back, or its canary was aborted; the message has the figures.
+- \`True\`: a canary runs (\`CanaryRunning\`).
+- \`False\`: none runs. \`CanaryAborted\` and \`RolledBack\` have figures and reasons of what was taken back; otherwise the reason is that of \`Synced\`, \`RevisionServed\` where all new calls get what the spec asks for.
+- \`Unknown\` (\`Suspended\`): nothing is begun or promoted.
 
 \`kubectl wait --for=condition=Ready agents.parley.dev/receptionist\` waits for the sum; \`parley explain agent/receptionist\` says in plain words what is missing.
 
@@ -70,14 +71,14 @@ The other kinds are deleted at once.
 ## Events
 
 Each change of \`Ready\`'s status or reason is reported once as an Event with the same reason and message: \`Normal\` for \`True\` and \`Unknown\`, \`Warning\` for \`False\`.
-An Event with the reason \`TestsSkipped\` says which generation of an agent the annotation \`parley.dev/skip-tests\` lets pass, and why.
+An Event with the reason \`TestsSkipped\` says which revision of an agent is served without its required tests (\`spec.release.skipTests\`, or a promotion), and why.
 A \`Warning\` with the reason \`ReconcileFailed\` says what a quota, an admission policy or a missing permission keeps the operator from writing.
 `;
   return [{ path: 'docs/reference/conditions.md', content }];
 }
 
-function effectOf({ blocks, condition, accompanied }: ReasonDefinition): string {
-  if (accompanied !== undefined) return blocks === 'person' ? `${code('Stalled')}, ${code(accompanied)}` : code(accompanied);
+function effectOf({ blocks, condition, progressing }: ReasonDefinition): string {
+  if (progressing === 'True') return code('Progressing');
   if (blocks === 'person') return code('Stalled');
   if (blocks === 'retry' || condition === 'Reconciling') return code('Reconciling');
   return '';

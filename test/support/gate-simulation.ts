@@ -22,7 +22,6 @@ import { FakeClock } from './fake-clock.ts';
 import { SimulatedGateStore } from './simulated-gate-store.ts';
 
 const logger = pino({ level: 'silent' });
-const SETTING = 'example.com/setting';
 
 export interface Served {
   /** How the revision got into service; `unchanged` means that its configuration served already, under another version of a Secret. */
@@ -46,8 +45,6 @@ export class GateSimulation {
   #seenAgent: Stored<Agent>;
   #seenTests: readonly Stored<AgentTest>[] = [];
   #version = 1;
-  #settings = 0;
-  readonly #generationsBySetting = new Map<string, Set<number>>();
   #reconciler: ReturnType<typeof agentReconciler>;
   #outage: PostgresOutage;
   /** The reconcile that is under way. */
@@ -70,13 +67,13 @@ export class GateSimulation {
     this.#write({ ...this.agent, spec: next, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } });
   }
 
-  /** Annotates the agent with another reason or none; a reason that was there before may come back. */
-  annotate(reason: string | undefined): void {
-    const { [wellKnown.skipTests]: before, [SETTING]: _setting, ...others } = this.agent.metadata.annotations ?? {};
-    if (before === reason) return;
-    this.#settings += 1;
-    const annotations = reason === undefined ? others : { ...others, [wellKnown.skipTests]: reason, [SETTING]: String(this.#settings) };
-    this.#write({ ...this.agent, metadata: { ...this.agent.metadata, annotations } });
+  /** Skips the tests of the revision that the status says is asked for, or of none. */
+  skip(reason: string | undefined): void {
+    const { spec, metadata, status } = this.agent;
+    const { release: _release, ...others } = spec;
+    const revision = status?.desiredRevision;
+    const next = reason === undefined || revision === undefined ? others : { ...others, release: { skipTests: { revision, reason } } };
+    this.#write({ ...this.agent, spec: next, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } });
   }
 
   putTest(
@@ -250,7 +247,7 @@ export class GateSimulation {
   }
 
   /** @throws Error where a revision goes into service that must not */
-  #check({ configHash }: { readonly configHash: string }): void {
+  #check({ revision, configHash }: { readonly revision: string; readonly configHash: string }): void {
     const { required } = this;
     const verdicts = required.map(({ metadata, spec }) => this.store.newest(configHash, metadata.name, testDigest(spec)));
     if (verdicts.every((verdict) => verdict === 'passed')) {
@@ -261,14 +258,8 @@ export class GateSimulation {
       this.served.push({ how: 'unchanged' });
       return;
     }
-    const { annotations = {}, generation = 0 } = this.#planned.metadata;
-    const recorded = this.agent.status?.skippedTests;
-    if (annotations[wellKnown.skipTests] === undefined || recorded?.generation !== generation)
-      throw new Error(`served with ${verdicts.join(', ')} and without a skip of generation ${generation}`);
-    const setting = annotations[SETTING] ?? '';
-    const generations = (this.#generationsBySetting.get(setting) ?? new Set()).add(generation);
-    this.#generationsBySetting.set(setting, generations);
-    if (generations.size > 1) throw new Error(`one annotation skipped the tests of generations ${[...generations].join(', ')}`);
+    if (this.#planned.spec.release?.skipTests?.revision !== revision)
+      throw new Error(`served with ${verdicts.join(', ')} and without a skip of revision ${revision}`);
     this.served.push({ how: 'skipped' });
   }
 }

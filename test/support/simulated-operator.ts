@@ -149,7 +149,7 @@ export class SimulatedOperator {
     const evidence = this.#evidence.get(agent.metadata.uid ?? '') ?? [];
     if (found === undefined) return { state: 'known', evidence };
     const { revision, activeSince } = found;
-    return { state: 'known', evidence, serving: { revision, activeSince } };
+    return { state: 'known', evidence, serving: { revision, since: activeSince } };
   }
 
   #ownership({ spec }: PhoneNumber): OwnershipFacts {

@@ -14,7 +14,7 @@ const condition = (type: string, status: Condition['status'], reason: string, me
 });
 
 it.each([
-  ['TestsFailed', 'RevisionFailedTests', 'RevisionFailedTests', /Correct the agent or the AgentTest; .*parley\.dev\/skip-tests/],
+  ['TestsFailed', 'RevisionFailedTests', 'RevisionFailedTests', /Correct the agent or the AgentTest; .*spec\.release\.skipTests/],
   ['TestsNotRun', 'RevisionAwaitsTests', 'TestsNotRun', /Correct what the message names/],
   ['TestsRunning', 'RevisionAwaitsTests', 'TestsRunning', /Wait/],
 ])('says of an agent held back by %s which test it is, and what to do', (tested, synced, named, cure) => {
@@ -38,7 +38,7 @@ it.each([
 it.each([
   ['True', 'TrunksReady', true, 'it is in use', []],
   ['False', 'TrunksWithheld', true, 'it is in use', []],
-  ['False', 'MediaServerNotConfigured', true, 'it is in use', ['MediaServerNotConfigured']],
+  ['Unknown', 'MediaServerNotConfigured', true, 'it is in use', ['MediaServerNotConfigured']],
   ['False', 'MediaServerUnavailable', false, 'the operator is held up', []],
 ] as const)('takes from the operator what the media server has of a number: %s %s', (status, reason, ready, summary, remarks) => {
   const number = storedObject('PhoneNumber', 'desk', { number: '+15550100', type: 'SIP', sip: {} });
@@ -63,12 +63,12 @@ it('says that a release was taken back, whatever else is wrong', () => {
     textToSpeech: { provider: 'openai' },
   };
   const agent = storedObject('Agent', 'desk', spec);
-  const conditions = [condition('Degraded', 'True', 'CanaryAborted', 'too many errors')];
+  const conditions = [condition('Progressing', 'False', 'CanaryAborted', 'too many errors')];
   const object = { ...agent, status: { observedGeneration: agent.metadata.generation, conditions } } as never;
   const snapshot = memorySnapshot({ organizations: ['acme'], agents: [object] });
   expect(assess({ object, snapshot, notes: [], operator: { state: 'leading' } }, 0)).toMatchObject({
     problems: [{ reason: 'SecretNotFound' }],
-    remarks: [{ condition: 'Degraded', reason: 'CanaryAborted', message: 'too many errors' }],
+    remarks: [{ condition: 'Progressing', reason: 'CanaryAborted', message: 'too many errors' }],
   });
 });
 

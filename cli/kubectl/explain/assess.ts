@@ -50,6 +50,8 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
 ]);
 /** Results of tests are in Postgres, which this command doesn't ask: what the operator reported counts. */
 const heldByTests: ReadonlySet<string> = new Set<Reason>(['RevisionAwaitsTests', 'RevisionFailedTests']);
+/** These reasons of a True say something that one may not expect. */
+const remarkable: ReadonlySet<string> = new Set<Reason>(['SpecAcceptedWithRemarks', 'PinPassedOver']);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'UpToDate', 'EndpointHealthy']);
 
 /** Milliseconds after which a deletion that no operator has looked at is looked at by none. */
@@ -102,14 +104,16 @@ export function assess({ object, snapshot, notes, operator }: Assessed, now: num
   const computed = planNow(object, snapshot, reported, now).filter(
     (condition) =>
       stages.has(condition.type) &&
-      (condition.status !== 'True' || condition.reason === 'SpecAcceptedWithRemarks') &&
+      (condition.status !== 'True' || remarkable.has(condition.reason)) &&
       !consequences.has(condition.reason) &&
       !heldByTests.has(condition.reason),
   );
   const problems = computed.filter((condition) => blocks(condition.reason)).map(finding);
   const shown = new Set(computed.map(({ reason }) => reason));
   // A release goes on, or was taken back, whatever else is wrong.
-  const releases = reported.filter(({ type, reason }) => (type === 'Progressing' || type === 'Degraded') && !shown.has(reason));
+  const releases = reported.filter(
+    ({ type, reason }) => type === 'Progressing' && definitionOf(reason)?.progressing !== undefined && !shown.has(reason),
+  );
   const remarks = [...computed.filter((condition) => !blocks(condition.reason)), ...releases].map(finding);
   if (problems.length > 0) return done(false, 'something in it, or in what it names, needs correcting', problems, remarks);
   if (!current || reportedReady === undefined) {
@@ -229,10 +233,10 @@ function ownershipAsReported({ metadata }: ParleyObject, reason: string | undefi
 }
 
 function servingAsReported(agent: Agent): StoreView {
-  const { servingRevision, activeSince } = agent.status ?? {};
+  const { servingRevision, servingSince } = agent.status ?? {};
   return servingRevision === undefined
     ? { state: 'known' }
-    : { state: 'known', serving: { revision: servingRevision, activeSince: activeSince ?? '' } };
+    : { state: 'known', serving: { revision: servingRevision, since: servingSince ?? '' } };
 }
 
 function finding({ type, reason, message }: Condition): ConditionFinding {

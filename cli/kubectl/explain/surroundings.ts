@@ -59,7 +59,7 @@ export async function gatherExplanation(connection: ClusterConnection, target: E
 }
 
 function revisionOf(status: AgentStatus | undefined): Revision {
-  const { servingRevision: serving, activeSince: since, desiredRevision: desired, canary } = status ?? {};
+  const { servingRevision: serving, servingSince: since, desiredRevision: desired, canary } = status ?? {};
   return {
     ...(serving !== undefined && { serving }),
     ...(since !== undefined && { since }),

@@ -185,9 +185,10 @@ describe('parley export', () => {
     expect(exported(await readFile(secret, 'utf8'))[0]?.data).toEqual({ key: Buffer.from('sk-1').toString('base64') });
   });
 
-  it('leaves out the exception of one generation from its tests, which an import would make again', async () => {
-    await kubectl(['annotate', 'agent', 'by-kubectl', 'parley.dev/skip-tests=a hotfix', `--namespace=${org.name}`]);
-    expect((await parley(['export', org.name])).stdout).not.toContain('skip-tests');
+  it('leaves out the exception of one revision from its tests, which an import would make again', async () => {
+    const spec = { release: { skipTests: { revision: 'ab'.repeat(32), reason: 'a hotfix' } } };
+    await kubectl(['patch', 'agent', 'by-kubectl', '--type=merge', '-p', JSON.stringify({ spec }), `--namespace=${org.name}`]);
+    expect((await parley(['export', org.name])).stdout).not.toContain('a hotfix');
   });
 
   it('leaves Secrets out on request, and says what is missing', async () => {

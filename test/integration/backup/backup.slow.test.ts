@@ -289,7 +289,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   );
   expect(await restored.sql('SELECT status FROM parley.documents')).toEqual([{ status: 'completed' }]);
   await eventually(async () => expect(await served(desk)).toBe(good));
-  expect(await kubectl(['get', 'agents', desk, '-o', 'jsonpath={.status.conditions[?(@.type=="Degraded")].reason}'])).toBe('RolledBack');
+  expect(await kubectl(['get', 'agents', desk, '-o', 'jsonpath={.status.conditions[?(@.type=="Progressing")].reason}'])).toBe('RolledBack');
   expect(await release(restored)).toEqual(rolledBack.release);
   expect(await revisions(restored)).toEqual(rolledBack.revisions);
   // The served revisions say the same; which Secrets and which knowledge base they were made from is another matter in another cluster.

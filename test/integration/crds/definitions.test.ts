@@ -67,6 +67,11 @@ describe('the definitions on a real API server', () => {
     expect(head.trim().split(/\s+/)).toEqual(columns);
   });
 
+  it('shows the percentage of a canary in the wide table', async () => {
+    const [head = ''] = (await cluster.kubectl(['get', 'agents', '-o', 'wide'])).split('\n');
+    expect(head.trim().split(/\s+/).slice(-3)).toEqual(['TOOLS', 'CANARY', 'AGE']);
+  });
+
   it.each(['pagent', 'ptool', 'pphone', 'pkb', 'pwebhook'])('the short name %s works', async (short) => {
     expect(await cluster.kubectl(['get', short, '-o', 'name'])).toMatch(/^[a-z]+\.parley\.dev\//);
   });

@@ -69,8 +69,7 @@ describe('the examples under a running operator', () => {
     expect(stdout.trim().split('\n')).toHaveLength(examples.filter(({ apiVersion }) => apiVersion.startsWith('parley.dev/')).length);
     const agent = await cluster.get('Agent', namespace, 'receptionist');
     expect(agent.status).toMatchObject({
-      tools: 4,
-      toolNames: ['book-appointment', 'look-up-order', 'transfer-to-workshop', 'workshop'],
+      tools: { total: 4, names: ['book-appointment', 'look-up-order', 'transfer-to-workshop', 'workshop'] },
     });
     expect(agent.status?.['servingRevision']).toBe(agent.status?.['desiredRevision']);
   });

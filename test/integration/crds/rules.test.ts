@@ -75,6 +75,17 @@ const rows: readonly Row[] = [
   ...between('Agent.spec.release.canary.deadline', '1m', '720h', '59s', '721h', (time) =>
     agent({ release: { canary: { percent: 10, deadline: time } } }),
   ),
+  ...between('Agent.spec.release.canary.abortOn.p95VoiceToVoice', '1ms', '60s', '0ms', '61s', (p95VoiceToVoice) =>
+    agent({ release: { canary: { percent: 10, abortOn: { p95VoiceToVoice } } } }),
+  ),
+  ...between('Agent.spec.release.canary.abortOn.analysis.below', '-1000000', '1000000', '-1000000.5', '1000001', (below) =>
+    agent({ release: { canary: { percent: 10, abortOn: { analysis: { name: 'a', below } } } } }),
+  ),
+  {
+    rule: 'Agent.spec.release.canary.abortOn',
+    spec: agent({ release: { canary: { percent: 10, abortOn: {} } } }),
+    answer: 'spec.release.canary.abortOn: set at least one of errorPercent, p95VoiceToVoice and analysis, or remove abortOn',
+  },
   ...between('Agent.spec.dynamicData[].timeout', '1ms', '30s', '0.5ms', '31s', (timeout) => dynamicData({ timeout })),
   {
     rule: 'Agent.spec.dynamicData[].headers[]',

@@ -116,13 +116,14 @@ const agent: ManifestFields = {
   budget: { daily: '25.00', currency: 'EUR' },
   deletionPolicy: 'Orphan',
   release: {
-    pin: 'ab12cd34',
+    pin: { revision: 'ab12cd34'.repeat(8), onMissing: 'Serve' },
+    skipTests: { revision: 'cd34ab12'.repeat(8), reason: 'an emergency' },
     canary: {
       percent: 10,
       for: '45m',
       deadline: '90h',
       minCalls: 30,
-      abortOn: { errorRate: 5.5, p95VoiceToVoiceMs: 1500, analysis: { name: 'score', below: 80 } },
+      abortOn: { errorPercent: 5, p95VoiceToVoice: '1500ms', analysis: { name: 'score', below: '80.5' } },
     },
   },
 };
@@ -135,13 +136,10 @@ export const samples: readonly StoredManifest[] = [
   sample('Agent', 'inline-prompt', agent, {
     desiredRevision: 'a'.repeat(64),
     servingRevision: 'b'.repeat(64),
-    configHash: 'c'.repeat(64),
-    activeSince: time,
-    skippedTests: { generation: 3, reason: 'an emergency' },
+    servingSince: time,
     canary: { revision: 'e'.repeat(64), percent: 10, since: time },
-    observedInputs: 'd'.repeat(64),
-    tools: 2,
-    toolNames: ['lookup', 'transfer'],
+    observedDependenciesDigest: 'd'.repeat(64),
+    tools: { total: 2, names: ['lookup', 'transfer'] },
   }),
   sample('Agent', 'prompt-from-config-map', {
     ...agent,

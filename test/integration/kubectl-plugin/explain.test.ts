@@ -20,7 +20,7 @@ beforeAll(async () => {
         observedGeneration: 1,
         servingRevision: 'ab12'.repeat(16),
         desiredRevision: 'cd34'.repeat(16),
-        activeSince: '2026-01-01T00:00:00Z',
+        servingSince: '2026-01-01T00:00:00Z',
         conditions: [condition('Ready', 'False', 'SecretNotFound', `Secret ${org}/keys does not exist`)],
       },
     },

@@ -6,6 +6,7 @@ import type { StoredVerdict, TestRunRecord } from '../../../store/index.ts';
 import { anAgent, anAgentTest, aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { parleyHere } from '../../support/parley-command.ts';
+import { run } from '../../support/run.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { query } from '../../support/sql.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -75,7 +76,6 @@ describe('an agent with a required test', () => {
     const explained = await explain('agent/desk');
     expect(explained.code).toBe(1);
     expect(explained.stdout).toContain('turn 1: the answer lacks "nine"');
-    expect(explained.stdout).toContain('parley.dev/skip-tests');
 
     await cluster.apply(anAgent('desk', org, prompt('fixed')));
     await evaluate(await liveRun(), 'passed');
@@ -88,30 +88,33 @@ describe('an agent with a required test', () => {
     expect(await explain('agent/desk')).toMatchObject({ code: 0 });
   });
 
-  it('serves what is skipped by annotation, for one generation, with an Event', async () => {
+  it('serves the one revision whose tests are skipped by the command in the message, with an Event', async () => {
     await cluster.apply(anAgentTest('hours', 'desk', org), anAgent('desk', org, prompt('one')));
     await evaluate(await liveRun(), 'failed');
-    await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed');
-    const manifest = anAgent('desk', org, prompt('one'));
-    const annotated = (systemPrompt: string) => ({
-      ...anAgent('desk', org, prompt(systemPrompt)),
-      metadata: { ...manifest.metadata, annotations: { 'parley.dev/skip-tests': 'the model of the tests is away' } },
-    });
-    await cluster.apply(annotated('one'));
+    const failed = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed');
+    const { desiredRevision: revision = '' } = statusOf(failed);
+    const command = /to serve it all the same: kubectl (patch .*) -p '([^']+)'/.exec((await explain('agent/desk')).stdout);
+    expect(command?.[1]).toBe(`patch agents.parley.dev desk -n ${org} --type=merge`);
+    await run(cluster.addresses.kubectl, [
+      `--kubeconfig=${cluster.addresses.kubeconfig}`,
+      ...command![1]!.split(' '),
+      '-p',
+      command![2]!.replace('<why>', 'the model of the tests is away'),
+    ]);
     const served = await cluster.ready('Agent', org, 'desk');
     expect(condition(served, 'Tested')).toMatchObject({ status: 'True', reason: 'TestsSkipped' });
-    const { generation = 0 } = served.metadata;
-    expect(statusOf(served).skippedTests).toEqual({ generation, reason: 'the model of the tests is away' });
+    expect(statusOf(served)).toMatchObject({ desiredRevision: revision, servingRevision: revision });
+    const skipped = `revision ${revision.slice(0, 12)}`;
     await eventually(async () => {
       const { items } = await cluster.client<AnyObject & { reason?: string; note?: string }>('Event').listAll({ namespace: org });
       expect(items.filter(({ reason }) => reason === 'TestsSkipped').map(({ note }) => note)).toEqual([
-        `the required AgentTests of generation ${generation} are skipped: the model of the tests is away`,
+        `the required AgentTests of ${skipped} are skipped: the model of the tests is away`,
       ]);
     });
 
-    await cluster.apply(annotated('two'));
+    await cluster.apply(anAgent('desk', org, prompt('two')));
     const held = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsRunning');
-    expect(condition(held, 'Tested')?.message).toContain(`parley.dev/skip-tests was for generation ${generation}`);
+    expect(condition(held, 'Tested')?.message).toContain(`spec.release.skipTests is for ${skipped}`);
     expect(statusOf(held).servingRevision).toBe(statusOf(served).servingRevision);
   });
 

@@ -4,7 +4,7 @@ import { anAgent, aPhoneNumber, aSecret, aTool } from '../../support/builders.ts
 import { parleyHere } from '../../support/parley-command.ts';
 import type { Finished } from '../../support/run.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startCluster } from './harness.ts';
+import { startCluster, toolsOffered } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
 
@@ -46,7 +46,7 @@ describe('parley explain', () => {
     );
     await cluster.reason('Tool', org, 'orders', 'ResolvedRefs', 'AgentNotFound');
     await cluster.ready('PhoneNumber', org, 'front');
-    await cluster.until('Agent', org, 'reception', ({ status }) => status?.['tools'] === 1);
+    await cluster.until('Agent', org, 'reception', (object) => toolsOffered(object) === 1);
     await cluster.ready('Agent', org, 'reception');
 
     expect(await explain(['agent/reception', '-n', org])).toMatchObject({

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
 
-import { kinds, wellKnown } from '../../../crds/index.ts';
+import { kinds, wellKnown, type AgentStatus } from '../../../crds/index.ts';
 import {
   createTransport,
   KubeError,
@@ -204,9 +204,21 @@ function isCurrent(object: AnyObject): boolean {
   return object.status?.observedGeneration === object.metadata.generation;
 }
 
+/** Returns how many tools an Agent offers. */
+export function toolsOffered({ status }: AnyObject): number | undefined {
+  return (status as AgentStatus | undefined)?.tools?.total;
+}
+
 /** Returns a status without what differs from one world to the next: times, and hashes of uids and versions. */
 export function normalised(object: AnyObject, namespace: string): unknown {
-  const { desiredRevision, servingRevision, activeSince: _activeSince, observedInputs: _uids, conditions, ...rest } = object.status ?? {};
+  const {
+    desiredRevision,
+    servingRevision,
+    servingSince: _since,
+    observedDependenciesDigest: _uids,
+    conditions,
+    ...rest
+  } = object.status ?? {};
   const text = JSON.stringify({
     ...rest,
     served: desiredRevision === servingRevision,

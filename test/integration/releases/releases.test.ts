@@ -11,7 +11,7 @@ import type { RunningRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer } from '../api/calls-support.ts';
 import { startFacade, type RestAnswer } from '../api/facade.ts';
-import { condition, startCluster, type AnyObject } from '../operator/harness.ts';
+import { condition, startCluster, toolsOffered, type AnyObject } from '../operator/harness.ts';
 
 const cluster = suiteFixture(startCluster);
 const facade = suiteFixture(async () =>
@@ -42,6 +42,8 @@ interface Desk {
 }
 
 const revisions = ({ status }: AnyObject) => [status?.['servingRevision'], status?.['desiredRevision']] as const;
+/** A digest that no revision has. */
+const MISSING = 'ab'.repeat(32);
 const reasonOf = (agent: AnyObject, type: string) => condition(agent, type)?.reason;
 const settled = (agent: AnyObject): boolean => {
   const [serving, desired] = revisions(agent);
@@ -91,7 +93,7 @@ async function aDesk(): Promise<Desk> {
   };
 }
 
-const canary = (more: object = {}) => ({ canary: { percent: 50, for: '1h', minCalls: 3, abortOn: { errorRate: 40 }, ...more } });
+const canary = (more: object = {}) => ({ canary: { percent: 50, for: '1h', minCalls: 3, abortOn: { errorPercent: 40 }, ...more } });
 
 /** Sets an agent up with a first revision that serves and a second one as its canary. */
 async function withCanary(more: object = {}): Promise<{ readonly desk: Desk; readonly first: string; readonly second: string }> {
@@ -115,6 +117,10 @@ describe('a canary', () => {
       status: 'True',
       message: expect.stringContaining('30 % of new calls start with revision'),
     });
+    expect([condition(agent, 'Synced'), condition(agent, 'Progressing')]).toMatchObject([
+      { status: 'True', reason: 'CanaryRunning' },
+      { status: 'True', reason: 'CanaryRunning' },
+    ]);
     expect(agent.status).toMatchObject({ servingRevision: first, canary: { revision: revisions(agent)[1], percent: 30 } });
     const calls = await Promise.all(Array.from({ length: 60 }, () => desk.newCall()));
     for (const { id, revision, canary: tried } of calls) {
@@ -130,9 +136,9 @@ describe('a canary', () => {
     await desk.end(await desk.canaryCalls(3), 'user_ended_call');
     const agent = await desk.until(settled);
     expect(revisions(agent)[0]).toBe(second);
-    expect([reasonOf(agent, 'Synced'), condition(agent, 'Progressing'), agent.status?.['canary']]).toEqual([
-      'RevisionServed',
-      undefined,
+    expect([condition(agent, 'Synced')?.status, condition(agent, 'Progressing'), agent.status?.['canary']]).toEqual([
+      'True',
+      expect.objectContaining({ status: 'False', reason: 'RevisionServed' }),
       undefined,
     ]);
   });
@@ -151,9 +157,9 @@ describe('a canary', () => {
     await eventually(async () =>
       expect((await facade.store.agentRevisions.servingByName({ org: desk.org, agentName: 'desk', callId: one }))?.revision).toBe(first),
     );
-    const agent = await desk.until((object) => reasonOf(object, 'Degraded') === 'CanaryAborted');
-    const message = '50 % of its 4 calls ended as error, above 40 % (errorRate)';
-    expect(condition(agent, 'Degraded')).toMatchObject({ status: 'True', message: expect.stringContaining(message) });
+    const agent = await desk.until((object) => reasonOf(object, 'Progressing') === 'CanaryAborted');
+    const message = '50 % of its 4 calls ended as error, above 40 % (errorPercent)';
+    expect(condition(agent, 'Progressing')).toMatchObject({ status: 'False', message: expect.stringContaining(message) });
     expect(condition(agent, 'Ready')).toMatchObject({ status: 'False', reason: 'CanaryAborted' });
     expect(revisions(agent)).toEqual([first, second]);
     const later = await Promise.all(Array.from({ length: 20 }, () => desk.newCall()));
@@ -183,7 +189,7 @@ describe('a canary', () => {
     expect(diff.stdout).toMatch(/^-systemPrompt: Be kind\.\n\+systemPrompt: Be brief\.$/m);
     const explained = await desk.parley('kubectl', 'explain', 'agent/desk');
     expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining(`; 50 % of new calls start with ${after}`) });
-    expect(explained.stdout).toContain('Synced: CanaryRunning');
+    expect(explained.stdout).toContain('Progressing: CanaryRunning');
     const promoted = await desk.parley('promote', 'agent/desk', '--reason', 'looks good');
     expect(promoted).toMatchObject({ code: 0, stdout: `agent/desk serves revision ${after}: all new calls start with it\n` });
     expect(revisions(await desk.until(settled))[0]).toBe(second);
@@ -221,8 +227,8 @@ describe('a rollback', () => {
     expect(new Set(made.filter(({ afterwards }) => afterwards).map(({ revision }) => revision))).toEqual(new Set([first]));
     expect(made.some(({ revision }) => revision === second)).toBe(true);
 
-    const agent = await desk.until((object) => reasonOf(object, 'Degraded') === 'RolledBack');
-    expect(condition(agent, 'Degraded')?.message).toMatch(/it was rolled back by ada at .*: rude/);
+    const agent = await desk.until((object) => reasonOf(object, 'Progressing') === 'RolledBack');
+    expect(condition(agent, 'Progressing')?.message).toMatch(/it was rolled back by ada at .*: rude/);
     expect(revisions(agent)).toEqual([first, second]);
     await desk.apply('Be rude.');
     expect((await desk.newCall()).revision).toBe(first);
@@ -256,7 +262,7 @@ describe('a rollback', () => {
         stderr: expect.stringContaining('no former revision is left to go back to'),
       });
     });
-    const agent = await desk.until((object) => reasonOf(object, 'Degraded') === 'RolledBack');
+    const agent = await desk.until((object) => reasonOf(object, 'Progressing') === 'RolledBack');
     expect(revisions(agent)).toEqual([first, second]);
     expect(await parley('promote', 'desk')).toMatchObject({ code: 0 });
     expect(revisions(await desk.until(settled))[0]).toBe(second);
@@ -296,18 +302,18 @@ describe('an agent that is treated as clusters treat it', () => {
     await desk.apply('Be rude.');
     await desk.until((object) => settled(object) && revisions(object)[0] !== first);
     await cluster.apply(orders(desk.org));
-    await desk.until((object) => settled(object) && object.status?.['tools'] === 1);
+    await desk.until((object) => settled(object) && toolsOffered(object) === 1);
     await desk.call('POST', '/v2/ai-agents/desk/rollback', { revision: first, reason: 'rude' });
-    await desk.until((object) => reasonOf(object, 'Degraded') === 'RolledBack');
+    await desk.until((object) => reasonOf(object, 'Progressing') === 'RolledBack');
     const still = async (what: string): Promise<void> => {
       const { metadata } = await cluster.get('Agent', desk.org, 'desk');
-      await desk.until((object) => object.metadata.uid === metadata.uid && reasonOf(object, 'Degraded') === 'RolledBack');
+      await desk.until((object) => object.metadata.uid === metadata.uid && reasonOf(object, 'Progressing') === 'RolledBack');
       expect((await desk.newCall()).revision, what).toBe(first);
     };
     await replace(desk.org, 'Tool', 'orders');
     await still('a tool was replaced');
     await cluster.remove('Tool', desk.org, 'orders');
-    await desk.until((object) => object.status?.['tools'] === 0);
+    await desk.until((object) => toolsOffered(object) === 0);
     await still('a tool is gone');
     await desk.apply('Be rude.', undefined, { displayName: 'Front desk' });
     await desk.until((object) => object.status?.observedGeneration === object.metadata.generation);
@@ -333,17 +339,21 @@ describe('an agent that is treated as clusters treat it', () => {
     expect((await facade.store.agentReleases.state(agent))?.canary).toEqual(before?.canary);
     await desk.end(calls, 'user_ended_call');
     expect((await facade.store.releaseFigures.of({ ...agent, revision: second })).calls).toBe(1);
-    await desk.apply('Be anything.', { pin: second.slice(0, 12) });
+    await desk.apply('Be anything.', { pin: { revision: second } });
     await desk.until((object) => reasonOf(object, 'Synced') === 'RevisionPinned');
     await replace(desk.org, 'Agent', 'desk');
     await desk.until((object) => reasonOf(object, 'Synced') === 'RevisionPinned');
     expect((await desk.newCall()).revision).toBe(second);
   });
 
-  it('serves what its spec asks for where its pin names nothing', async () => {
+  it('takes no call where its pin names nothing, unless that is passed over', async () => {
     const desk = await aDesk();
-    await desk.apply('Be kind.', { pin: 'ab'.repeat(6) });
-    const agent = await desk.until((object) => reasonOf(object, 'Ready') === 'PinNotFound' && revisions(object)[0] !== undefined);
+    await desk.apply('Be kind.', { pin: { revision: MISSING } });
+    const held = await desk.until((object) => reasonOf(object, 'Ready') === 'PinNotFound');
+    expect(revisions(held)[0]).toBeUndefined();
+    await desk.apply('Be kind.', { pin: { revision: MISSING, onMissing: 'Serve' } });
+    const agent = await desk.until((object) => reasonOf(object, 'Synced') === 'PinPassedOver' && revisions(object)[0] !== undefined);
+    expect(condition(agent, 'Ready')?.status).toBe('True');
     expect((await desk.newCall()).revision).toBe(agent.status?.['desiredRevision']);
   });
 
@@ -386,16 +396,30 @@ describe('a pin', () => {
     const [first] = revisions(await desk.until(settled));
     await desk.apply('Be brief.');
     const [second] = revisions(await desk.until((object) => settled(object) && revisions(object)[0] !== first));
-    await desk.apply('Be brief.', { pin: String(first).slice(0, 12) });
+    await desk.apply('Be brief.', { pin: { revision: first } });
     const pinned = await desk.until((object) => revisions(object)[0] === first && reasonOf(object, 'Synced') === 'RevisionPinned');
     expect(condition(pinned, 'Ready')).toMatchObject({ status: 'True' });
     expect((await desk.newCall()).revision).toBe(first);
-    await desk.apply('Be anything.', { pin: String(first).slice(0, 12) });
+    await desk.apply('Be anything.', { pin: { revision: first } });
     await desk.until((object) => revisions(object)[1] !== second && reasonOf(object, 'Synced') === 'RevisionPinned');
     expect((await desk.newCall()).revision).toBe(first);
-    await desk.apply('Be brief.', { pin: 'ab'.repeat(6) });
-    await desk.until((object) => reasonOf(object, 'Ready') === 'PinNotFound' && settled(object));
+    await desk.apply('Be brief.', { pin: { revision: MISSING } });
+    const held = await desk.until((object) => reasonOf(object, 'Ready') === 'PinNotFound');
+    expect(revisions(held)).toEqual([first, second]);
+    expect((await desk.newCall()).revision).toBe(first);
+    await desk.apply('Be brief.', { pin: { revision: MISSING, onMissing: 'Serve' } });
+    await desk.until((object) => reasonOf(object, 'Synced') === 'PinPassedOver' && settled(object));
     expect((await desk.newCall()).revision).toBe(second);
+  });
+
+  it('is completed over REST, and refused where it means no revision', async () => {
+    const desk = await aDesk();
+    await desk.apply('Be kind.');
+    const [first] = revisions(await desk.until(settled));
+    const pin = (revision: string) => desk.call('PUT', '/v2/ai-agents/desk?force=true', { release: { pin: revision } });
+    expect((await pin(String(first).slice(0, 8))).body.release).toEqual({ pin: first });
+    expect((await cluster.get('Agent', desk.org, 'desk')).spec?.['release']).toEqual({ pin: { revision: first, onMissing: 'Hold' } });
+    expect(await pin('ab'.repeat(6))).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'release', 'pin'] }] } });
   });
 });
 
@@ -403,7 +427,7 @@ it('holds no budget back', async () => {
   const desk = await aDesk();
   await desk.apply('Be kind.');
   const [first] = revisions(await desk.until(settled));
-  const pin = String(first).slice(0, 12);
+  const pin = { revision: first };
   await desk.apply('Be brief.', { pin }, { budget: { daily: '0', currency: 'EUR' } });
   const create = () => desk.call('POST', '/v1/calls/create-web-call', { ai_agent_id: 'desk' });
   await eventually(async () => expect((await create()).body).toMatchObject({ error: 'budget_exceeded' }));
