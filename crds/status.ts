@@ -6,7 +6,7 @@ import { mapOf, name, text } from './schema.ts';
 export const timestamp = () => z.iso.datetime().max(64);
 
 /** `spec.suspend`, the same in every kind. */
-export const suspend = z.boolean().optional().describe('Stop reconciling; deletion still works.');
+export const suspend = z.boolean().optional().describe('Stop reconciling: what is in use stays in use. Deletion still works.');
 
 /** What becomes of the outside things of a deleted object that has some of its own. */
 export const deletionPolicies = ['Retain', 'Delete', 'Orphan'] as const;

@@ -13,6 +13,7 @@ export interface ResourceMasking {
 }
 
 const plain = words(
+  'revision onMissing for deadline p95VoiceToVoice below',
   'provider model type id name key language documentLanguage method mode strategy profile region source deletionPolicy timeZone',
   'eventTypeID path displayName workspaces events requiredDynamicData choices timeout requestTimeout maxDelay',
   'minSpeechDuration endOfSpeechDelay endAfterSilence maxDuration voicemailDetectionTimeout refreshInterval',
