@@ -4,8 +4,8 @@ import { agentTestKind } from '../crds/index.ts';
 import { testProblems, type TestedAgent } from './test-problems.ts';
 
 const dynamicData = [{ name: 'plan', url: 'https://example.com', response: [{ name: 'plan', jsonPath: '$.plan' }] }];
-const agent = (llm: object = {}): TestedAgent => ({
-  config: { name: 'desk', tools: [], knowledgeBase: null, agent: { llm, dynamicData } } as unknown as TestedAgent['config'],
+const agent = (spec: object = {}): TestedAgent => ({
+  config: { name: 'desk', tools: [], knowledgeBase: null, agent: { ...spec, dynamicData } } as unknown as TestedAgent['config'],
   searches: false,
 });
 const answer = [{ answer: { contains: ['nine'] } }];

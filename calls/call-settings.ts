@@ -8,7 +8,7 @@ export interface CallSettings {
   readonly maxDurationMs: number;
   readonly recordingEnabled: boolean;
   /** Undefined: recordings are kept as long as the organisation keeps them. */
-  readonly recordingRetentionDays: number | undefined;
+  readonly recordingRetentionMs: number | undefined;
   /** Names that the call must bring, without those that the agent looks up itself when the call begins. */
   readonly requiredDynamicData: readonly string[];
 }
@@ -19,16 +19,19 @@ export function callSettingsOf(config: unknown): CallSettings {
   return {
     displayName,
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
-    recordingEnabled: agent.recording.enabled,
-    recordingRetentionDays: agent.recording.retentionDays,
+    recordingEnabled: agent.recording.mode === 'Always',
+    recordingRetentionMs: agent.recording.retention === undefined ? undefined : millisecondsOf(agent.recording.retention),
     requiredDynamicData: dynamicDataToBring(agent),
   };
 }
 
 /** Returns the required names that no lookup of the agent supplies. */
-export function dynamicDataToBring({ llm, dynamicData }: Pick<AgentSpec, 'llm' | 'dynamicData'>): readonly string[] {
+export function dynamicDataToBring({
+  requiredDynamicData = [],
+  dynamicData,
+}: Pick<AgentSpec, 'requiredDynamicData' | 'dynamicData'>): readonly string[] {
   const lookedUp = new Set((dynamicData ?? []).flatMap(({ response = [] }) => response.map(({ name }) => name)));
-  return (llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name));
+  return requiredDynamicData.filter((name) => !lookedUp.has(name));
 }
 
 /** Returns the required names that a call doesn't bring; `null` counts as missing. */

@@ -5,8 +5,8 @@ import { agentKind, type AgentSpec } from './agent.ts';
 import { agentRemarks, toolDataRemarks } from './agent-consistency.ts';
 import { toolKind } from './tool.ts';
 
-const agent = (fields: object, llm: object = {}): AgentSpec =>
-  agentKind.spec.parse({ ...anAgent('a').spec, ...fields, llm: { provider: 'openai', model: 'm', ...llm } });
+const agent = (fields: object): AgentSpec => agentKind.spec.parse({ ...anAgent('a').spec, ...fields });
+const prompted = (fields: object): AgentSpec => agent({ llm: { provider: 'openai', model: 'm', ...fields } });
 
 const found = (name: string, more: object = {}) => ({
   dynamicData: [{ name: 'crm', url: 'https://a.example', response: [{ name, path: '$.x' }], ...more }],
@@ -15,7 +15,7 @@ const remarks = (spec: AgentSpec, prompt?: string) => agentRemarks(spec, prompt)
 
 describe('a name that nothing supplies', () => {
   it.each<[string, AgentSpec, string]>([
-    ['the prompt', agent({}, { systemPrompt: 'Speak to {{who}}.' }), 'spec.llm.systemPrompt'],
+    ['the prompt', prompted({ systemPrompt: 'Speak to {{who}}.' }), 'spec.llm.systemPrompt'],
     ['the welcome message', agent({ welcomeMessage: 'Hello {{ who }}' }), 'spec.welcomeMessage'],
     ['the silence reminder', agent({ call: { silenceReminder: { message: '{{who}}?' } } }), 'spec.call.silenceReminder.message'],
     [
@@ -35,16 +35,16 @@ describe('a name that nothing supplies', () => {
   });
 
   it('is remarked on in a prompt that a ConfigMap holds', () => {
-    const spec = agent({}, { systemPromptFrom: { configMapKeyRef: { name: 'c', key: 'k' } } });
+    const spec = prompted({ systemPromptFrom: { configMapKeyRef: { name: 'c', key: 'k' } } });
     expect(remarks(spec, 'Speak to {{who}}.')).toEqual([expect.stringMatching(/^spec\.llm\.systemPromptFrom holds "{{who}}"/)]);
     expect(remarks(spec)).toEqual([]);
   });
 
   it('is none where each call has to bring it, or a lookup finds it, also for what is inside of it', () => {
     const texts = { welcomeMessage: '{{who}} {{who.name}}' };
-    expect(remarks(agent(texts, { requiredDynamicData: ['who'] }))).toEqual([]);
+    expect(remarks(agent({ ...texts, requiredDynamicData: ['who'] }))).toEqual([]);
     expect(remarks(agent({ ...texts, ...found('who') }))).toEqual([]);
-    expect(remarks(agent(found('x', { url: 'https://a.example/{{who}}' }), { requiredDynamicData: ['who'] }))).toEqual([]);
+    expect(remarks(agent({ ...found('x', { url: 'https://a.example/{{who}}' }), requiredDynamicData: ['who'] }))).toEqual([]);
   });
 
   it('is none of those that phone calls bring by themselves', () => {
@@ -52,7 +52,7 @@ describe('a name that nothing supplies', () => {
   });
 
   it('is compared with those that there are', () => {
-    expect(remarks(agent({ welcomeMessage: 'Hello {{customer_nam}}' }, { requiredDynamicData: ['customer_name'] }))).toEqual([
+    expect(remarks(agent({ welcomeMessage: 'Hello {{customer_nam}}', requiredDynamicData: ['customer_name'] }))).toEqual([
       expect.stringMatching(/did you mean "{{customer_name}}"\?$/),
     ]);
   });
@@ -71,12 +71,12 @@ describe('a name that nothing supplies', () => {
         /^spec\.custom\.http\.runtimeParams\.customer is taken from .*nothing is requested where the call doesn't bring "customer"/,
       ),
     ]);
-    expect(toolDataRemarks(tool, agent(found('who'), { requiredDynamicData: ['customer'] }))).toEqual([]);
+    expect(toolDataRemarks(tool, agent({ ...found('who'), requiredDynamicData: ['customer'] }))).toEqual([]);
   });
 });
 
 describe('what has no effect', () => {
-  const analysis = (item: object) => ({ postCallAnalysis: [{ name: 'topic', type: 'string', ...item }] });
+  const analysis = (item: object) => ({ postCallAnalysis: [{ name: 'topic', type: 'String', ...item }] });
   const canary = (more: object) => ({ release: { canary: { percent: 10, ...more } } });
   it.each<[string, object, string, RegExp]>([
     ['a body with GET', found('x', { body: {} }), 'spec.dynamicData[0].body', /no effect with GET/],
@@ -84,26 +84,25 @@ describe('what has no effect', () => {
     ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
     [
       'a temperature that the voice does not have',
-      { textToSpeech: { provider: 'cartesia', temperature: 1 } },
+      { textToSpeech: { provider: 'cartesia', temperature: '1' } },
       'spec.textToSpeech.temperature',
       /cartesia/,
     ],
     [
       'how long recordings are kept that there are none of',
-      { recording: { enabled: false, retentionDays: 1 } },
-      'spec.recording.retentionDays',
+      { recording: { mode: 'Never', retention: '24h' } },
+      'spec.recording.retention',
       /not recorded/,
     ],
     [
       'a reminder that is never said',
-      { call: { silenceReminder: { enabled: false, message: 'x' } } },
+      { call: { silenceReminder: { mode: 'Never', message: 'x' } } },
       'spec.call.silenceReminder.message',
-      /enabled is false/,
+      /never asks/,
     ],
-    ['choices of another type', analysis({ choices: ['a'] }), 'spec.postCallAnalysis[0].choices', /no effect with the type string/],
     [
       'an example that is no choice',
-      analysis({ type: 'enum', choices: ['a'], examples: ['a', 'b'] }),
+      analysis({ type: 'Enum', choices: ['a'], examples: ['a', 'b'] }),
       'spec.postCallAnalysis[0].examples[1]',
       /none of the choices/,
     ],
@@ -123,7 +122,7 @@ describe('what has no effect', () => {
       remarks(
         agent({
           ...found('x', { method: 'POST', body: {} }),
-          ...analysis({ type: 'enum', choices: ['a'], examples: ['a'] }),
+          ...analysis({ type: 'Enum', choices: ['a'], examples: ['a'] }),
           ...canary({}),
         }),
       ),

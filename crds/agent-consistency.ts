@@ -11,7 +11,7 @@ import type { ToolSpec } from './tool.ts';
 import { dataNamesOf } from './tool-consistency.ts';
 
 /** The fields that decide which data all calls of an agent have. */
-export type DataSupply = Pick<AgentSpec, 'dynamicData'> & { readonly llm: Pick<AgentSpec['llm'], 'requiredDynamicData'> };
+export type DataSupply = Pick<AgentSpec, 'dynamicData' | 'requiredDynamicData'>;
 
 /**
  * Returns remarks on fields of an agent that have no effect, or work only for some calls.
@@ -54,8 +54,8 @@ const CURE = 'list it in requiredDynamicData, or look it up in dynamicData';
 const TOOL_CURE = 'have the agent require it of calls, or look it up';
 const LOOKUP_CURE = 'list it in requiredDynamicData; lookups run side by side, and none has what another one finds';
 
-function suppliedNames({ llm, dynamicData = [] }: DataSupply): readonly string[] {
-  return [...callerNames, ...(llm.requiredDynamicData ?? []), ...namesFound(dynamicData)];
+function suppliedNames({ requiredDynamicData = [], dynamicData = [] }: DataSupply): readonly string[] {
+  return [...callerNames, ...requiredDynamicData, ...namesFound(dynamicData)];
 }
 
 function namesFound(lookups: NonNullable<AgentSpec['dynamicData']>): readonly string[] {
@@ -79,9 +79,9 @@ function unsupplied(path: string, name: string, supplied: readonly string[], cur
 }
 
 /** Lookups have the data that the call brings, and nothing else. Single braces are text there. */
-function lookupRemarks({ llm, dynamicData = [] }: AgentSpec): readonly SpecProblem[] {
+function lookupRemarks({ requiredDynamicData = [], dynamicData = [] }: AgentSpec): readonly SpecProblem[] {
   const found = namesFound(dynamicData);
-  const brought = [...callerNames, ...(llm.requiredDynamicData ?? [])].filter((name) => !found.includes(name));
+  const brought = [...callerNames, ...requiredDynamicData].filter((name) => !found.includes(name));
   return dynamicData.flatMap(({ url, headers = [], query, body, method = 'GET', response = [] }, index) => {
     const path = `spec.dynamicData[${index}]`;
     const sendsBody = !isBodyless(method);
@@ -105,24 +105,19 @@ function lookupRemarks({ llm, dynamicData = [] }: AgentSpec): readonly SpecProbl
 
 function ineffective({ textToSpeech, recording, call, postCallAnalysis = [], release = {} }: AgentSpec): readonly SpecProblem[] {
   const { provider, temperature } = textToSpeech;
-  const { enabled, message } = call.silenceReminder;
+  const { mode, message } = call.silenceReminder;
   const { canary, pin } = release;
-  const withoutEffect = temperature !== DEFAULT_TEMPERATURE && !temperatureProviders.includes(provider);
+  const withoutEffect = Number(temperature) !== Number(DEFAULT_TEMPERATURE) && !temperatureProviders.includes(provider);
   const lasts = canary !== undefined && millisecondsOf(canary.deadline) < millisecondsOf(canary.for);
   return [
     ...remark(withoutEffect, 'spec.textToSpeech.temperature', `has no effect with ${provider}`),
-    ...remark(!recording.enabled && recording.retentionDays !== undefined, 'spec.recording.retentionDays', NOT_RECORDED),
-    ...remark(!enabled && message !== undefined, 'spec.call.silenceReminder.message', 'has no effect while enabled is false'),
-    ...postCallAnalysis.flatMap(({ type, choices, examples = [] }, index) => [
-      ...remark(type !== 'enum' && choices !== undefined, `spec.postCallAnalysis[${index}].choices`, `has no effect with the type ${type}`),
-      ...examples.flatMap((example, item) =>
-        remark(
-          type === 'enum' && choices?.includes(example) === false,
-          `spec.postCallAnalysis[${index}].examples[${item}]`,
-          'is none of the choices',
-        ),
+    ...remark(recording.mode === 'Never' && recording.retention !== undefined, 'spec.recording.retention', NOT_RECORDED),
+    ...remark(mode === 'Never' && message !== undefined, 'spec.call.silenceReminder.message', 'has no effect: the agent never asks'),
+    ...postCallAnalysis.flatMap(({ choices, examples = [] }, index) =>
+      examples.flatMap((example, item) =>
+        remark(choices?.includes(example) === false, `spec.postCallAnalysis[${index}].examples[${item}]`, 'is none of the choices'),
       ),
-    ]),
+    ),
     ...remark(pin !== undefined && canary !== undefined, 'spec.release.canary', 'has no effect while pin is set'),
     ...remark(lasts, 'spec.release.canary.deadline', 'has no effect: the canary serves longer by its for'),
   ];

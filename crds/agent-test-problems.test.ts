@@ -66,7 +66,6 @@ describe('an AgentTest', () => {
       /times: 0/,
     ],
     ['an analysis without a value', { atEnd: [{ analysis: { name: 'topic' } }] }, 'spec.atEnd[0].analysis.equals', /a text, a number/],
-    ['an unknown provider', { judge: { provider: 'acme', model: 'm' } }, 'spec.judge.provider', /openai, azure_openai/],
     [
       'an address without a host',
       { conversation: undefined, simulatedUser: { goal: 'g', llm: { provider: 'openai', model: 'm', baseURL: 'http://:80' } } },

@@ -5,7 +5,7 @@ import { errorMessageOf } from '../platform/caught.ts';
 import { isObject } from '../platform/json.ts';
 import { httpAddress } from './address.ts';
 import type { AgentTestSpec } from './agent-test.ts';
-import { freeJson, knownLlmProvider, languageTag, plainValue, type SpecProblem } from './limits.ts';
+import { freeJson, languageTag, plainValue, type SpecProblem } from './limits.ts';
 import { unstorable } from './unstorable.ts';
 
 type Mock = NonNullable<AgentTestSpec['tools']>[number];
@@ -129,7 +129,6 @@ function modelProblems(
   const lacksAddress = model.provider === 'openai_compatible' && model.baseURL === undefined;
   return [
     ...(lacksAddress ? [{ path: `${path}.baseURL`, message: 'is required for provider openai_compatible' }] : []),
-    ...knownLlmProvider(model.provider, `${path}.provider`),
     ...httpAddress(model.baseURL, `${path}.baseURL`),
   ];
 }

@@ -19,6 +19,7 @@ import {
   name,
   setOf,
   text,
+  unionOf,
   url,
 } from './schema.ts';
 import { commonStatus, ORPHAN, suspend, timestamp } from './status.ts';
@@ -34,31 +35,39 @@ const contextTokens = () =>
     .optional()
     .describe("The model's context window, in tokens; by the name of the model where absent. Longer conversations are summarised.");
 
+const temperature = () => decimal(0, 2).optional();
+const maxTokens = () => z.int().min(1).max(32768).optional();
+
 /** Longest prompt that stands in the resource itself, in characters. */
 export const MAX_INLINE_PROMPT = 4096;
 
+const fallbackModel = cel(
+  chatModelFields().extend({
+    temperature: temperature().describe('That of the llm where absent.'),
+    maxTokens: maxTokens().describe('Longest answer, in tokens; that of the llm where absent.'),
+    contextTokens: contextTokens(),
+  }),
+  needsBaseURL,
+);
+
 const llm = cel(
   z.object({
-    type: z.enum(['simple']).default('simple').describe('How the model is driven.'),
     provider: llmProvider().default('openai'),
     model: modelName(),
-    name: text(200).optional().describe('A label for people.'),
+    displayName: text(200).optional().describe('A label for people.'),
     description: text(1500).optional().describe('A note for people.'),
     baseURL: llmBaseURL(),
     apiKeySecretRef: apiKeySecretRef(),
-    fallbacks: list(cel(chatModelFields().extend({ contextTokens: contextTokens() }), needsBaseURL), MAX_FALLBACKS)
+    fallbacks: list(fallbackModel, MAX_FALLBACKS)
       .optional()
       .describe('Other models, in this order: the next one answers where one fails, or is late by a second.'),
-    temperature: z.number().min(0).max(2).optional().describe('0 is the most predictable. Not sent where absent: some models take none.'),
-    maxTokens: z.int().min(1).max(32768).optional().describe('Longest answer, in tokens; the limit of the model where absent.'),
+    temperature: temperature().describe('0 is the most predictable. Not sent where absent: some models take none.'),
+    maxTokens: maxTokens().describe('Longest answer, in tokens; the limit of the model where absent.'),
     contextTokens: contextTokens(),
     systemPrompt: text(MAX_INLINE_PROMPT)
       .optional()
       .describe('System prompt of the model; longer prompts go into a ConfigMap, see systemPromptFrom. May hold {{name}} placeholders.'),
     systemPromptFrom: z.object({ configMapKeyRef: configMapKeyRef() }).optional().describe('Where a longer prompt is read from.'),
-    requiredDynamicData: setOf(name(128), 64)
-      .optional()
-      .describe('Names that a call must bring, unless dynamicData looks them up; a call without them is refused.'),
   }),
   { rule: '!(has(self.systemPrompt) && has(self.systemPromptFrom))', message: 'set at most one of systemPrompt and systemPromptFrom' },
   needsBaseURL,
@@ -69,7 +78,7 @@ const speechBaseURL = () => url().optional().describe('Address of the provider w
 const speechModel = () => text(256).optional().describe("The provider's name of the model; the provider's default where absent.");
 
 const recognizer = z.object({
-  provider: name(64).describe(`${listed(speechProviders, 'or')}.`),
+  provider: z.enum(speechProviders).describe('The provider that turns speech into text.'),
   model: speechModel(),
   baseURL: speechBaseURL(),
   apiKeySecretRef: apiKeySecretRef(),
@@ -82,16 +91,18 @@ const speechToText = recognizer.extend({
 });
 
 /** Temperature of text to speech where the spec sets none. */
-export const DEFAULT_TEMPERATURE = 0.5;
+export const DEFAULT_TEMPERATURE = '0.5';
 
 const voice = z.object({
-  id: text(256).optional().describe("The provider's id of the voice."),
-  name: text(256).optional().describe('The name people know it by.'),
+  id: text(256).optional().describe("The provider's id of the voice. It counts where there is a name, too."),
+  name: text(256)
+    .optional()
+    .describe("The provider's name of the voice. Without an id the voice is looked up by it; with one it is only a label for people."),
 });
 const VOICE = "The provider's default voice where both are absent.";
 
 const speaker = z.object({
-  provider: name(64).describe(`${listed(ttsProviders, 'or')}.`),
+  provider: z.enum(ttsProviders).describe('The provider that turns text into speech.'),
   model: speechModel(),
   voice: atomic(voice).optional().describe(VOICE),
   baseURL: speechBaseURL(),
@@ -103,10 +114,7 @@ const textToSpeech = speaker.extend({
   fallbacks: list(speaker, MAX_FALLBACKS)
     .optional()
     .describe('Others, in this order: the next one says what one that fails, or is late by a second, has not said yet.'),
-  temperature: z
-    .number()
-    .min(0)
-    .max(2)
+  temperature: decimal(0, 2)
     .default(DEFAULT_TEMPERATURE)
     .describe(
       `How much the delivery varies. Without effect with ${listed(
@@ -154,7 +162,9 @@ const dynamicData = z.object({
   headers: headerList().optional().describe('Sent with the request.'),
   query: freeObject(32).optional().describe('Added to the address: texts, numbers and booleans.'),
   body: freeObject(64).optional().describe('JSON body, at most 32 KiB.'),
-  cache: z.boolean().optional().describe('Reuse the answer to the same request within the organisation for 300 s.'),
+  cache: duration('1s', '24h')
+    .optional()
+    .describe('How long the answer is used again for the same request within the organisation; it is not kept where absent.'),
   response: mapOf(
     z.object({
       name: name(128).describe('Name under which the value enters the dynamic data of the call.'),
@@ -171,35 +181,27 @@ const dynamicData = z.object({
 const postCallAnalysis = cel(
   z.object({
     name: name(128).describe('Identifies a result of a call.'),
-    type: z.enum(['string', 'enum', 'boolean', 'number']).describe('Type of the result.'),
+    type: z.enum(['String', 'Enum', 'Boolean', 'Number']).describe('Type of the result.'),
     description: text(1500).optional().describe('What is asked of the call.'),
     systemPrompt: text(4096).optional().describe('Instructions for the model that answers it.'),
-    examples: list(text(512), 16).optional().describe('Results as they might be.'),
-    choices: setOf(name(128), 64).optional().describe('The allowed results of type enum.'),
+    examples: list(text(512), 16).optional().describe('Results as they might be, written as texts whatever the type.'),
+    choices: setOf(name(128), 64).min(1).optional().describe('The allowed results of type Enum.'),
   }),
-  {
-    rule: "self.type != 'enum' || (has(self.choices) && self.choices.size() > 0)",
-    message: 'type enum needs choices',
-    fieldPath: '.choices',
-    reason: 'FieldValueRequired',
-  },
+  ...unionOf({ Enum: 'choices' }),
 );
 
-const ambientSounds = [
-  'office',
-  'cafe',
-  'restaurant',
-  'park',
-  'street',
-  'home',
-  'library',
-  'airport',
-  'train_station',
-  'beach',
-  'none',
+export const ambientSounds = [
+  'Office',
+  'Cafe',
+  'Restaurant',
+  'Park',
+  'Street',
+  'Home',
+  'Library',
+  'Airport',
+  'TrainStation',
+  'Beach',
 ] as const;
-
-const turnDetectionModes = ['model', 'silence'] as const;
 
 /** Most calls that a canary may wait for. */
 export const MAX_CANARY_CALLS = 1000;
@@ -224,7 +226,7 @@ const abortOn = cel(
       .describe('95th percentile of the time from the end of what the user says to the first sound of the answer: abort above it.'),
     analysis: z
       .object({
-        name: name(128).describe('Of spec.postCallAnalysis; its type is boolean or number.'),
+        name: name(128).describe('Of spec.postCallAnalysis; its type is Boolean or Number.'),
         below: decimal(-1_000_000, 1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
       })
       .optional()
@@ -295,7 +297,10 @@ const spec = z.object({
   knowledgeBaseRef: localRef().optional().describe('The KnowledgeBase that the agent looks things up in.'),
   interruptions: z
     .object({
-      enabled: z.boolean().default(true).describe('Whether the user may interrupt the agent.'),
+      mode: z
+        .enum(['Always', 'Never'])
+        .default('Always')
+        .describe('Always: the user may interrupt the agent at any time; Never: the agent finishes what it says.'),
       minSpeechDuration: duration('0s', '15s').default('500ms').describe('Speech shorter than this does not interrupt.'),
       minWords: z.int().min(0).max(5).default(0).describe('Speech of fewer words does not interrupt.'),
     })
@@ -304,23 +309,23 @@ const spec = z.object({
   turnDetection: z
     .object({
       mode: z
-        .enum(turnDetectionModes)
-        .default('model')
+        .enum(['Model', 'Silence'])
+        .default('Model')
         .describe(
-          'model: a detector in the worker hears whether the user has finished, and the wait depends on how sure it is; silence: the wait is fixed.',
+          'Model: a detector in the worker hears whether the user has finished, and the wait depends on how sure it is; Silence: the wait is fixed.',
         ),
       endOfSpeechDelay: duration('0s', '15s')
         .default('500ms')
         .describe(
-          'Silence after which the user is taken to have finished. With mode model 60 % of it when the detector is sure, up to 3s or this delay, if that is longer, when it is not; below 300ms as with mode silence.',
+          'Silence after which the user is taken to have finished, where nothing else is known. With mode Model 60 % of it when the detector is sure, up to 3s or this delay, if that is longer, when it is not; below 300ms as with mode Silence.',
         ),
     })
     .prefault({})
     .describe('When it is the turn of the agent.'),
   ambientSound: z
     .object({
-      source: z.enum(ambientSounds).default('none').describe('What is heard behind the agent.'),
-      volume: z.number().min(0).max(2).default(1).describe('1 is as recorded.'),
+      source: z.enum(ambientSounds).optional().describe('The place that is heard behind the agent; none where absent.'),
+      volume: decimal(0, 2).default('1').describe('1 is as loud as the place is meant to be.'),
     })
     .prefault({})
     .describe('Background sound.'),
@@ -329,7 +334,7 @@ const spec = z.object({
       endAfterSilence: duration('10s', '600s').default('30s').describe('Silence that ends the call.'),
       silenceReminder: z
         .object({
-          enabled: z.boolean().default(true).describe('Whether the agent asks.'),
+          mode: z.enum(['Once', 'Never']).default('Once').describe('How often the agent asks during one silence.'),
           message: text(500)
             .optional()
             .describe('What it says; where absent or empty "Are you still there?" in its language. May hold {{name}} placeholders.'),
@@ -337,23 +342,32 @@ const spec = z.object({
         .prefault({})
         .describe('After half of endAfterSilence the agent asks once whether the user is still there.'),
       maxDuration: duration('30s', '7200s').default('30m').describe('Longest call.'),
-      voicemailDetectionTimeout: duration('0s', '300s').default('90s').describe('0s switches it off; outbound phone calls only.'),
+      voicemailDetection: z
+        .object({
+          mode: z.enum(['Always', 'Never']).default('Always').describe('Whether the agent finds out who answers.'),
+          timeout: duration('1s', '300s').default('90s').describe('How long after the start of the call voicemail is still recognised.'),
+        })
+        .prefault({})
+        .describe('Outbound phone calls end where voicemail answers.'),
     })
     .prefault({})
     .describe('When a call ends.'),
   recording: z
     .object({
-      enabled: z.boolean().default(true).describe('Whether calls are recorded. An organisation that has switched recordings off has none.'),
-      retentionDays: z
-        .int()
-        .min(1)
-        .max(36500)
+      mode: z
+        .enum(['Always', 'Never'])
+        .default('Always')
+        .describe('Whether calls are recorded. An organisation that has switched recordings off has none.'),
+      retention: duration('24h', '87600h')
         .optional()
-        .describe('Days after the end of a call until its recording is deleted; as the organisation has it where absent.'),
+        .describe('Time from the end of a call until its recording is deleted; as the organisation has it where absent.'),
     })
     .prefault({})
     .describe('The recordings of calls. Calls keep what held when they began.'),
   webhookURL: url().optional().describe("Events of this agent's calls are also posted there."),
+  requiredDynamicData: setOf(name(128), 64)
+    .optional()
+    .describe('Names that a call must bring, unless dynamicData looks them up; a call without them is refused.'),
   dynamicData: mapOf(dynamicData, ['name'], 10).optional().describe('Looked up when a call begins.'),
   postCallAnalysis: mapOf(postCallAnalysis, ['name'], 32).optional().describe('What is found out from the transcript when a call is over.'),
   budget: atomic(budget)

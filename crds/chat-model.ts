@@ -1,7 +1,7 @@
 /** Describes a provider's language model, which several kinds name. */
 import { z } from 'zod';
 
-import { listed, llmProviders } from './providers.ts';
+import { llmProviders } from './providers.ts';
 import { cel, name, secretKeyRef, url } from './schema.ts';
 
 export const apiKeySecretRef = () =>
@@ -14,7 +14,7 @@ export const needsBaseURL = {
   reason: 'FieldValueRequired',
 } as const;
 
-export const llmProvider = () => name(64).describe(`${listed(llmProviders, 'or')}.`);
+export const llmProvider = () => z.enum(llmProviders).describe('The provider of the model.');
 export const modelName = () => name(256).describe("The provider's name of the model, e.g. gpt-4o-mini.");
 export const llmBaseURL = () => url().optional().describe('Address of the provider; required for openai_compatible.');
 

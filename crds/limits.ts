@@ -10,7 +10,6 @@ import type { AgentSpec } from './agent.ts';
 import { pathFault } from './json-path.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
-import { llmProviders, speechProviders, ttsProviders } from './providers.ts';
 import { MAP_KEY_LENGTH } from './schema.ts';
 import type { SpecProblem } from './spec-problem.ts';
 import type { ToolSpec } from './tool.ts';
@@ -29,9 +28,9 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [
     ...languageTag(spec.language, 'spec.language'),
     ...(spec.timeZone === undefined ? [] : timeZone(spec.timeZone, 'spec.timeZone')),
-    ...withFallbacks(spec.llm, 'spec.llm', knownLlmProvider),
-    ...withFallbacks(spec.speechToText, 'spec.speechToText', (provider, path) => known(provider, speechProviders, path)),
-    ...withFallbacks(spec.textToSpeech, 'spec.textToSpeech', knownTts),
+    ...addresses(spec.llm, 'spec.llm'),
+    ...addresses(spec.speechToText, 'spec.speechToText'),
+    ...addresses(spec.textToSpeech, 'spec.textToSpeech'),
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
     ...(spec.dynamicData ?? []).flatMap((lookup, index) => lookupProblems(lookup, `spec.dynamicData[${index}]`)),
     ...judgedAnalysis(spec),
@@ -44,29 +43,20 @@ function judgedAnalysis({ release, postCallAnalysis = [] }: AgentSpec): readonly
   const name = release?.canary?.abortOn?.analysis?.name;
   if (name === undefined) return [];
   const path = 'spec.release.canary.abortOn.analysis.name';
-  const countable = postCallAnalysis.filter(({ type }) => type === 'boolean' || type === 'number').map((item) => item.name);
+  const countable = postCallAnalysis.filter(({ type }) => type === 'Boolean' || type === 'Number').map((item) => item.name);
   if (countable.includes(name)) return [];
   const there = countable.length === 0 ? 'there is none' : `there are ${countable.join(', ')}`;
-  return [{ path, message: `names no item of spec.postCallAnalysis of type boolean or number; ${there}` }];
+  return [{ path, message: `names no item of spec.postCallAnalysis whose type is a boolean or a number; ${there}` }];
 }
 
 interface Provided {
-  readonly provider: string;
   readonly baseURL?: string | undefined;
 }
 
-function withFallbacks(
-  part: Provided & { readonly fallbacks?: readonly Provided[] | undefined },
-  path: string,
-  providerProblems: (provider: string, path: string) => readonly SpecProblem[],
-): readonly SpecProblem[] {
-  const problemsOf = ({ provider, baseURL }: Provided, at: string): readonly SpecProblem[] => [
-    ...providerProblems(provider, `${at}.provider`),
-    ...httpAddress(baseURL, `${at}.baseURL`),
-  ];
+function addresses(part: Provided & { readonly fallbacks?: readonly Provided[] | undefined }, path: string): readonly SpecProblem[] {
   return [
-    ...problemsOf(part, path),
-    ...(part.fallbacks ?? []).flatMap((fallback, index) => problemsOf(fallback, `${path}.fallbacks[${index}]`)),
+    ...httpAddress(part.baseURL, `${path}.baseURL`),
+    ...(part.fallbacks ?? []).flatMap(({ baseURL }, index) => httpAddress(baseURL, `${path}.fallbacks[${index}].baseURL`)),
   ];
 }
 
@@ -196,17 +186,6 @@ const PLAIN_TAG = /^[a-z]{2,3}(-[A-Z]{2})?$/;
 export function languageTag(tag: string, path: string): readonly SpecProblem[] {
   const sound = PLAIN_TAG.test(tag) || isLanguageTag(tag);
   return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
-}
-
-function known(provider: string, all: readonly string[], path: string, fault = 'is not a known provider'): readonly SpecProblem[] {
-  return all.includes(provider) ? [] : [{ path, message: `${JSON.stringify(provider)} ${fault}; use one of ${all.join(', ')}` }];
-}
-
-export const knownLlmProvider = (provider: string, path: string): readonly SpecProblem[] => known(provider, llmProviders, path);
-
-function knownTts(provider: string, path: string): readonly SpecProblem[] {
-  const all: readonly string[] = speechProviders;
-  return known(provider, ttsProviders, path, all.includes(provider) ? 'has no text to speech' : undefined);
 }
 
 function isLanguageTag(tag: string): boolean {

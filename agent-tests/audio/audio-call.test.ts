@@ -11,7 +11,7 @@ const config = {
   format: 1,
   name: 'desk',
   displayName: 'Desk',
-  agent: { language: 'en-US', llm: {}, call: { maxDuration: '5m' }, recording: { enabled: true } },
+  agent: { language: 'en-US', llm: {}, call: { maxDuration: '5m' }, recording: { mode: 'Always' } },
   systemPrompt: null,
   tools: [],
   knowledgeBase: null,

@@ -163,7 +163,7 @@ export class AudioCall implements AgentDriver {
       revision,
       maxDurationMs: settings.maxDurationMs,
       recordingEnabled: settings.recordingEnabled,
-      recordingRetentionDays: settings.recordingRetentionDays,
+      recordingRetentionMs: settings.recordingRetentionMs,
       room: roomOf(this.#ref.id),
       tokenTtlMs: TOKEN_TTL_MS,
       metadata: { agent_test: test.testName, test_run_id: test.runId },

@@ -62,5 +62,6 @@ export function createTestModels({ services, org, config, spec, installationJudg
 export function chatModelOf(text: string | undefined): ChatModel | undefined {
   if (text === undefined) return undefined;
   const at = text.indexOf('/');
-  return { provider: text.slice(0, at), model: text.slice(at + 1) };
+  // One that doesn't exist has no address: the first request to it says so.
+  return { provider: text.slice(0, at) as ChatModel['provider'], model: text.slice(at + 1) };
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { ambientSounds } from '../../crds/agent.ts';
 import { agentKind, MAX_INLINE_PROMPT, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { fieldsWithoutCase } from '../../test/support/field-cases.ts';
 import { MASK } from '../http/caller.ts';
@@ -17,12 +18,20 @@ const url = fc.webUrl();
 const context_tokens = fc.integer({ min: 1024, max: 200_000 });
 const duration = (minMs: number, maxMs: number) =>
   fc.oneof(
-    fc.integer({ min: minMs, max: maxMs }).map((ms) => `${ms}ms`),
+    fc.integer({ min: minMs, max: Math.min(maxMs, 99_999) }).map((ms) => `${ms}ms`),
     fc.integer({ min: Math.ceil(minMs / 1000), max: Math.floor(maxMs / 1000) }).map((s) => `${s}s`),
-    fc.integer({ min: Math.ceil(minMs / 1000), max: Math.floor(maxMs / 1000) }).map((s) => `${Math.floor(s / 60)}m${s % 60}.0s`),
+    fc.integer({ min: minMs, max: maxMs }).map((ms) => `${Math.floor(ms / 60_000)}m${Math.floor(ms / 1000) % 60}s${ms % 1000}ms`),
   );
+/** Seconds as REST has them, to the millisecond. */
+const seconds = (min: number, max: number) => fc.integer({ min: min * 1000, max: max * 1000 }).map((ms) => ms / 1000);
+const objectName = fc.constantFrom('handbook', 'base-2', 'a.b');
 const keyRef = fc.record({ name: fc.constantFrom('mine', 'agent-a'), key: fc.constantFrom('k', 'api-key', 'other') });
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((value) => value + 0);
+const decimal = (min: number, max: number) =>
+  fc.oneof(
+    fc.constantFrom(String(min), `${min}.0`, `${max}.00`),
+    fc.integer({ min: min * 1000, max: max * 1000 }).map((thousandths) => (thousandths / 1000).toFixed(3)),
+  );
 const headerName = fc.constantFrom('X-Tenant', 'Authorization', 'X-Api-Key', 'cookie', 'Accept');
 const header = fc.oneof(
   fc.record({ name: headerName, value: named(100) }),
@@ -44,25 +53,29 @@ const lookup = optional(
     name: named(8),
     url,
     method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH'),
-    timeout: fc.oneof(duration(100, 30_000), fc.constantFrom('2.01s', '1.4ms')),
+    timeout: fc.oneof(duration(100, 30_000), fc.constantFrom('2s10ms', '1ms')),
     headers: distinct(header, ({ name }) => name.toLowerCase()),
     query: fc.dictionary(named(5), text(20), { maxKeys: 3 }),
     body: jsonObject,
-    cache: fc.boolean(),
+    cache: duration(1_000, 86_400_000),
     response: distinct(optional({ name: named(5), path: named(9), context: text(20) }, ['name', 'path']), ({ name }) => name),
   },
   ['name', 'url'],
 );
-const analysis = optional(
-  {
-    name: named(6),
-    type: fc.constantFrom('string', 'boolean', 'number'),
-    description: text(9),
-    systemPrompt: text(9),
-    examples: fc.array(text(5), { maxLength: 3 }),
-    choices: distinct(named(4), (choice) => choice),
-  },
-  ['name', 'type'],
+const question = {
+  name: named(6),
+  type: fc.constantFrom('String', 'Boolean', 'Number'),
+  description: text(9),
+  systemPrompt: text(9),
+  examples: fc.array(text(5), { maxLength: 3 }),
+};
+const analysis = fc.oneof(
+  optional(question, ['name', 'type']),
+  optional({ ...question, type: fc.constant('Enum'), choices: fc.uniqueArray(named(4), { minLength: 1, maxLength: 4 }) }, [
+    'name',
+    'type',
+    'choices',
+  ]),
 );
 const DIGEST = 'ab12cd34'.repeat(8);
 const providers = fc.constantFrom('deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia');
@@ -77,15 +90,26 @@ const spec = optional(
     welcomeMessage: text(20),
     llm: optional(
       {
-        provider: fc.constantFrom('openai', 'anthropic', 'something-new'),
+        provider: fc.constantFrom('openai', 'anthropic'),
         model: named(20),
-        name: text(10),
+        displayName: text(10),
         description: text(10),
         baseURL: url,
         apiKeySecretRef: keyRef,
-        temperature: number(0, 2),
+        fallbacks: fc.array(
+          optional(
+            {
+              provider: fc.constantFrom('groq', 'google'),
+              model: named(9),
+              temperature: decimal(0, 2),
+              maxTokens: fc.integer({ min: 1, max: 32768 }),
+            },
+            ['provider', 'model'],
+          ),
+          { maxLength: 3 },
+        ),
+        temperature: decimal(0, 2),
         maxTokens: fc.integer({ min: 1, max: 32768 }),
-        requiredDynamicData: distinct(named(5), (name) => name),
         systemPrompt: text(50),
       },
       ['model'],
@@ -96,7 +120,7 @@ const spec = optional(
         provider: providers,
         model: text(9),
         voice: optional({ id: text(9), name: text(9) }, []),
-        temperature: number(0, 2),
+        temperature: decimal(0, 2),
         baseURL: url,
         apiKeySecretRef: keyRef,
       },
@@ -110,24 +134,28 @@ const spec = optional(
       },
       [],
     ),
-    knowledgeBaseRef: fc.record({ name: named(9) }),
+    knowledgeBaseRef: fc.record({ name: objectName }),
     interruptions: optional(
-      { enabled: fc.boolean(), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) },
+      { mode: fc.constantFrom('Always', 'Never'), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) },
       [],
     ),
-    turnDetection: optional({ mode: fc.constantFrom('model', 'silence'), endOfSpeechDelay: duration(0, 15_000) }, []),
-    ambientSound: optional({ source: fc.constantFrom('none', 'cafe'), volume: number(0, 2) }, []),
+    turnDetection: optional({ mode: fc.constantFrom('Model', 'Silence'), endOfSpeechDelay: duration(0, 15_000) }, []),
+    ambientSound: optional({ source: fc.constantFrom(...ambientSounds), volume: decimal(0, 2) }, []),
     call: optional(
       {
         endAfterSilence: duration(10_000, 600_000),
-        silenceReminder: optional({ enabled: fc.boolean(), message: text(9) }, []),
+        silenceReminder: optional({ mode: fc.constantFrom('Once', 'Never'), message: text(9) }, []),
         maxDuration: duration(30_000, 7_200_000),
-        voicemailDetectionTimeout: duration(0, 300_000),
+        voicemailDetection: optional({ mode: fc.constantFrom('Always', 'Never'), timeout: duration(1_000, 300_000) }, []),
       },
       [],
     ),
-    recording: optional({ enabled: fc.boolean(), retentionDays: fc.integer({ min: 1, max: 36_500 }) }, []),
+    recording: optional(
+      { mode: fc.constantFrom('Always', 'Never'), retention: fc.integer({ min: 24, max: 87_600 }).map((hours) => `${hours}h`) },
+      [],
+    ),
     webhookURL: url,
+    requiredDynamicData: distinct(named(5), (name) => name),
     dynamicData: distinct(lookup, ({ name }) => name),
     postCallAnalysis: distinct(analysis, ({ name }) => name),
     deletionPolicy: fc.constantFrom('Delete', 'Orphan'),
@@ -273,7 +301,15 @@ const body = fc.record(
         api_key: named(9),
         fallbacks: fc.array(
           fc.record(
-            { model_provider: fc.constantFrom('openai', 'groq'), model_name: named(9), base_url: url, api_key: named(9), context_tokens },
+            {
+              model_provider: fc.constantFrom('openai', 'groq'),
+              model_name: named(9),
+              base_url: url,
+              api_key: named(9),
+              model_temperature: number(0, 2),
+              max_tokens: fc.integer({ min: 1, max: 32768 }),
+              context_tokens,
+            },
             { requiredKeys: ['model_provider', 'model_name'] },
           ),
           { maxLength: 3 },
@@ -297,21 +333,21 @@ const body = fc.record(
       },
       { requiredKeys: ['provider'] },
     ),
-    knowledge_base_id: named(9),
+    knowledge_base_id: objectName,
     enable_user_interruptions: fc.boolean(),
-    minimum_speech_duration_for_interruptions: number(0, 15),
+    minimum_speech_duration_for_interruptions: seconds(0, 15),
     minimum_words_before_interruption: fc.integer({ min: 0, max: 5 }),
-    wait_time_before_detecting_end_of_speech: fc.oneof(number(0, 15), fc.constantFrom(0.1, 0.3, 1.25, 0.0005)),
+    wait_time_before_detecting_end_of_speech: fc.oneof(seconds(0, 15), fc.constantFrom(0.1, 0.3, 1.25)),
     turn_detection_mode: fc.constantFrom('model', 'silence'),
     ambient_sound: fc.constantFrom('none', 'beach'),
     ambient_sound_volume: number(0, 2),
     webhook_url: url,
-    end_call_after_silence_seconds: number(10, 600),
+    end_call_after_silence_seconds: seconds(10, 600),
     enable_silence_reminder: fc.boolean(),
     silence_reminder_message: text(9),
-    max_call_duration_seconds: number(30, 7200),
+    max_call_duration_seconds: seconds(30, 7200),
     welcome_message: text(20),
-    voicemail_detection_timeout_seconds: number(0, 300),
+    voicemail_detection_timeout_seconds: fc.oneof(fc.constant(0), seconds(1, 300)),
     dynamic_data_config: fc.array(
       fc.record(
         {
@@ -332,7 +368,7 @@ const body = fc.record(
       { maxLength: 4 },
     ),
     enable_recording: fc.boolean(),
-    recording_retention_days: fc.integer({ min: 1, max: 36_500 }),
+    recording_retention_days: fc.integer({ min: 1, max: 3_650 }),
     budget: fc.constant({ daily: '25.00', currency: 'EUR' }),
     release: fc.constantFrom<object>(
       { pin: DIGEST },
@@ -363,7 +399,7 @@ const body = fc.record(
   { requiredKeys: ['agent_name', 'llm', 'stt', 'tts'] },
 );
 
-/** Durations of less than a nanosecond mean nothing to the API server. */
+/** Numbers that are no durations may have any precision that a client writes. */
 const sent = body.map(
   (value) =>
     JSON.parse(JSON.stringify(value), (_, item: unknown) =>
@@ -526,6 +562,57 @@ it('keeps what a release says through REST and back, with numbers and durations 
   const unlimited = agentKind.spec.parse({ ...needed, release: { canary: { percent: 1 } } });
   expect(agentToRest(storedAgent(unlimited), reading).release?.canary?.abort_on).toEqual({});
   expect(encode({ release: { canary: { percent: 1, abort_on: {} } } }, unlimited).draft.release).toEqual({ canary: { percent: 1 } });
+});
+
+describe('a field that REST has in another form', () => {
+  const needed = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
+  const specWith = (fields: object): AgentSpec => agentKind.spec.parse({ ...needed, ...fields });
+  const written = (request: object, fields: object = {}) => encode(read(agentUpdate, request), specWith(fields)).draft;
+  const answered = (fields: object) => agentToRest(storedAgent(specWith(fields)), reading);
+
+  it('has 0 seconds for voicemail that nobody listens for, and keeps the time for later', () => {
+    const off = { call: { voicemailDetection: { mode: 'Never', timeout: '45s' } } };
+    const on = { call: { voicemailDetection: { timeout: '45s' } } };
+    expect([off, on].map((fields) => answered(fields).voicemail_detection_timeout_seconds)).toEqual([0, 45]);
+    expect(written({ voicemail_detection_timeout_seconds: 0 }, on).call?.voicemailDetection).toEqual(off.call.voicemailDetection);
+    expect(written({ voicemail_detection_timeout_seconds: 45 }, off).call?.voicemailDetection).toEqual({ mode: 'Always', timeout: '45s' });
+    expect(written({ voicemail_detection_timeout_seconds: 0.5 }).call?.voicemailDetection).toEqual({ mode: 'Always', timeout: '1s' });
+    expect(written({ voicemail_detection_timeout_seconds: null }, off).call).not.toHaveProperty('voicemailDetection');
+  });
+
+  it('has none for the place that is absent, and keeps the volume', () => {
+    const station = { ambientSound: { source: 'TrainStation', volume: '0.40' } };
+    expect(answered(station)).toMatchObject({ ambient_sound: 'train_station', ambient_sound_volume: 0.4 });
+    expect(answered({})).toMatchObject({ ambient_sound: 'none', ambient_sound_volume: 1 });
+    expect(written({ ambient_sound: 'none' }, station).ambientSound).toEqual({ volume: '0.40' });
+    expect(written({ ambient_sound: 'train_station' }).ambientSound).toEqual({ source: 'TrainStation', volume: '1' });
+  });
+
+  it('has whole days for the time that recordings are kept', () => {
+    expect(written({ recording_retention_days: 3650 }).recording).toEqual({ mode: 'Always', retention: '87600h' });
+    expect(answered({ recording: { retention: '36h' } }).recording_retention_days).toBe(2);
+    expect(written({ recording_retention_days: 2 }, { recording: { retention: '36h' } }).recording?.retention).toBe('36h');
+    expect(written({ recording_retention_days: 2 }, { recording: { retention: '24h' } }).recording?.retention).toBe('48h');
+  });
+
+  it('has only whether the answer to a lookup is kept', () => {
+    const stored = { dynamicData: [{ name: 'crm', url: 'https://crm.example', cache: '10m' }] };
+    const cacheAfter = (cache: boolean | undefined, fields: object = {}) =>
+      written({ dynamic_data_config: [{ url: 'https://crm.example', cache }] }, fields).dynamicData?.[0]?.cache;
+    expect(answered(stored).dynamic_data_config[0]?.cache).toBe(true);
+    expect([cacheAfter(true), cacheAfter(true, stored), cacheAfter(false, stored), cacheAfter(undefined, stored)]).toEqual([
+      '5m',
+      '10m',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('loses choices that another type than enum has no use for', () => {
+    const ask = (type: string) => written({ post_call_analysis: [{ name: 'mood', type, choices: ['good'] }] }).postCallAnalysis;
+    expect(ask('string')).toEqual([{ name: 'mood', type: 'String' }]);
+    expect(ask('enum')).toEqual([{ name: 'mood', type: 'Enum', choices: ['good'] }]);
+  });
 });
 
 it('has a case for each field of the table: add what is named here to the bodies above', () => {

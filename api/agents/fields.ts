@@ -5,8 +5,22 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { agentKind, MAX_INLINE_PROMPT, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
-import { llmProviders } from '../../crds/providers.ts';
-import { items, reference, seconds, secret, trimmedLabel, trimmedName, whole } from '../codec/conversions.ts';
+import { listed, llmProviders } from '../../crds/providers.ts';
+import {
+  choice,
+  days,
+  items,
+  listUnlessEmpty,
+  number,
+  reference,
+  seconds,
+  secret,
+  trimmedLabel,
+  trimmedName,
+  whether,
+  whole,
+} from '../codec/conversions.ts';
+import { durationOfSeconds, secondsOf } from '../codec/duration.ts';
 import {
   answerShape,
   bringsSecrets,
@@ -17,12 +31,13 @@ import {
   secretRefsOf,
   updateShape,
   writeFields,
+  type Conversion,
   type Decoding,
   type Encoding,
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { distinct, schemaAt } from '../codec/rest-schema.ts';
+import { distinct, propertyOf, schemaAt } from '../codec/rest-schema.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -52,6 +67,7 @@ export interface AgentEncoding extends Encoding {
   readonly storedLongPrompt: string | null;
 }
 
+const AMBIENT_SOUND = 'What is heard behind the agent.';
 const AGENT_NAME = 'What people call the agent; several may have the same name.';
 
 const agentState = volatile(
@@ -85,16 +101,31 @@ const fallback = fieldsOf(schemaAt(agentKind.spec, 'llm.fallbacks.*'));
 const question = fieldsOf(schemaAt(agentKind.spec, 'postCallAnalysis.*'));
 const spending = fieldsOf(schemaAt(agentKind.spec, 'budget'));
 
+const PROVIDERS = `${listed(llmProviders, 'or')}.`;
 const fallbackModel = z.enum(llmProviders).meta({ id: 'LanguageModelProvider' });
+
+const knownProvider = withRule(z.string().min(1).max(64), (provider, loc) =>
+  llmProviders.some((known) => known === provider)
+    ? []
+    : [issues.value(loc, `${JSON.stringify(provider)} is not a known provider; use one of ${llmProviders.join(', ')}`)],
+) as z.ZodType as z.ZodType<(typeof llmProviders)[number]>;
+
+/** Models are driven in one way, which the resource doesn't name. */
+const llmType = z.enum(['simple']);
+const LLM_TYPE = 'How the model is driven.';
 
 const llm = group(
   {
     llm_id: answered(sentAs(z.string().describe('Id of the model of this agent; it stays the same.'), 'model_name'), llmIdOf),
-    llm_type: field('llm.type'),
-    model_provider: field('llm.provider'),
+    llm_type: restField({
+      create: llmType.nullish().describe(`${LLM_TYPE} Default: \`simple\`.`),
+      answer: llmType.describe(LLM_TYPE),
+      read: () => 'simple' as const,
+    }),
+    model_provider: field('llm.provider', { body: () => knownProvider, answer: z.string(), text: PROVIDERS }),
     model_name: field('llm.model'),
-    model_temperature: field('llm.temperature'),
-    llm_name: field('llm.name', { as: trimmedLabel }),
+    model_temperature: field('llm.temperature', { as: number }),
+    llm_name: field('llm.displayName', { as: trimmedLabel }),
     llm_description: field('llm.description'),
     base_url: field('llm.baseURL'),
     api_key: field('llm.apiKeySecretRef', {
@@ -107,10 +138,12 @@ const llm = group(
     fallbacks: field('llm.fallbacks', {
       as: items(
         {
-          model_provider: fallback.field('provider', { body: () => fallbackModel }),
+          model_provider: fallback.field('provider', { body: () => fallbackModel, answer: z.string(), text: PROVIDERS }),
           model_name: fallback.field('model'),
           base_url: fallback.field('baseURL'),
           api_key: fallback.field('apiKeySecretRef', { as: secret, sentTo: ({ provider, baseURL }) => sentTo(provider, baseURL) }),
+          model_temperature: fallback.field('temperature', { as: number, text: "That of the agent's first model where absent." }),
+          max_tokens: fallback.field('maxTokens', { text: "Longest answer, in tokens; that of the agent's first model where absent." }),
           context_tokens: fallback.field('contextTokens'),
         },
         {
@@ -131,7 +164,7 @@ const llm = group(
     }),
     max_tokens: field('llm.maxTokens'),
     context_tokens: field('llm.contextTokens'),
-    required_dynamic_data: field('llm.requiredDynamicData', {
+    required_dynamic_data: field('requiredDynamicData', {
       text: 'Names that a call must bring, unless `dynamic_data_config` looks them up; a call without them is refused.',
       empty: [],
     }),
@@ -159,6 +192,48 @@ const llm = group(
   { name: 'LanguageModel', path: 'llm' },
 );
 
+/** Places by their names in REST, whose `none` is an absent one in the resource. */
+const PLACES = {
+  office: 'Office',
+  cafe: 'Cafe',
+  restaurant: 'Restaurant',
+  park: 'Park',
+  street: 'Street',
+  home: 'Home',
+  library: 'Library',
+  airport: 'Airport',
+  train_station: 'TrainStation',
+  beach: 'Beach',
+} as const;
+const placeConversion = choice(PLACES);
+const placeOrNone = z.enum([...(Object.keys(PLACES) as (keyof typeof PLACES)[]), 'none']);
+const ambientSound: Conversion<(typeof PLACES)[keyof typeof PLACES], z.output<typeof placeOrNone>> = {
+  body: () => placeOrNone,
+  answer: () => placeOrNone,
+  read: (stored, reading) => placeConversion.read(stored, reading),
+  write: (sent, at, encoding) => (sent === 'none' ? undefined : placeConversion.write(sent, at, encoding)),
+};
+
+/** REST has one number for the mode and the time: 0 switches the detection off, and leaves the time as it is for later. */
+const voicemailSeconds: Conversion<AgentSpec['call']['voicemailDetection'], number> = {
+  body: (stored) => {
+    const { maximum } = z.toJSONSchema(seconds.body(propertyOf(stored, 'timeout')));
+    return z
+      .number()
+      .min(0)
+      .max(maximum ?? 0);
+  },
+  answer: () => z.number(),
+  read: ({ mode, timeout }) => (mode === 'Never' ? 0 : secondsOf(timeout)),
+  write: (sent, { stored }) =>
+    sent === 0 ? { ...stored, mode: 'Never' } : { mode: 'Always', timeout: durationOfSeconds(Math.max(1, sent), stored?.timeout) },
+  below: { '.mode': '', '.timeout': '' },
+};
+const VOICEMAIL = 'How long after the start of an outbound phone call voicemail is recognised, in seconds; 0 switches it off.';
+
+type Question = NonNullable<AgentSpec['postCallAnalysis']>[number];
+const questionTypes = { string: 'String', enum: 'Enum', boolean: 'Boolean', number: 'Number' } as const;
+
 const BUDGET = 'What calls may cost in a day of `timezone`: once it is spent, new ones are refused until midnight';
 
 const fields = {
@@ -184,38 +259,59 @@ const fields = {
   stt,
   tts,
   knowledge_base_id: field('knowledgeBaseRef', { as: reference }),
-  enable_user_interruptions: field('interruptions.enabled'),
+  enable_user_interruptions: field('interruptions.mode', {
+    as: whether('Always', 'Never'),
+    text: 'Whether the user may interrupt the agent.',
+  }),
   minimum_speech_duration_for_interruptions: field('interruptions.minSpeechDuration', { as: seconds }),
   minimum_words_before_interruption: field('interruptions.minWords'),
-  wait_time_before_detecting_end_of_speech: field('turnDetection.endOfSpeechDelay', { as: seconds }),
+  wait_time_before_detecting_end_of_speech: field('turnDetection.endOfSpeechDelay', {
+    as: seconds,
+    text: 'Silence after which the user is taken to have finished, where nothing else is known. With the mode `model` 60 % of it when the detector is sure, up to 3 s or this delay, if that is longer, when it is not; below 300 ms as with the mode `silence`.',
+  }),
   turn_detection_mode: field('turnDetection.mode', {
+    as: choice({ model: 'Model', silence: 'Silence' }),
     id: 'TurnDetectionMode',
     text: 'How the end of a turn is found: `model` waits the less the surer a detector is, `silence` always waits for `wait_time_before_detecting_end_of_speech`.',
   }),
-  ambient_sound: field('ambientSound.source', { id: 'AmbientSound' }),
-  ambient_sound_volume: field('ambientSound.volume'),
-  enable_recording: field('recording.enabled', { also: ['recording'] }),
-  recording_retention_days: field('recording.retentionDays'),
+  ambient_sound: field('ambientSound.source', {
+    as: ambientSound,
+    id: 'AmbientSound',
+    empty: 'none',
+    text: { body: `${AMBIENT_SOUND} Default: \`none\`.`, answer: AMBIENT_SOUND },
+  }),
+  ambient_sound_volume: field('ambientSound.volume', { as: number }),
+  enable_recording: field('recording.mode', { as: whether('Always', 'Never'), also: ['recording'] }),
+  recording_retention_days: field('recording.retention', { as: days }),
   webhook_url: field('webhookURL'),
   end_call_after_silence_seconds: field('call.endAfterSilence', { as: seconds }),
-  enable_silence_reminder: field('call.silenceReminder.enabled', {
+  enable_silence_reminder: field('call.silenceReminder.mode', {
+    as: whether('Once', 'Never'),
     also: ['call.silenceReminder'],
     text: 'Whether the agent asks once, after half of that silence, if the user is still there.',
   }),
   silence_reminder_message: field('call.silenceReminder.message'),
   max_call_duration_seconds: field('call.maxDuration', { as: seconds }),
   welcome_message: field('welcomeMessage'),
-  voicemail_detection_timeout_seconds: field('call.voicemailDetectionTimeout', { as: seconds }),
+  voicemail_detection_timeout_seconds: field('call.voicemailDetection', {
+    as: voicemailSeconds,
+    text: { body: `${VOICEMAIL} Default: \`90\`.`, answer: VOICEMAIL },
+  }),
   dynamic_data_config: lookups,
   post_call_analysis: field('postCallAnalysis', {
     as: items(
       {
-        type: question.field('type', { id: 'PostCallResultType', required: false, default: 'string' }),
+        type: question.field('type', { as: choice(questionTypes), id: 'PostCallResultType', required: false, default: 'String' }),
         name: question.field('name'),
         description: question.field('description'),
         system_prompt: question.field('systemPrompt'),
         examples: question.field('examples', { empty: [] }),
-        choices: question.field('choices', { empty: [] }),
+        choices: question.field('choices', {
+          as: listUnlessEmpty,
+          empty: [],
+          text: 'The allowed results of type `enum`; without effect with another type.',
+          write: choicesFromRest,
+        }),
       },
       {
         name: 'PostCallQuestion',
@@ -282,6 +378,16 @@ function promptFromRest(
       ? { systemPromptFrom: { configMapKeyRef: encoding.promptRef(sent) } }
       : { systemPrompt: sent ?? undefined };
   return { ...spec, llm: { ...others, ...present(own) } };
+}
+
+/** Leaves out choices that have no effect: the resource refuses them. */
+function choicesFromRest(
+  sent: readonly string[] | null | undefined,
+  { choices: _choices, ...others }: Draft<Question> = {},
+  _encoding: Encoding,
+  { type }: { readonly type?: unknown },
+): Draft<Question> {
+  return { ...others, ...(type === 'enum' && { choices: [...(sent ?? [])] }) };
 }
 
 /** Derives one id for each agent from where the agent is: it stays the same after a restore into another cluster. */

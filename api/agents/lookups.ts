@@ -5,7 +5,7 @@ import { originOf } from '../../crds/address.ts';
 import { agentKind, type AgentSpec } from '../../crds/index.ts';
 import { LONGEST_QUERY_VALUE, plainValue } from '../../crds/limits.ts';
 import { headers, items, milliseconds } from '../codec/conversions.ts';
-import { matchStored, readFields, type Shape } from '../codec/fields.ts';
+import { matchStored, readFields, type Conversion, type Shape } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import { looksSecret } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
@@ -27,6 +27,14 @@ const queryValue = withRule(
   (value, loc) => (plainValue('', value, '').length === 0 ? [] : [issues.value(loc, `must be ${QUERY_VALUE}`)]),
 );
 
+/** REST only says whether an answer is kept. */
+const cached: Conversion<string, boolean> = {
+  body: () => z.boolean(),
+  answer: () => z.boolean(),
+  read: () => true,
+  write: (sent, { stored }) => (sent ? (stored ?? '5m') : undefined),
+};
+
 const lookup = fieldsOf(schemaAt(agentKind.spec, 'dynamicData.*'));
 const found = fieldsOf(schemaAt(agentKind.spec, 'dynamicData.*.response.*'));
 
@@ -46,7 +54,11 @@ const lookupFields = {
     answer: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
     empty: {},
   }),
-  cache: lookup.field('cache', { empty: false }),
+  cache: lookup.field('cache', {
+    as: cached,
+    text: 'Reuse the answer to the same request within the organisation for 300 s, or as long as the resource says.',
+    empty: false,
+  }),
   response_data: lookup.field('response', {
     as: items({ name: found.field('name'), data: found.field('path'), context: found.field('context') }, { name: 'DynamicDataValue' }),
     empty: [],

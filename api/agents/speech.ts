@@ -2,8 +2,8 @@
 import { z } from 'zod';
 
 import { agentKind, type AgentSpec } from '../../crds/index.ts';
-import { speechProviders, ttsProviders } from '../../crds/providers.ts';
-import { items, trimmedLabel } from '../codec/conversions.ts';
+import { listed, speechProviders, ttsProviders } from '../../crds/providers.ts';
+import { items, number, trimmedLabel } from '../codec/conversions.ts';
 import { matchStored } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
@@ -12,6 +12,8 @@ import { refId, type KeyRef } from '../codec/secrets.ts';
 
 const sttProvider = z.enum(speechProviders).meta({ id: 'SpeechToTextProvider' });
 const ttsProvider = z.enum(ttsProviders).meta({ id: 'TextToSpeechProvider' });
+const listeners = { body: () => sttProvider, answer: z.string(), text: `${listed(speechProviders, 'or')}.` };
+const speakers = { body: () => ttsProvider, answer: z.string(), text: `${listed(ttsProviders, 'or')}.` };
 
 /** REST has no field for the keys of speech, nor for their addresses. */
 const speechKey = (name: string, { apiKeySecretRef, provider }: Draft<AgentSpec['speechToText' | 'textToSpeech']> = {}) => {
@@ -42,14 +44,14 @@ const speaker = fieldsOf(schemaAt(agentKind.spec, 'textToSpeech.fallbacks.*'));
 export const stt = group(
   {
     provider: field('speechToText.provider', {
-      body: () => sttProvider,
+      ...listeners,
       uses: ({ speechToText }) => speechKey('stt.provider', speechToText),
     }),
     model: field('speechToText.model'),
     fallbacks: field('speechToText.fallbacks', {
       as: items(
         {
-          provider: listener.field('provider', { body: () => sttProvider, uses: (item) => speechKey('provider', item) }),
+          provider: listener.field('provider', { ...listeners, uses: (item) => speechKey('provider', item) }),
           model: listener.field('model'),
         },
         { name: 'SpeechToTextFallback', match: sameProvider },
@@ -63,17 +65,17 @@ export const stt = group(
 export const tts = group(
   {
     provider: field('textToSpeech.provider', {
-      body: () => ttsProvider,
+      ...speakers,
       uses: ({ textToSpeech }) => speechKey('tts.provider', textToSpeech),
     }),
     voice_id: field('textToSpeech.voice.id', { also: ['textToSpeech.voice'] }),
     voice_name: field('textToSpeech.voice.name', { as: trimmedLabel }),
     model_name: field('textToSpeech.model'),
-    voice_temperature: field('textToSpeech.temperature'),
+    voice_temperature: field('textToSpeech.temperature', { as: number }),
     fallbacks: field('textToSpeech.fallbacks', {
       as: items(
         {
-          provider: speaker.field('provider', { body: () => ttsProvider, uses: (item) => speechKey('provider', item) }),
+          provider: speaker.field('provider', { ...speakers, uses: (item) => speechKey('provider', item) }),
           voice_id: speaker.field('voice.id', { also: ['voice'] }),
           voice_name: speaker.field('voice.name', { as: trimmedLabel }),
           model_name: speaker.field('model'),

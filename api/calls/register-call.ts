@@ -80,7 +80,7 @@ export async function registerCall(
     maxDurationMs: settings.maxDurationMs,
     ...storedBudget(budget),
     recordingEnabled: settings.recordingEnabled,
-    recordingRetentionDays: settings.recordingRetentionDays,
+    recordingRetentionMs: settings.recordingRetentionMs,
     room: roomOf(id),
     metadata: body.metadata ?? {},
     dynamicData,

@@ -105,6 +105,24 @@ export const seconds: Conversion<string, number> = {
   unit: 'In seconds.',
 };
 
+const DAY_MS = 86_400_000;
+const daysIn = (duration: string): number => Math.round(millisecondsOf(duration) / DAY_MS);
+
+/** Converts a duration to whole days. It stays as it was typed as long as it means the same here. */
+export const days: Conversion<string, number> = {
+  body(stored) {
+    const { min, max } = boundsOf(stored);
+    return z
+      .int()
+      .min(min / DAY_MS)
+      .max(max / DAY_MS);
+  },
+  answer: () => z.int(),
+  read: daysIn,
+  write: (sent, { stored }) => (stored !== undefined && daysIn(stored) === sent ? stored : `${sent * 24}h`),
+  unit: 'In days.',
+};
+
 /** Converts a decimal number as text to a number. It stays as it was typed as long as it means the same. */
 export const number: Conversion<string, number> = {
   body(stored) {
@@ -149,6 +167,16 @@ export function choice<const Words extends Readonly<Record<string, string>>>(
     answer: () => z.enum(all),
     read: (stored) => all.find((word) => words[word] === stored),
     write: (sent) => words[sent] as Written<Words[Word]>,
+  };
+}
+
+/** Converts a mode that has two values to whether it is `on`. */
+export function whether<const On extends string, const Off extends string>(on: On, off: Off): Conversion<On | Off, boolean> {
+  return {
+    body: () => z.boolean(),
+    answer: () => z.boolean(),
+    read: (mode) => mode === on,
+    write: (sent) => (sent ? on : off) as Written<On | Off>,
   };
 }
 

@@ -69,19 +69,19 @@ describe('changes between two states', () => {
     const { sets, clears } = changesBetween(
       shapeOf(agentKind.spec),
       {
-        llm: { requiredDynamicData: ['a', 'b'] },
+        requiredDynamicData: ['a', 'b'],
         dynamicData: [
           { name: 'x', url: 'http://1', body: { k: { a: 1, b: [1] } } },
           { name: 'y', url: 'http://2' },
         ],
       },
-      { llm: { requiredDynamicData: ['b', 'c'] }, dynamicData: [{ name: 'x', url: 'http://3', body: { k: { a: 1, b: [2] } } }] },
+      { requiredDynamicData: ['b', 'c'], dynamicData: [{ name: 'x', url: 'http://3', body: { k: { a: 1, b: [2] } } }] },
     );
     expect(sets.map(({ path }) => formatPath(path))).toEqual([
-      '.llm.requiredDynamicData[="c"]',
+      '.requiredDynamicData[="c"]',
       '.dynamicData[name="x"].url',
       '.dynamicData[name="x"].body',
     ]);
-    expect(clears.map(formatPath)).toEqual(['.llm.requiredDynamicData[="a"]', '.dynamicData[name="y"]']);
+    expect(clears.map(formatPath)).toEqual(['.requiredDynamicData[="a"]', '.dynamicData[name="y"]']);
   });
 });

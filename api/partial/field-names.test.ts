@@ -11,7 +11,7 @@ describe('paths of a resource in the words of REST', () => {
     ['.spec.llm.model', 'llm.model_name'],
     ['.spec.dynamicData[name="a.b"].url', 'dynamic_data_config.url'],
     ['.spec.dynamicData[name="a"].headers[name="X"].value', 'dynamic_data_config.headers'],
-    ['.spec.llm.requiredDynamicData[="x"]', 'llm.required_dynamic_data'],
+    ['.spec.requiredDynamicData[="x"]', 'llm.required_dynamic_data'],
     ['.spec.suspend', '.spec.suspend'],
     ['.metadata.labels.x', '.metadata.labels.x'],
   ])('%s is %s', (path, name) => expect(restName(agentFieldNames, path)).toBe(name));

@@ -8,7 +8,7 @@ import type { ModelEndpoint } from './model.ts';
 
 function modelsOf(failures: Readonly<Record<string, ProviderErrorKind>>) {
   const asked: string[] = [];
-  const llm = (model: string) => ({ provider: 'openai', model });
+  const llm = (model: string) => ({ provider: 'openai' as const, model });
   const models = new AgentModels({
     llm: { ...llm('a'), fallbacks: [llm('b'), llm('c')] },
     endpointOf: async ({ provider, model }) => ({ part: 'llm', provider, model, protocol: 'openai', guarded: false, baseURL: 'http://x' }),

@@ -18,7 +18,10 @@ const MAX_REMINDER_LENGTH = 20_000;
 
 /** Returns the questions in the order in which they are stored. */
 export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
-  return (config as AgentRevisionConfig | undefined)?.agent.postCallAnalysis ?? [];
+  return ((config as AgentRevisionConfig | undefined)?.agent.postCallAnalysis ?? []).map(({ type, ...question }) => ({
+    type: type.toLowerCase() as Lowercase<typeof type>,
+    ...question,
+  }));
 }
 
 /**

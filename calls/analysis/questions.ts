@@ -1,7 +1,10 @@
 /** The request to the model: instructions, questions, and the schema of the answer. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 
-export type AnalysisQuestion = NonNullable<AgentRevisionConfig['agent']['postCallAnalysis']>[number];
+type AgentQuestion = NonNullable<AgentRevisionConfig['agent']['postCallAnalysis']>[number];
+
+/** A question of an agent. Its type has JSON's name, which models, results and webhooks use. */
+export type AnalysisQuestion = Omit<AgentQuestion, 'type'> & { readonly type: Lowercase<AgentQuestion['type']> };
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';

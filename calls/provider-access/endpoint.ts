@@ -45,7 +45,7 @@ interface Wanted {
 
 type AgentSettings = AgentRevisionConfig['agent'];
 /** The language model of an agent, or of one of its fallbacks. */
-export type WantedLlm = Pick<AgentSettings['llm'], 'provider' | 'model' | 'baseURL' | 'apiKeySecretRef' | 'contextTokens'>;
+export type WantedLlm = NonNullable<AgentSettings['llm']['fallbacks']>[number];
 export type WantedStt = Omit<AgentSettings['speechToText'], 'fallbacks'>;
 export type WantedTts = Omit<AgentSettings['textToSpeech'], 'fallbacks' | 'temperature'>;
 

@@ -68,7 +68,13 @@ describe('a spec', () => {
       /is required for provider/,
     ],
     ['what no schema can say', agentTestKind, test({ schedule: '0 6 31 2 *' }), 'spec.schedule', /never comes/],
-    ['an unknown provider', agentKind, { ...anAgent('a').spec, llm: { provider: 'opnai', model: 'm' } }, 'spec.llm.provider', /"opnai"/],
+    [
+      'an unknown provider',
+      agentKind,
+      { ...anAgent('a').spec, llm: { provider: 'opnai', model: 'm' } },
+      'spec.llm.provider',
+      /one of openai, azure_openai, .* and is "opnai": did you mean openai\?/,
+    ],
     [
       'an unsound address',
       toolKind,

@@ -255,10 +255,10 @@ const deleting = (secondsAgo: number, spec: object = {}): Agent =>
   agentWith(spec, { finalizers: ['parley.dev/finalizer'], deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() });
 
 it.each([
-  ['cartesia', 1, 'the spec is consistent; spec.textToSpeech.temperature has no effect with cartesia'],
-  ['cartesia', 0.5, 'the spec is consistent'],
-  ['elevenlabs', 1, 'the spec is consistent'],
-])('says which setting does nothing: %s with a temperature of %d', (provider, temperature, message) => {
+  ['cartesia', '1', 'the spec is consistent; spec.textToSpeech.temperature has no effect with cartesia'],
+  ['cartesia', '0.50', 'the spec is consistent'],
+  ['elevenlabs', '1', 'the spec is consistent'],
+])('says which setting does nothing: %s with a temperature of %s', (provider, temperature, message) => {
   expect(conditionOf(plan(agentWith({ textToSpeech: { provider, temperature } })), 'Accepted')).toMatchObject({ message });
 });
 

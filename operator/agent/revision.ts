@@ -76,7 +76,8 @@ const revisionAgent = oncePerSpec(({ spec }: Pick<Agent, 'spec'>): AgentRevision
   const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
   return {
     ...rest,
-    llm: { ...model, ...(model.requiredDynamicData && { requiredDynamicData: [...model.requiredDynamicData].sort(compare) }) },
+    llm: model,
+    ...(rest.requiredDynamicData && { requiredDynamicData: rest.requiredDynamicData.toSorted(compare) }),
     ...(rest.dynamicData && { dynamicData: byName(rest.dynamicData) }),
     ...(rest.postCallAnalysis && { postCallAnalysis: byName(rest.postCallAnalysis) }),
     ...(rest.speech && {

@@ -14,10 +14,6 @@ export const acceptedReasons = {
     meaning: 'The namespace is not an organisation, so the operator ignores its objects.',
     cure: 'Label the namespace `parley.dev/organization=true`, or create the object in a namespace that has the label.',
   }),
-  UnknownProvider: stalled('Accepted', {
-    meaning: 'The spec names a provider that this version does not know.',
-    cure: 'Use one of the providers that the message lists.',
-  }),
   InvalidLanguage: stalled('Accepted', {
     meaning: 'A language is not a valid BCP 47 tag.',
     cure: 'Use a tag such as `en-US`.',

@@ -3,7 +3,6 @@ import type { Problem, Reason } from './reasons.ts';
 
 /** Reasons by the last field of a path. */
 const REASONS_BY_FIELD: ReadonlyMap<string, Reason> = new Map([
-  ['provider', 'UnknownProvider'],
   ['language', 'InvalidLanguage'],
   ['documentLanguage', 'InvalidLanguage'],
   ['timeZone', 'InvalidTimeZone'],

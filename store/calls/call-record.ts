@@ -39,8 +39,8 @@ export interface NewCall extends CallRef {
   readonly budget?: Omit<Spending, 'org' | 'agentName'> & { readonly micros: bigint };
   /** As the agent wants it; true by default. An organisation that has switched recordings off has none. */
   readonly recordingEnabled?: boolean;
-  /** How long the agent keeps recordings; as long as the organisation by default. */
-  readonly recordingRetentionDays?: number | undefined;
+  /** How long the agent keeps recordings, in milliseconds; as long as the organisation by default. */
+  readonly recordingRetentionMs?: number | undefined;
   /** Of the media server; unique in the deployment. */
   readonly room: string;
   /** How long the token of a web call is good, in milliseconds. */

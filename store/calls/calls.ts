@@ -102,7 +102,7 @@ export class Calls extends Repository {
         `INSERT INTO parley.calls
            (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, revision,
             workspace, max_duration_ms, room, token_expires_at, from_number, to_number, sip_call_id, metadata, dynamic_data, created_by, created_by_key, traceparent,
-            recording_enabled, recording_retention_days, canary, ended_at, test)
+            recording_enabled, recording_retention_ms, canary, ended_at, test)
          SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $20, $11, $12, now() + $13 * interval '1 millisecond', $14, $15, $16, $17, $18, $19, $22, $21,
            recording_enabled AND $23, $24, $25,
            CASE WHEN $6::text IS NULL THEN NULL ELSE now() END, $26
@@ -132,7 +132,7 @@ export class Calls extends Repository {
           call.traceparent ?? null,
           call.createdByKey ?? null,
           call.recordingEnabled ?? true,
-          call.recordingRetentionDays ?? null,
+          call.recordingRetentionMs ?? null,
           call.canary ?? false,
           call.test === undefined ? null : JSON.stringify(call.test),
         ],

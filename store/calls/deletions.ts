@@ -65,7 +65,7 @@ export class CallDeletions extends Repository {
       org,
       `SELECT c.id, c.recording_key AS key FROM parley.calls c JOIN parley.organizations o ON o.name = c.org
        WHERE c.org = $1 AND c.recording_key IS NOT NULL
-         AND c.ended_at < now() - make_interval(days => coalesce(c.recording_retention_days, o.recording_retention_days))
+         AND c.ended_at < now() - coalesce(c.recording_retention_ms * interval '1 millisecond', make_interval(days => o.recording_retention_days))
        ORDER BY c.ended_at LIMIT $2`,
       [org, limit],
     );

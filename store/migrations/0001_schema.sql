@@ -384,9 +384,9 @@ CREATE TABLE parley.calls (
   -- Which job serves the call, and when it was last heard of.
   job_id text COLLATE "C" CHECK (char_length(job_id) BETWEEN 1 AND 128),
   job_seen_at timestamptz(3),
-  -- As it was decided when the call was registered; the days are the agent's own, in place of the organisation's.
+  -- As it was decided when the call was registered; the time is the agent's own, in place of the organisation's days.
   recording_enabled boolean NOT NULL DEFAULT true,
-  recording_retention_days int CHECK (recording_retention_days BETWEEN 1 AND 36500),
+  recording_retention_ms bigint CHECK (recording_retention_ms > 0),
   recording_key text CHECK (char_length(recording_key) <= 512),
   recording_bytes bigint CHECK (recording_bytes >= 0),
   recording_duration_ms bigint CHECK (recording_duration_ms >= 0),

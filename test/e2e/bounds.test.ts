@@ -17,7 +17,7 @@ it.each([
   [
     '10,000 list items',
     anAgent('big', undefined, {
-      llm: { provider: 'openai', model: 'm', requiredDynamicData: Array.from({ length: 10_000 }, (_, n) => `n${n}`) },
+      requiredDynamicData: Array.from({ length: 10_000 }, (_, n) => `n${n}`),
     }),
     /must have at most 64 items/,
   ],

@@ -15,7 +15,7 @@ let database: pg.Client;
 
 beforeAll(async () => {
   await client.kubectl(['apply', '-f', '-'], {
-    input: anAgent(name, undefined, { llm: { provider: 'openai', model: 'm', requiredDynamicData: ['who'] }, call: { maxDuration: '1m' } }),
+    input: anAgent(name, undefined, { requiredDynamicData: ['who'], call: { maxDuration: '1m' } }),
   });
   await client.kubectl(['wait', '--for=condition=Ready', `agent/${name}`, '--timeout=100s']);
   database = new pg.Client({ connectionString: client.env.DATABASE_URL });

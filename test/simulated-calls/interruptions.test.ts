@@ -37,7 +37,7 @@ describe('an interruption', () => {
   });
 
   it('is none where the agent allows none: it finishes, and hears nothing meanwhile', async () => {
-    const call = await toldAStory({ agent: { interruptions: { enabled: false } } });
+    const call = await toldAStory({ agent: { interruptions: { mode: 'Never' } } });
     await call.says('wait a moment please');
     await call.pass(10_000);
     expect(call.transcript).toEqual([`agent: ${STORY}`]);
@@ -157,7 +157,7 @@ describe('an interruption', () => {
 
   it('before the answer has begun is a part of the question where the agent allows none: one answer, to all of it', async () => {
     const call = new SimulatedCall({
-      agent: { interruptions: { enabled: false } },
+      agent: { interruptions: { mode: 'Never' } },
       recognizer: { by: 'stream' },
       model: ({ lastUser }) => (lastUser.includes('questions') ? 'Ask them.' : { text: 'A single thing.', delayMs: 2_000 }),
     });

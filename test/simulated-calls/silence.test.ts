@@ -5,7 +5,7 @@ import { SimulatedCall, type SimulatedCallOptions } from '../support/simulated-c
 import { aTool } from '../support/scripted-tool.ts';
 
 /** The silence is all that ends these calls, and nothing is said into it. */
-const silent = { endAfterSilence: '20s', silenceReminder: { enabled: false } };
+const silent = { endAfterSilence: '20s', silenceReminder: { mode: 'Never' } };
 
 async function ended(call: SimulatedCall): Promise<NonNullable<SimulatedCall['ended']>> {
   await call.until(() => call.ended !== undefined);

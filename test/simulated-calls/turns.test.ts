@@ -12,7 +12,7 @@ const TO_PART = 'I am waiting.';
 /** Makes a call whose agent answers another thing to the whole than to a part of it. */
 function aCall({ agent = {}, ...more }: SimulatedCallOptions = {}): SimulatedCall {
   return new SimulatedCall({
-    agent: { turnDetection: { mode: 'silence', endOfSpeechDelay: '950ms' }, ...agent },
+    agent: { turnDetection: { mode: 'Silence', endOfSpeechDelay: '950ms' }, ...agent },
     voice: (sentence) => (sentence === WELCOME ? { msPerCharacter: 300 } : {}),
     model: ({ lastUser }) => (lastUser.includes('two questions') ? TO_ALL : TO_PART),
     ...more,
@@ -24,7 +24,7 @@ const lateBy = (by: RecognizerScript['by'], ...delaysMs: readonly number[]): Rec
   understands: (_words, index) => ({ delayMs: delaysMs[index % delaysMs.length]! }),
 });
 
-const manners = (['silence', 'model'] as const).flatMap((mode) =>
+const manners = (['Silence', 'Model'] as const).flatMap((mode) =>
   [0, 2].flatMap((minWords) => [false, true].map((interrupts) => ({ mode, minWords, interrupts }))),
 );
 
@@ -40,7 +40,7 @@ describe.each(manners)('a user who pauses, mode $mode, minWords $minWords, inter
   ] as const)('gets one answer to all of it: %s, words after %d ms', async (by, delayMs) => {
     const call = aCall({
       agent: {
-        turnDetection: { mode, endOfSpeechDelay: mode === 'silence' ? '950ms' : '1600ms' },
+        turnDetection: { mode, endOfSpeechDelay: mode === 'Silence' ? '950ms' : '1600ms' },
         interruptions: { minWords },
         ...(interrupts && { welcomeMessage: WELCOME }),
       },
@@ -167,12 +167,12 @@ describe('turnDetection', () => {
   };
 
   it('says how long the agent waits for more', async () => {
-    expect((await longest({ mode: 'silence', endOfSpeechDelay: '200ms' })).eou).toBeLessThan(500);
-    expect((await longest({ mode: 'silence', endOfSpeechDelay: '15s' })).eou).toBe(15_000);
+    expect((await longest({ mode: 'Silence', endOfSpeechDelay: '200ms' })).eou).toBeLessThan(500);
+    expect((await longest({ mode: 'Silence', endOfSpeechDelay: '15s' })).eou).toBe(15_000);
     // The wait is three fifths of the delay where the detector is sure, and all of it where it isn't.
-    expect((await longest({ mode: 'model', endOfSpeechDelay: '15s' })).eou).toBe(9_000);
-    expect((await longest({ mode: 'model', endOfSpeechDelay: '15s' }, { turnIsOver: () => 0 })).eou).toBe(15_000);
-    expect((await longest({ mode: 'model', endOfSpeechDelay: '500ms' }, { turnIsOver: () => 0 })).eou).toBe(3_000);
+    expect((await longest({ mode: 'Model', endOfSpeechDelay: '15s' })).eou).toBe(9_000);
+    expect((await longest({ mode: 'Model', endOfSpeechDelay: '15s' }, { turnIsOver: () => 0 })).eou).toBe(15_000);
+    expect((await longest({ mode: 'Model', endOfSpeechDelay: '500ms' }, { turnIsOver: () => 0 })).eou).toBe(3_000);
   });
 
   it('lets a pause that is shorter end no sentence, and asks the detector about each', async () => {
@@ -200,7 +200,7 @@ describe('an answer', () => {
   });
 
   it('is asked for in the pause, and said when the turn is over', async () => {
-    const call = new SimulatedCall({ recognizer: { by: 'stream' }, agent: { turnDetection: { mode: 'silence', endOfSpeechDelay: '1s' } } });
+    const call = new SimulatedCall({ recognizer: { by: 'stream' }, agent: { turnDetection: { mode: 'Silence', endOfSpeechDelay: '1s' } } });
     await call.says('what does it cost');
     const over = call.now;
     await call.pass(5_000);

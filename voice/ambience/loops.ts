@@ -3,7 +3,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { mulberry } from '../../platform/mulberry.ts';
 import { hum, mixed, noise, placed, shaped, spread, swell, type Loop, type Note } from './synthesis.ts';
 
-export type Place = Exclude<AgentRevisionConfig['agent']['ambientSound']['source'], 'none'>;
+export type Place = NonNullable<AgentRevisionConfig['agent']['ambientSound']['source']>;
 
 /** Samples per second; nothing in these places is brighter. */
 export const LOOP_SAMPLE_RATE = 16_000;
@@ -14,55 +14,55 @@ const LOUDNESS = 0.02;
 
 const PLACES: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
   // Air conditioning, typing, somebody far away on the telephone.
-  office: (loop) =>
+  Office: (loop) =>
     mixed([
       [0.6, noise(loop, { from: 200, to: 1300 })],
       [1.1, placed(loop, typing(loop, 6, 9), () => click(loop, 0.012, 3))],
       [0.25, murmur(loop, 2)],
     ]),
   // Talk at many tables, cups, a machine that hisses.
-  cafe: (loop) =>
+  Cafe: (loop) =>
     mixed([
       [0.9, murmur(loop, 6)],
       [0.8, placed(loop, spread(loop, 9), () => clink(loop, 2600))],
       [0.9, shaped(noise(loop, { from: 3000, to: 7500 }), (p) => burst(p, 0.55, 0.12))],
     ]),
   // More talk, plates and cutlery, no machine.
-  restaurant: (loop) =>
+  Restaurant: (loop) =>
     mixed([
       [1, murmur(loop, 8)],
       [0.9, placed(loop, spread(loop, 22), () => clink(loop, 1700))],
       [0.3, noise(loop, { from: 80, to: 250 })],
     ]),
   // Wind in leaves, and birds.
-  park: (loop) =>
+  Park: (loop) =>
     mixed([
       [0.5, shaped(noise(loop, { from: 1200, to: 5000 }), (p) => 0.35 + 0.65 * swell(p, 2))],
       [1.6, placed(loop, spread(loop, 14), (index) => chirp(loop, index))],
     ]),
   // Cars that pass, one after the other.
-  street: (loop) =>
+  Street: (loop) =>
     mixed([
       [0.6, noise(loop, { from: 40, to: 300 })],
       [1.3, shaped(noise(loop, { from: 150, to: 1400 }), (p) => 0.05 + burst(p, 0.2, 0.16) + burst(p, 0.52, 0.1) + burst(p, 0.8, 0.2))],
       [0.5, placed(loop, [7.3], () => horn())],
     ]),
   // A refrigerator, and a clock on the wall.
-  home: (loop) =>
+  Home: (loop) =>
     mixed([
       [0.55, hum(loop, 100, [1, 0.5, 0.35, 0.1])],
       [0.15, noise(loop, { from: 100, to: 600 })],
       [0.8, placed(loop, every(loop, 1), (index) => click(loop, 0.006, index % 2 === 0 ? 6 : 4.5))],
     ]),
   // Nearly nothing: pages, a step.
-  library: (loop) =>
+  Library: (loop) =>
     mixed([
       [0.25, noise(loop, { from: 100, to: 500 })],
       [0.7, shaped(noise(loop, { from: 2500, to: 7500 }), (p) => burst(p, 0.18, 0.03) + burst(p, 0.46, 0.04) + burst(p, 0.83, 0.03))],
       [0.9, placed(loop, [4.1, 4.75, 5.4, 6.05], () => thump(70))],
     ]),
   // A hall: many people, rolling cases, a gong before an announcement.
-  airport: (loop) =>
+  Airport: (loop) =>
     mixed([
       [0.7, murmur(loop, 7)],
       [0.8, noise(loop, { from: 60, to: 220 })],
@@ -70,7 +70,7 @@ const PLACES: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
       [1.5, placed(loop, [1.5, 2.2, 2.9], (index) => gong([784, 659, 523][index] ?? 523))],
     ]),
   // Wheels on rails, brakes, a whistle.
-  train_station: (loop) =>
+  TrainStation: (loop) =>
     mixed([
       [1.1, shaped(noise(loop, { from: 30, to: 160 }), (p) => 0.4 + 0.6 * swell(p, 1))],
       [0.9, placed(loop, rails(loop), () => thump(110))],
@@ -79,7 +79,7 @@ const PLACES: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
       [0.3, murmur(loop, 5)],
     ]),
   // Waves that come and go, and gulls.
-  beach: (loop) =>
+  Beach: (loop) =>
     mixed([
       [1.1, shaped(noise(loop, { from: 250, to: 3500 }), (p) => 0.08 + swell(p, 2) ** 2)],
       [0.5, shaped(noise(loop, { from: 60, to: 250 }), (p) => 0.3 + 0.7 * swell(p, 2, 0.15))],

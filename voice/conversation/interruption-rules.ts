@@ -15,8 +15,8 @@ export const MIN_SPEECH_MS = 50;
 
 /** Returns the rules of an agent. @param agent of a revision: its defaults are filled in */
 export function interruptionRulesOf({ interruptions }: Pick<AgentRevisionConfig['agent'], 'interruptions'>): InterruptionRules {
-  const { enabled, minWords, minSpeechDuration } = interruptions;
-  return { enabled, minSpeechMs: Math.max(MIN_SPEECH_MS, millisecondsOf(minSpeechDuration)), minWords };
+  const { mode, minWords, minSpeechDuration } = interruptions;
+  return { enabled: mode === 'Always', minSpeechMs: Math.max(MIN_SPEECH_MS, millisecondsOf(minSpeechDuration)), minWords };
 }
 
 /** Detection measures in windows of 32 ms: speech that is just long enough may be measured as one less. */

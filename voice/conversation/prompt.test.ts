@@ -46,11 +46,11 @@ describe('what is asked into a silence', () => {
   it.each([
     [undefined, 'Are you still there?'],
     [{}, 'Are you still there?'],
-    [{ enabled: true, message: '' }, 'Are you still there?'],
+    [{ mode: 'Once', message: '' }, 'Are you still there?'],
     [{ message: '{{missing}}' }, 'Are you still there?'],
     [{ message: 'Hello, {{name}}?' }, 'Hello, Ada?'],
-    [{ enabled: false }, undefined],
-    [{ enabled: false, message: 'Hello?' }, undefined],
+    [{ mode: 'Never' }, undefined],
+    [{ mode: 'Never', message: 'Hello?' }, undefined],
   ])('with %o it is %s', (silenceReminder, expected) => {
     expect(reminderOf(silenceReminder)).toBe(expected);
   });

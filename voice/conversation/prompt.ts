@@ -30,8 +30,8 @@ export function welcomeOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: D
 
 /** Returns the silence reminder; undefined where the agent lets a silence pass without a word. */
 export function silenceReminderOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
-  const { enabled, message } = agent.call.silenceReminder;
-  if (!enabled) return undefined;
+  const { mode, message } = agent.call.silenceReminder;
+  if (mode === 'Never') return undefined;
   return fillTemplate(message ?? '', data).trim() || silenceReminderIn(agent.language);
 }
 

@@ -66,13 +66,16 @@ export async function prepare(lookup: Lookup, data: DynamicData, readSecret: Rea
   };
 }
 
-/** Returns a key that differs for each request, also for one with another secret. One-way. */
-export function cacheKey({ request }: PreparedLookup): string {
+/**
+ * Returns a key that differs for each request, also for one with another secret. One-way. @param forMs how long the answer is kept: a lookup
+ * that wants fresher answers doesn't get those of another one
+ */
+export function cacheKey({ request }: PreparedLookup, forMs: number): string {
   const headers = Object.entries(request.headers)
     .map(([name, value]) => [name.toLowerCase(), value])
     .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([1, request.method, request.url, headers, request.body ?? null]))
+    .update(JSON.stringify([2, forMs, request.method, request.url, headers, request.body ?? null]))
     .digest('hex');
 }
 

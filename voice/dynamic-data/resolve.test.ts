@@ -207,7 +207,7 @@ describe('a lookup that fails', () => {
 });
 
 describe('an answer', () => {
-  const cached = (url: string, more: Partial<Lookup> = {}) => aLookup(url, { cache: true, ...more });
+  const cached = (url: string, more: Partial<Lookup> = {}) => aLookup(url, { cache: '5m', ...more });
 
   it('is used again for the same request of the same organisation, for 300 seconds', async () => {
     const endpoint = await serve();

@@ -4,6 +4,7 @@
  */
 import { ProviderKeyError, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { fillTemplate, textOf, type DynamicData } from '../../crds/template.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
 import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -39,8 +40,6 @@ export interface ResolvedDynamicData {
   readonly contexts: readonly string[];
 }
 
-/** Longest time that an answer is used again, in milliseconds. */
-const CACHE_MS = 300_000;
 /** Bound of all that is looked up for one call, in bytes of JSON. */
 const MAX_BYTES = 64 * 1024;
 
@@ -87,11 +86,12 @@ async function answerTo(
   const timer = clock.after(timeoutMs, () => late.abort(new LookupError('timeout', `it took longer than ${timeoutMs} ms`)));
   const work = async (): Promise<{ answer: JsonValue; cached: boolean }> => {
     const prepared = await prepare(lookup, given, (ref) => keys.read(org, ref));
-    const key = lookup.cache === true ? cacheKey(prepared) : undefined;
+    const forMs = lookup.cache === undefined ? undefined : millisecondsOf(lookup.cache);
+    const key = forMs === undefined ? undefined : cacheKey(prepared, forMs);
     const known = key === undefined ? undefined : await kept(cache, org, key, logger);
     if (known !== undefined) return { answer: known, cached: true };
     const answer = await ask(egress, prepared, { timeoutMs: Math.max(1, timeoutMs - (clock.monotonic() - begin)), signal: late.signal });
-    if (key !== undefined) keep(cache, { org, key, answer }, logger);
+    if (key !== undefined && forMs !== undefined) keep(cache, { org, key, answer, forMs }, logger);
     return { answer, cached: false };
   };
   const durationMs = (): number => Math.round(clock.monotonic() - begin);
@@ -134,10 +134,10 @@ async function kept(cache: DynamicDataCache, org: string, key: string, logger: L
 /** Stores an answer in the background. */
 function keep(
   cache: DynamicDataCache,
-  entry: { readonly org: string; readonly key: string; readonly answer: JsonValue },
+  entry: { readonly org: string; readonly key: string; readonly answer: JsonValue; readonly forMs: number },
   logger: Logger,
 ): void {
-  cache.put(entry.org, entry.key, storable(entry.answer), { forMs: CACHE_MS }).catch((err: unknown) => {
+  cache.put(entry.org, entry.key, storable(entry.answer), { forMs: entry.forMs }).catch((err: unknown) => {
     logger.warn({ err }, 'failed to cache dynamic data');
   });
 }

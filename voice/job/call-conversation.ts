@@ -145,7 +145,6 @@ export class CallConversation {
 
   /** Keeps the agent silent until it is clear who answered. @returns stops listening; idempotent */
   listenForVoicemail({ timeoutMs, onMachine }: { readonly timeoutMs: number; readonly onMachine: () => void }): () => void {
-    if (timeoutMs <= 0) return () => undefined;
     const { providers, clock, logger } = this.#options;
     this.#conversation.screen();
     const onDecided = (machine: boolean): void => (machine ? onMachine() : this.#conversation.screened());

@@ -275,9 +275,10 @@ export class CallJob {
       if (decision.reason !== undefined) return;
       recording?.begin();
       onStart();
-      if (outbound) {
+      const { mode, timeout } = config.agent.call.voicemailDetection;
+      if (outbound && mode === 'Always') {
         const stopListening = conversation.listenForVoicemail({
-          timeoutMs: millisecondsOf(config.agent.call.voicemailDetectionTimeout),
+          timeoutMs: millisecondsOf(timeout),
           onMachine: () => decision.decide('no_answer'),
         });
         decision.signal.addEventListener('abort', stopListening, { once: true });

@@ -100,7 +100,7 @@ export class InboundCalls {
       maxDurationMs: settings.maxDurationMs,
       ...storedBudget(budget),
       recordingEnabled: settings.recordingEnabled,
-      recordingRetentionDays: settings.recordingRetentionDays,
+      recordingRetentionMs: settings.recordingRetentionMs,
       room,
       fromNumber: leg.otherNumber,
       toNumber: leg.ownNumber,

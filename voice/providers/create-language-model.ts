@@ -56,13 +56,22 @@ export interface LanguageModelSettings extends ProviderOptions {
  */
 export async function createLanguageModel(options: LanguageModelSettings): Promise<HedgedLanguageModel> {
   const { agent, egress, logger, observer, clock = systemClock, intercept = (fetch) => fetch } = options;
-  const { temperature, maxTokens } = agent.llm;
   // A recording must not depend on what other calls have found out.
   const quirks = options.intercept === undefined ? knownQuirks : new ModelQuirks();
   const create = async (llm: WantedLlm): Promise<LanguageModel> => {
     const endpoint = await llmEndpointOf({ ...options, llm });
     const fetch = intercept(createProviderFetch({ endpoint, egress, clock }), endpoint);
-    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, quirks, clock, observer });
+    const { temperature = agent.llm.temperature, maxTokens = agent.llm.maxTokens, contextTokens } = llm;
+    return new LanguageModel({
+      endpoint,
+      temperature: temperature === undefined ? undefined : Number(temperature),
+      maxTokens,
+      contextTokens,
+      fetch,
+      quirks,
+      clock,
+      observer,
+    });
   };
   const models = await providerOrder<WantedLlm, LanguageModel>('llm', agent.llm, { ...options, create, restMs: LLM_REST_MS });
   return new HedgedLanguageModel({ models, clock, logger, summarizesFirst: options.summarizesFirst });

@@ -14,8 +14,10 @@ import { voiceIdOf } from './tts/voices.ts';
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
 export interface VoiceSettingsOptions
-  extends Omit<TtsSettings, 'endpoint'>, Pick<ProviderOptions, 'org' | 'keys' | 'defaults' | 'egress' | 'env'> {
+  extends Pick<TtsSettings, 'language'>, Pick<ProviderOptions, 'org' | 'keys' | 'defaults' | 'egress' | 'env'> {
   readonly tts: WantedTts;
+  /** Temperature from "0" to "2". */
+  readonly temperature: string;
   readonly clock: Clock;
 }
 
@@ -23,9 +25,10 @@ export interface VoiceSettingsOptions
 export async function voiceSettingsOf({ language, temperature, egress, clock, ...options }: VoiceSettingsOptions): Promise<TtsSettings> {
   const endpoint = await ttsEndpointOf(options);
   const directory = voicesOf(endpoint);
-  if (directory === undefined) return { endpoint, language, temperature };
+  const settings = { endpoint, language, temperature: Number(temperature) };
+  if (directory === undefined) return settings;
   const fetch = createProviderFetch({ endpoint, egress, clock });
-  return { endpoint: { ...endpoint, voice: await voiceIdOf({ endpoint, directory, fetch, clock }) }, language, temperature };
+  return { ...settings, endpoint: { ...endpoint, voice: await voiceIdOf({ endpoint, directory, fetch, clock }) } };
 }
 
 export function createSpeechSource({

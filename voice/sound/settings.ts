@@ -32,7 +32,8 @@ export interface SoundSettings {
 /** Returns the settings. @param agent of a revision: its defaults are filled in */
 export function soundSettingsOf(agent: Agent): SoundSettings {
   const turnEndMs = millisecondsOf(agent.turnDetection.endOfSpeechDelay);
-  const { source, volume } = agent.ambientSound;
+  const { source } = agent.ambientSound;
+  const volume = Number(agent.ambientSound.volume);
   return {
     activity: {
       shortestMs: MIN_SPEECH_MS,
@@ -42,9 +43,9 @@ export function soundSettingsOf(agent: Agent): SoundSettings {
     },
     turnEndMs,
     endOfTurn:
-      agent.turnDetection.mode === 'model' && turnEndMs >= SHORTEST_MODEL_DELAY_MS
+      agent.turnDetection.mode === 'Model' && turnEndMs >= SHORTEST_MODEL_DELAY_MS
         ? { sureMs: Math.round(SURE * turnEndMs), silenceMs: turnEndMs, longestMs: Math.max(turnEndMs, LONGEST_TURN_END_MS) }
         : undefined,
-    ambient: source === 'none' || volume === 0 ? undefined : { source, volume },
+    ambient: source === undefined || volume === 0 ? undefined : { source, volume },
   };
 }

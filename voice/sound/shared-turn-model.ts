@@ -29,7 +29,7 @@ export class SharedTurnModel {
     } catch (err) {
       this.#logger.warn(
         { err },
-        'cannot load the end-of-turn detector; turns end by silence alone. Run on glibc (x64 or arm64) with 350 MB of free memory, or set turnDetection.mode: silence',
+        'cannot load the end-of-turn detector; turns end by silence alone. Run on glibc (x64 or arm64) with 350 MB of free memory, or set turnDetection.mode: Silence',
       );
     }
   }

@@ -85,7 +85,7 @@ export class TurnDetector {
     this.#failed = true;
     this.#options.logger.warn(
       { err },
-      'the end-of-turn detector did not answer; such turns end by silence. Give the voice role more CPU, or set turnDetection.mode: silence',
+      'the end-of-turn detector did not answer; such turns end by silence. Give the voice role more CPU, or set turnDetection.mode: Silence',
     );
   }
 }

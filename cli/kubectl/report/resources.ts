@@ -16,7 +16,7 @@ const plain = words(
   'revision onMissing for deadline p95VoiceToVoice below',
   'provider model type id name key language documentLanguage method mode strategy profile region source deletionPolicy timeZone',
   'eventTypeID path displayName workspaces events requiredDynamicData choices timeout requestTimeout maxDelay',
-  'minSpeechDuration endOfSpeechDelay endAfterSilence maxDuration voicemailDetectionTimeout refreshInterval',
+  'minSpeechDuration endOfSpeechDelay endAfterSilence maxDuration refreshInterval cache retention temperature volume',
 );
 const addresses = words('url urls baseURL webhookURL');
 const prose = words('systemPrompt welcomeMessage description context message start delayed complete failed examples');

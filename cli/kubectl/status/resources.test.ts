@@ -28,8 +28,8 @@ describe('reportResource', () => {
   it('distinguishes what waits from what is stalled, with what to do', () => {
     const failed = { type: 'Ready', status: 'False', reason: 'SecretNotFound', message: 'Secret acme/keys does not exist' };
     expect(reportResource(agent([failed]))).toMatchObject({ state: 'not ready', cure: expect.stringMatching(/Secret/) });
-    const stalled = { type: 'Stalled', status: 'True', reason: 'UnknownProvider' };
-    expect(reportResource(agent([{ ...failed, reason: 'UnknownProvider' }, stalled]))).toMatchObject({ state: 'stalled' });
+    const stalled = { type: 'Stalled', status: 'True', reason: 'InvalidTimeZone' };
+    expect(reportResource(agent([{ ...failed, reason: 'InvalidTimeZone' }, stalled]))).toMatchObject({ state: 'stalled' });
   });
 
   it('says of a reason that it does not know no more than there is to say', () => {

@@ -39,7 +39,7 @@ export function benchAgent(options: AgentOptions): BenchAgent {
     spec: {
       displayName: options.name,
       welcomeMessage: `Hello, this is version ${options.version ?? 0}.`,
-      llm: { provider: 'openai', model: 'gpt-4o-mini', systemPrompt, temperature: 0.2 },
+      llm: { provider: 'openai', model: 'gpt-4o-mini', systemPrompt, temperature: '0.2' },
       speechToText: { provider: 'deepgram', model: 'nova-3' },
       textToSpeech: { provider: 'cartesia', voice: { id: 'warm-1' } },
     },

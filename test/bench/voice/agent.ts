@@ -10,8 +10,8 @@ export const minSpeechMs = 500;
 export const welcome = 'Good morning, you are talking to the bench. How can I help you?';
 
 export interface BenchAgentOptions {
-  /** Turn detection; default `silence`. */
-  readonly mode?: 'model' | 'silence' | undefined;
+  /** Turn detection; default `Silence`. */
+  readonly mode?: 'Model' | 'Silence' | undefined;
   /** Silence that ends a turn, in milliseconds; default {@link waitMs}. */
   readonly endOfSpeechMs?: number;
   /** Least words of an interruption; default 0. */
@@ -21,7 +21,7 @@ export interface BenchAgentOptions {
 /** @param baseURL the providers', up to and with `/v1` */
 export function benchAgent(
   baseURL: string,
-  { mode = 'silence', endOfSpeechMs = waitMs, minWords = 0 }: BenchAgentOptions = {},
+  { mode = 'Silence', endOfSpeechMs = waitMs, minWords = 0 }: BenchAgentOptions = {},
 ): AgentRevisionConfig {
   const provider = { provider: 'openai_compatible', model: 'm', baseURL };
   const parsed = agentKind.spec.parse({

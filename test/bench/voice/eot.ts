@@ -44,7 +44,7 @@ export async function benchEndOfTurn(): Promise<PartResult> {
   if (python === undefined) throw new Error('the voice needs Python 3.10 or newer with venv and pip');
   const helper = new Helper({ python, onLog: () => undefined });
   const logger = pino({ level: 'silent' });
-  const { agent } = benchAgent('http://localhost', { mode: 'model' });
+  const { agent } = benchAgent('http://localhost', { mode: 'Model' });
   const { activity, endOfTurn } = soundSettingsOf(agent);
   const delays = endOfTurn!;
   const interruptions = interruptionRulesOf(agent);

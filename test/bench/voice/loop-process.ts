@@ -56,7 +56,7 @@ const logger = createLogger({ role: 'voice', level: 'silent' });
 const egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
 const turnModel = new SharedTurnModel(logger);
 const plan = JSON.parse(await text(process.stdin)) as CallersPlan;
-if (plan.calls.some(({ turnDetection }) => turnDetection === 'model')) await turnModel.start();
+if (plan.calls.some(({ turnDetection }) => turnDetection === 'Model')) await turnModel.start();
 const results = await Promise.all(plan.calls.map((call) => serve(call)));
 process.stdout.write(JSON.stringify(results), () => process.exit());
 

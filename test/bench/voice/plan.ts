@@ -8,7 +8,7 @@ export interface CallPlan {
   /** Address of the providers, up to and with `/v1`. */
   readonly baseURL: string;
   /** Turn detection of a call without a room; default `silence`. */
-  readonly turnDetection?: 'model' | 'silence';
+  readonly turnDetection?: 'Model' | 'Silence';
   /** The room; absent for the loop without one. */
   readonly room?: { readonly url: string; readonly token: string };
 }

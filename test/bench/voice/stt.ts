@@ -16,7 +16,7 @@ export const stt: VoicePart = async ({ host, scale, progress }) => {
     for (const contender of Object.keys(CONTENDERS) as (keyof typeof CONTENDERS)[]) {
       progress(`${CONTENDERS[contender]}, ${scale.turns} questions`);
       const { results, cpu } = await host.loop({
-        calls: [{ ...host.loopCall(`${contender}-${round}`), turnDetection: contender === 'streamed-model' ? 'model' : 'silence' }],
+        calls: [{ ...host.loopCall(`${contender}-${round}`), turnDetection: contender === 'streamed-model' ? 'Model' : 'Silence' }],
         turns: scale.turns,
         interruptions: 0,
       });

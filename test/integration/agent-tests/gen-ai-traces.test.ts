@@ -47,7 +47,7 @@ it('has their spans, valid and with what was said, without secrets', async () =>
   const { registry } = await startWorker(workerEnv(url, await temporalAddress()));
   const agent = await storeRevision(store, provider, {
     tools: [customTool('look_up')],
-    spec: { postCallAnalysis: [{ name: 'topic', type: 'string', description: 'the topic' }] },
+    spec: { postCallAnalysis: [{ name: 'topic', type: 'String', description: 'the topic' }] },
   });
   const tools = [{ name: 'look_up', returns: { state: 'shipped' } }];
   const run = await requestRun(store, agent, {

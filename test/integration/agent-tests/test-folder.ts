@@ -71,20 +71,17 @@ export const receptionist = (spec: Spec = {}): TestManifest =>
     llm: {
       provider: 'openai',
       model: 'gpt-4o-mini',
-      temperature: 0,
+      temperature: '0',
       apiKeySecretRef: { name: 'model', key: 'api-key' },
       systemPrompt: 'You answer for {{shop}}.\nBe brief.',
     },
     welcomeMessage: 'Hello, this is {{shop}}.',
-    postCallAnalysis: [{ name: 'topic', type: 'enum', choices: ['order', 'other'] }],
+    postCallAnalysis: [{ name: 'topic', type: 'Enum', choices: ['order', 'other'] }],
     ...spec,
   });
 
 /** Returns an agent whose calls have to bring all that its texts want. */
-export const demandingReceptionist = (spec: Spec = {}): TestManifest => {
-  const { llm } = receptionist().spec as { readonly llm: Spec };
-  return receptionist({ llm: { ...llm, requiredDynamicData: ['shop'] }, ...spec });
-};
+export const demandingReceptionist = (spec: Spec = {}): TestManifest => receptionist({ requiredDynamicData: ['shop'], ...spec });
 
 export const lookUpOrder = (): TestManifest =>
   aTool('look-up-order', undefined, {

@@ -58,8 +58,8 @@ it('serves its script and its style, as what they are', async () => {
 it('asks a caller for no more than a call has to bring', async () => {
   const org = await organization(facade);
   const dynamicData = [{ name: 'crm', url: 'https://crm.example.com', response: [{ name: 'plan', path: '$.plan' }] }];
-  const llm = { provider: 'openai', model: 'm', requiredDynamicData: ['who', 'plan'] };
-  await kubectl(['apply', '-f', '-'], anAgent('curious', org.name, { displayName: 'Curious', llm, dynamicData }));
+  const requiredDynamicData = ['who', 'plan'];
+  await kubectl(['apply', '-f', '-'], anAgent('curious', org.name, { displayName: 'Curious', requiredDynamicData, dynamicData }));
   const key = await org.keyWith('calls:create');
   await expect
     .poll(async () => (await org.call('GET', '/call/agents', undefined, { key })).body.data)

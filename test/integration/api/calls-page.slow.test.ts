@@ -83,7 +83,7 @@ describe('the page of calls in a browser', () => {
 
   /** Makes a call with everything that a call may have. @returns its id */
   async function theCall(lifecycle: CallLifecycle, files: ReturnType<typeof openFileStorage>): Promise<string> {
-    const agent = { postCallAnalysis: [{ name: 'reason', type: 'string' as const, description: 'Why did they call?' }] };
+    const agent = { postCallAnalysis: [{ name: 'reason', type: 'String' as const, description: 'Why did they call?' }] };
     const revision = await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Harbour Bikes', agent });
     const ref = await registerCall(facade.store, org.name, { revision, agentDisplayName: 'Harbour Bikes' });
     await lifecycle.start({ ...ref, jobId: 'job' });

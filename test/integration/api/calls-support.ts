@@ -55,10 +55,11 @@ export async function serveAgent(
     displayName,
     agent: {
       ...agentKind.spec.parse({
-        llm: { model: 'm', ...(required && { requiredDynamicData: required }) },
+        llm: { model: 'm' },
+        ...(required && { requiredDynamicData: required }),
         speechToText: { provider: 'openai' },
         textToSpeech: { provider: 'openai' },
-        turnDetection: { mode: 'silence' },
+        turnDetection: { mode: 'Silence' },
         call: { maxDuration },
       }),
       ...change,

@@ -203,8 +203,8 @@ describe('create-web-call', () => {
 
   it('need not bring what the agent looks up itself', async () => {
     const dynamicData = [{ name: 'crm', url: 'https://crm.example.com/', response: [{ name: 'customer', path: '$.name' }] }];
-    const llm = { type: 'simple' as const, provider: 'openai', model: 'm', temperature: 0, requiredDynamicData: ['customer', 'order'] };
-    await serveAgent(facade.store, org.name, 'looks-up', { agent: { llm, dynamicData } });
+    const requiredDynamicData = ['customer', 'order'];
+    await serveAgent(facade.store, org.name, 'looks-up', { agent: { requiredDynamicData, dynamicData } });
     const refused = await create({ ai_agent_id: 'looks-up' });
     expect(refused.body.detail).toEqual([{ type: 'missing', loc: ['body', 'native_llm_dynamic_data', 'order'], msg: 'Field required' }]);
     expect((await create({ ai_agent_id: 'looks-up', native_llm_dynamic_data: { order: 1 } })).status).toBe(201);

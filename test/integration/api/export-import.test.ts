@@ -107,7 +107,7 @@ async function fill(): Promise<void> {
     aConfigMap('faq', { text: 'Q: yes?\nA: no.\n' }, org.name),
     aSecret('unrelated', { a: 'b' }, org.name),
     anAgent('by-kubectl', org.name, {
-      llm: { provider: 'openai', model: 'm', temperature: 0.7, apiKeySecretRef: { name: 'provider', key: 'key' } },
+      llm: { provider: 'openai', model: 'm', temperature: '0.7', apiKeySecretRef: { name: 'provider', key: 'key' } },
       call: { maxDuration: '90m' },
     }),
     anAgentTest('hours', 'by-kubectl', org.name),
@@ -150,7 +150,7 @@ describe('parley export', () => {
     }
     const agent = objects.find(({ kind, metadata }) => kind === 'Agent' && metadata.name === 'by-kubectl');
     expect(agent?.spec).toEqual({
-      llm: { model: 'm', temperature: 0.7, apiKeySecretRef: { name: 'provider', key: 'key' } },
+      llm: { model: 'm', temperature: '0.7', apiKeySecretRef: { name: 'provider', key: 'key' } },
       speechToText: { provider: 'deepgram' },
       textToSpeech: { provider: 'elevenlabs' },
       call: { maxDuration: '90m' },

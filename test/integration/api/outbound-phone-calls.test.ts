@@ -76,8 +76,8 @@ describe('dial-outbound-phone-call', () => {
   it('need not bring what the agent looks up itself', async () => {
     const from_number = await number(org);
     const dynamicData = [{ name: 'crm', url: 'https://crm.example.com/', response: [{ name: 'customer', path: '$.name' }] }];
-    const llm = { type: 'simple' as const, provider: 'openai', model: 'm', temperature: 0, requiredDynamicData: ['customer'] };
-    await serveAgent(facade.store, org.name, 'looks-up', { agent: { llm, dynamicData } });
+    const requiredDynamicData = ['customer'];
+    await serveAgent(facade.store, org.name, 'looks-up', { agent: { requiredDynamicData, dynamicData } });
     const asked = { from_number, to_number: '+15550199', override_ai_agent_id: 'looks-up' };
     expect((await org.call('POST', path, asked)).status).toBe(201);
   });

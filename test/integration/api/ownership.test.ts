@@ -117,7 +117,7 @@ describe('an agent that somebody applies with kubectl', () => {
 
   it('takes what is valid only as a whole in one step', async () => {
     const llm = { provider: 'openai_compatible', model: 'm', baseURL: 'http://llm/v1' };
-    const postCallAnalysis = [{ name: 'mood', type: 'enum', description: 'How it went', choices: ['good', 'bad'] }];
+    const postCallAnalysis = [{ name: 'mood', type: 'Enum', description: 'How it went', choices: ['good', 'bad'] }];
     const headers = [{ name: 'Authorization', value: 'Bearer plain' }];
     await apply(anAgent('whole', org.name, { llm, postCallAnalysis, dynamicData: [{ name: 'crm', url: 'http://crm', headers }] }));
     const before = await stored('whole');
@@ -125,7 +125,7 @@ describe('an agent that somebody applies with kubectl', () => {
 
     const change = {
       llm: { model_provider: 'openai', model_name: 'gpt-4o-mini', base_url: null },
-      post_call_analysis: [{ name: 'mood', type: 'string', description: 'How it went' }],
+      post_call_analysis: [{ name: 'mood', type: 'String', description: 'How it went' }],
       dynamic_data_config: [{ url: 'http://crm', method: 'GET', headers: { Authorization: 'Bearer secret' } }],
     };
     const dryRun = await org.call('PUT', `${path}&dry_run=true`, change);
@@ -137,7 +137,7 @@ describe('an agent that somebody applies with kubectl', () => {
     expect(taken.status, taken.text).toBe(200);
     const { spec, metadata } = await stored('whole');
     expect(spec.llm).toEqual({ ...before.spec.llm, provider: 'openai', model: 'gpt-4o-mini', baseURL: undefined });
-    expect(spec.postCallAnalysis).toEqual([{ name: 'mood', type: 'string', description: 'How it went' }]);
+    expect(spec.postCallAnalysis).toEqual([{ name: 'mood', type: 'String', description: 'How it went' }]);
     const valueFrom = { secretKeyRef: expect.anything() };
     expect(spec.dynamicData?.[0]?.headers).toEqual([{ name: 'Authorization', valueFrom }]);
     expect(metadata.generation).toBe((before.metadata.generation ?? 0) + 1);

@@ -59,7 +59,7 @@ async function side(random: () => number, marker: string, beginning: string): Pr
   await facade.store.organizations.limitLiveCalls(org.name, 1_000);
   await serveAgent(facade.store, org.name, model.servedAgent, {
     displayName: marker,
-    agent: { postCallAnalysis: [{ name: 'resolved', type: 'boolean' }] },
+    agent: { postCallAnalysis: [{ name: 'resolved', type: 'Boolean' }] },
   });
   const callers: CallerKey[] = [];
   for (let n = 0; n < keysEach; n += 1) {

@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { analysisWorkflowId } from '../../../calls/analysis/names.ts';
-import type { AnalysisQuestion } from '../../../calls/analysis/questions.ts';
+import type { AgentSpec } from '../../../crds/index.ts';
 import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -59,12 +59,14 @@ beforeAll(async () => {
 afterAll(() => analysing.stop());
 afterEach(() => provider.reset());
 
+type Question = NonNullable<AgentSpec['postCallAnalysis']>[number];
+
 const questions = {
-  mood: { name: 'mood', type: 'enum', description: 'How the user felt', choices: ['calm', 'annoyed', 'angry'] },
-  summary: { name: 'summary', type: 'string', systemPrompt: 'At most ten words.', examples: ['Asked for a refund.'] },
-  resolved: { name: 'resolved', type: 'boolean' },
-  guests: { name: 'guests', type: 'number', description: 'How many people are coming' },
-} as const satisfies Readonly<Record<string, AnalysisQuestion>>;
+  mood: { name: 'mood', type: 'Enum', description: 'How the user felt', choices: ['calm', 'annoyed', 'angry'] },
+  summary: { name: 'summary', type: 'String', systemPrompt: 'At most ten words.', examples: ['Asked for a refund.'] },
+  resolved: { name: 'resolved', type: 'Boolean' },
+  guests: { name: 'guests', type: 'Number', description: 'How many people are coming' },
+} as const satisfies Readonly<Record<string, Question>>;
 
 interface AgentWish {
   readonly baseURL?: string;
@@ -74,19 +76,15 @@ interface AgentWish {
 }
 
 /** Puts an agent into service that wants to know something of its calls. */
-async function agentThatAsks(
-  asked: readonly AnalysisQuestion[],
-  { baseURL = provider.url, secret = 'model', fallbacks = [] }: AgentWish = {},
-) {
+async function agentThatAsks(asked: readonly Question[], { baseURL = provider.url, secret = 'model', fallbacks = [] }: AgentWish = {}) {
   const name = unique('agent');
   const llm = {
-    type: 'simple',
     provider: 'openai_compatible',
     model: 'm-1',
     baseURL,
     apiKeySecretRef: { name: secret, key: 'key' },
-    fallbacks: fallbacks.map((model) => ({ provider: 'openai_compatible', model, baseURL })),
-    temperature: 1,
+    fallbacks: fallbacks.map((model) => ({ provider: 'openai_compatible' as const, model, baseURL })),
+    temperature: '1',
   } as const;
   const revision = await serveAgent(facade.store, org.name, name, { agent: { llm, postCallAnalysis: [...asked] } });
   return { agentName: name, revision };
@@ -161,9 +159,9 @@ async function historyOf(id: string): Promise<string> {
 const good = { mood: 'calm', summary: 'A table for four at eight.', resolved: true, guests: 4 };
 const goodItems = [
   { name: 'mood', type: 'enum', result: 'calm', error: null },
-  { name: 'summary', type: 'string', result: 'A table for four at eight.', error: null },
+  { name: 'summary', type: 'String', result: 'A table for four at eight.', error: null },
   { name: 'resolved', type: 'boolean', result: true, error: null },
-  { name: 'guests', type: 'number', result: 4, error: null },
+  { name: 'guests', type: 'Number', result: 4, error: null },
 ];
 
 describe('the analysis of a call', () => {
@@ -255,7 +253,7 @@ describe('the analysis of a call', () => {
       { name: 'mood', type: 'enum', result: 'annoyed', error: null },
       goodItems[1],
       goodItems[2],
-      { name: 'guests', type: 'number', result: null, error: { code: 'invalid_answer', message: expect.stringContaining('a number') } },
+      { name: 'guests', type: 'Number', result: null, error: { code: 'invalid_answer', message: expect.stringContaining('a number') } },
     ]);
     const [, second, ...more] = provider.requests('chat');
     expect(more).toEqual([]);
@@ -415,7 +413,7 @@ describe('an analysis that was not started, or was dropped', () => {
     try {
       const { store } = elsewhere;
       await store.organizations.create({ name: org.name });
-      const llm = { type: 'simple', provider: 'openai_compatible', model: 'm-1', baseURL: provider.url, temperature: 0 } as const;
+      const llm = { provider: 'openai_compatible', model: 'm-1', baseURL: provider.url, temperature: '0' } as const;
       const revision = await serveAgent(store, org.name, 'dropped', { agent: { llm, postCallAnalysis: [questions.resolved] } });
       const ref = await registerCall(store, org.name, { agentName: 'dropped', revision });
       await store.calls.log.add(ref, { messages: dinner });

@@ -51,6 +51,8 @@ const secret = 'Ada Lovelace';
 type Ref = Awaited<ReturnType<typeof registerCall>>;
 
 /** Makes a call that is over, with all that there can be of one, each part with a canary. */
+const DAY_MS = 86_400_000;
+
 async function talked(change: Parameters<typeof registerCall>[2] & { readonly daysAgo?: number } = {}): Promise<Ref> {
   const { daysAgo = 0, ...call } = change;
   const { store } = facade;
@@ -223,13 +225,13 @@ describe('what is past its time', () => {
     expect([await deletion.dueRecordings(batch()), await deletion.dueCalls(batch())]).toEqual([0, 0]);
   });
 
-  it('is a recording after the days of its agent, or else of its organisation', async () => {
+  it('is a recording after the time of its agent, or else of its organisation', async () => {
     const { organizations, calls } = facade.store;
     await organizations.setCallRetention(org.name, { recordingRetentionDays: 30 });
     const [old, young] = [await talked({ daysAgo: 31 }), await talked({ daysAgo: 29 })];
     const [shorter, longer] = [
-      await talked({ daysAgo: 8, recordingRetentionDays: 7 }),
-      await talked({ daysAgo: 31, recordingRetentionDays: 60 }),
+      await talked({ daysAgo: 8, recordingRetentionMs: 7 * DAY_MS }),
+      await talked({ daysAgo: 31, recordingRetentionMs: 60 * DAY_MS }),
     ];
     storageIsAway = true;
     await expect(deletion.dueRecordings(batch())).rejects.toThrow('away');

@@ -52,14 +52,14 @@ describe('the page in a browser', () => {
       ],
       agent: {
         welcomeMessage: WELCOME,
-        llm: { ...speech, type: 'simple', temperature: 0 },
+        llm: { ...speech, temperature: '0' },
         speechToText: speech,
-        textToSpeech: { ...speech, voice: {}, temperature: 0.5 },
-        postCallAnalysis: [{ name: 'reason', type: 'string', description: 'Why did they call?' }],
+        textToSpeech: { ...speech, voice: {}, temperature: '0.5' },
+        postCallAnalysis: [{ name: 'reason', type: 'String', description: 'Why did they call?' }],
       },
     });
     const receptionist = anAgent('receptionist', org.name, { displayName: 'Front desk' });
-    const curious = anAgent('curious', org.name, { llm: { provider: 'openai', model: 'm', requiredDynamicData: ['who'] } });
+    const curious = anAgent('curious', org.name, { requiredDynamicData: ['who'] });
     await kubectl(['apply', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: [receptionist, curious] });
     await eventually(async () => expect((await org.call('GET', '/v2/ai-agents')).body.data).toHaveLength(2));
     // The page's key is as `parley dev` gives it: it sees the calls that it makes, and nothing else.

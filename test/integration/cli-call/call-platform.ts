@@ -35,11 +35,10 @@ export async function startCallPlatform({ page = false }: { readonly page?: bool
   const recordings = openFileStorage({ url: storageUrl });
   const facade = await startFacade({ calls: { mediaServer, recordings, page } });
   const org = await organization(facade);
-  const speech = { provider: 'openai_compatible', baseURL: provider.url, model: 'm' };
-  const llm = { ...speech, type: 'simple', temperature: 0 } as const;
-  const agent = { llm, speechToText: speech, textToSpeech: { ...speech, voice: {}, temperature: 0.5 } };
+  const speech = { provider: 'openai_compatible', baseURL: provider.url, model: 'm' } as const;
+  const agent = { llm: { ...speech, temperature: '0' }, speechToText: speech, textToSpeech: { ...speech, voice: {}, temperature: '0.5' } };
   await serveAgent(facade.store, org.name, 'receptionist', { agent: { ...agent, welcomeMessage: 'Good morning.' } });
-  await serveAgent(facade.store, org.name, 'curious', { agent: { ...agent, llm: { ...llm, requiredDynamicData: ['who'] } } });
+  await serveAgent(facade.store, org.name, 'curious', { agent: { ...agent, requiredDynamicData: ['who'] } });
   const voice = await startRole({
     ...process.env,
     DATABASE_URL: facade.database.url,

@@ -45,14 +45,14 @@ const rows: readonly (readonly [string, string, ManifestFields, string])[] = [
   [
     '10,000 analyses',
     'Agent',
-    agent({ postCallAnalysis: refs.map(({ name }) => ({ name, type: 'string' })) }),
+    agent({ postCallAnalysis: refs.map(({ name }) => ({ name, type: 'String' })) }),
     'spec.postCallAnalysis: Too many: 10000: must have at most 32 items',
   ],
   [
     '10,000 required names',
     'Agent',
-    agent({ llm: { model: 'm', requiredDynamicData: words } }),
-    'spec.llm.requiredDynamicData: Too many: 10000: must have at most 64 items',
+    agent({ requiredDynamicData: words }),
+    'spec.requiredDynamicData: Too many: 10000: must have at most 64 items',
   ],
   [
     '10,000 agents of a tool',

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { checkSpec, testedKinds } from '../../../cli/agent-files/check-object.ts';
+import { llmProviders, speechProviders, ttsProviders } from '../../../crds/providers.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { agent, custom, manifestOf, openCluster, schemaNodes, webhook, type ManifestFields } from './support.ts';
 
@@ -34,6 +35,8 @@ const between = (
   field = rule.replace(/^\w+\./, '').replaceAll('[]', '[0]'),
 ): readonly Row[] => [under, over].map((value) => ({ rule, spec: spec(value), answer: `${field}: must be between ${min} and ${max}` }));
 
+const decimals = (rule: string, spec: (value: string) => ManifestFields) => between(rule, '0', '2', '-0.1', '2.01', spec);
+
 const oneOfHeader = 'set exactly one of value and valueFrom';
 const reserved =
   'name is reserved: it can be none of host, connection, content-length, expect, keep-alive, te, trailer, transfer-encoding, upgrade, content-type, user-agent, nor begin with proxy- or webhook-';
@@ -58,7 +61,7 @@ const rows: readonly Row[] = [
     spec: agent({ llm: { model: 'm', fallbacks: [{ model: 'm', provider: 'openai_compatible' }] } }),
     answer: 'spec.llm.fallbacks[0].baseURL: Required value: baseURL is required for provider openai_compatible',
   },
-  ...between('Agent.spec.interruptions.minSpeechDuration', '0s', '15s', '0s', '15.001s', (minSpeechDuration) =>
+  ...between('Agent.spec.interruptions.minSpeechDuration', '0s', '15s', '0s', '15001ms', (minSpeechDuration) =>
     agent({ interruptions: { minSpeechDuration } }),
   ).slice(1),
   ...between('Agent.spec.turnDetection.endOfSpeechDelay', '0s', '15s', '0s', '1m', (endOfSpeechDelay) =>
@@ -66,9 +69,17 @@ const rows: readonly Row[] = [
   ).slice(1),
   ...between('Agent.spec.call.endAfterSilence', '10s', '600s', '9999ms', '601s', (endAfterSilence) => agent({ call: { endAfterSilence } })),
   ...between('Agent.spec.call.maxDuration', '30s', '7200s', '29s', '2h1ms', (maxDuration) => agent({ call: { maxDuration } })),
-  ...between('Agent.spec.call.voicemailDetectionTimeout', '0s', '300s', '0s', '6m', (voicemailDetectionTimeout) =>
-    agent({ call: { voicemailDetectionTimeout } }),
-  ).slice(1),
+  ...between('Agent.spec.call.voicemailDetection.timeout', '1s', '300s', '999ms', '6m', (timeout) =>
+    agent({ call: { voicemailDetection: { timeout } } }),
+  ),
+  ...between('Agent.spec.recording.retention', '24h', '87600h', '23h', '87601h', (retention) => agent({ recording: { retention } })),
+  ...between('Agent.spec.dynamicData[].cache', '1s', '24h', '999ms', '25h', (cache) => dynamicData({ cache })),
+  ...decimals('Agent.spec.llm.temperature', (temperature) => agent({ llm: { model: 'm', temperature } })),
+  ...decimals('Agent.spec.llm.fallbacks[].temperature', (temperature) =>
+    agent({ llm: { model: 'm', fallbacks: [{ provider: 'openai', model: 'm', temperature }] } }),
+  ),
+  ...decimals('Agent.spec.textToSpeech.temperature', (temperature) => agent({ textToSpeech: { provider: 'cartesia', temperature } })),
+  ...decimals('Agent.spec.ambientSound.volume', (volume) => agent({ ambientSound: { volume } })),
   ...between('Agent.spec.release.canary.for', '1s', '168h', '999ms', '169h', (time) =>
     agent({ release: { canary: { percent: 10, for: time } } }),
   ),
@@ -86,7 +97,7 @@ const rows: readonly Row[] = [
     spec: agent({ release: { canary: { percent: 10, abortOn: {} } } }),
     answer: 'spec.release.canary.abortOn: set at least one of errorPercent, p95VoiceToVoice and analysis, or remove abortOn',
   },
-  ...between('Agent.spec.dynamicData[].timeout', '1ms', '30s', '0.5ms', '31s', (timeout) => dynamicData({ timeout })),
+  ...between('Agent.spec.dynamicData[].timeout', '1ms', '30s', '0ms', '31s', (timeout) => dynamicData({ timeout })),
   {
     rule: 'Agent.spec.dynamicData[].headers[]',
     spec: dynamicData({ headers: [{ name: 'X-A' }] }),
@@ -99,13 +110,13 @@ const rows: readonly Row[] = [
   },
   {
     rule: 'Agent.spec.postCallAnalysis[]',
-    spec: agent({ postCallAnalysis: [{ name: 'a', type: 'enum' }] }),
-    answer: 'spec.postCallAnalysis[0].choices: Required value: type enum needs choices',
+    spec: agent({ postCallAnalysis: [{ name: 'a', type: 'Enum' }] }),
+    answer: 'spec.postCallAnalysis[0]: set choices with type Enum, and with no other type',
   },
   {
     rule: 'Agent.spec.postCallAnalysis[]',
-    spec: agent({ postCallAnalysis: [{ name: 'a', type: 'enum', choices: [] }] }),
-    answer: 'spec.postCallAnalysis[0].choices: Required value: type enum needs choices',
+    spec: agent({ postCallAnalysis: [{ name: 'a', type: 'String', choices: ['b'] }] }),
+    answer: 'spec.postCallAnalysis[0]: set choices with type Enum, and with no other type',
   },
   { rule: 'Tool.spec', spec: {}, answer: `spec: ${oneTool}` },
   {
@@ -300,7 +311,7 @@ describe('CEL rules on a real API server', () => {
 
   it.each([
     ['0s', '15s'],
-    ['0ms', '0.25m'],
+    ['0ms', '0m15s'],
     ['14999ms', '0h0m15s'],
   ])('durations are taken at both ends of their range: %s, %s', async (endOfSpeechDelay, minSpeechDuration) => {
     const spec = agent({ turnDetection: { endOfSpeechDelay }, interruptions: { minSpeechDuration } });
@@ -308,17 +319,38 @@ describe('CEL rules on a real API server', () => {
     expect(stored.spec).toMatchObject({ turnDetection: { endOfSpeechDelay }, interruptions: { minSpeechDuration } });
   });
 
-  it.each(['10', '1d', '', '-1s', '1.s', ' 10s', '1h 30m'])('%j is no duration, and only the pattern says so', async (maxDuration) => {
-    const answer = await cluster.refusal(manifestOf('Agent', 'pattern', agent({ call: { maxDuration } })));
-    expect(answer).toEqual([
-      String.raw`spec.call.maxDuration: spec.call.maxDuration in body should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`,
-    ]);
+  it.each(['10', '1d', '', '-1s', '1.5s', ' 10s', '1h 30m', '100000s', '1h1m1s1ms1s'])(
+    '%j is no duration, and only the pattern says so',
+    async (maxDuration) => {
+      const answer = await cluster.refusal(manifestOf('Agent', 'pattern', agent({ call: { maxDuration } })));
+      expect(answer).toEqual([`spec.call.maxDuration: spec.call.maxDuration in body should match '^([0-9]{1,5}(h|m|s|ms)){1,4}$'`]);
+    },
+  );
+
+  it('the longest duration is refused with the range', async () => {
+    const answer = await cluster.refusal(manifestOf('Agent', 'huge', agent({ call: { maxDuration: '99999h' } })));
+    expect(answer).toEqual(['spec.call.maxDuration: must be between 30s and 7200s']);
   });
 
-  it('a duration beyond all measure is refused with the range', async () => {
-    expect((await cluster.refusal(manifestOf('Agent', 'huge', agent({ call: { maxDuration: '99999999999999999h' } })))).join()).toContain(
-      'must be between 30s and 7200s',
-    );
+  it.each(['1e0', '.5', '1.', '', ' 1', '+1', 'hot'])('%j is no decimal number, and only the pattern says so', async (temperature) => {
+    const answer = await cluster.refusal(manifestOf('Agent', 'pattern', agent({ llm: { model: 'm', temperature } })));
+    expect(answer).toEqual([String.raw`spec.llm.temperature: spec.llm.temperature in body should match '^-?[0-9]+(\.[0-9]+)?$'`]);
+  });
+
+  it.each(['0', '2', '0.7', '2.000'])('a decimal number stays as it was written: %s', async (temperature) => {
+    const stored = await cluster.apply(manifestOf('Agent', 'decimal', agent({ llm: { model: 'm', temperature } })));
+    expect(stored.spec).toMatchObject({ llm: { temperature } });
+  });
+
+  it.each([
+    ['spec.llm.provider', agent({ llm: { model: 'm', provider: 'opnai' } }), llmProviders],
+    ['spec.llm.fallbacks[0].provider', agent({ llm: { model: 'm', fallbacks: [{ provider: 'opnai', model: 'm' }] } }), llmProviders],
+    ['spec.speechToText.provider', agent({ speechToText: { provider: 'groq' } }), speechProviders],
+    ['spec.textToSpeech.provider', agent({ textToSpeech: { provider: 'assemblyai' } }), ttsProviders],
+  ] as const)('an unknown provider is refused with the known ones: %s', async (path, spec, known) => {
+    const [answer] = await cluster.refusal(manifestOf('Agent', 'provider', spec));
+    expect(answer).toContain(`${path}: Unsupported value`);
+    for (const provider of known) expect(answer).toContain(`"${provider}"`);
   });
 
   it('an immutable field can not be changed by taking it away first', async () => {

@@ -26,22 +26,20 @@ function sample(kind: string, name: string, spec: ManifestFields, status?: Manif
 }
 
 const llm: ManifestFields = {
-  type: 'simple',
   provider: 'openai_compatible',
   model: 'gpt-4o-mini',
-  name: 'label',
+  displayName: 'label',
   description: 'note',
   baseURL: 'https://llm.example.com/v1',
   apiKeySecretRef: secret,
   fallbacks: [
-    { provider: 'groq', model: 'llama', apiKeySecretRef: secret, contextTokens: 8_192 },
+    { provider: 'groq', model: 'llama', apiKeySecretRef: secret, temperature: '0.2', maxTokens: 512, contextTokens: 8_192 },
     { provider: 'openai_compatible', model: 'own', baseURL: 'https://own.example.com/v1' },
   ],
-  temperature: 0.7,
+  temperature: '0.7',
   maxTokens: 1024,
   contextTokens: 128_000,
   systemPrompt: 'You are {{name}}.\nBe brief.\n',
-  requiredDynamicData: ['customer_name', 'order'],
 };
 
 const agent: ManifestFields = {
@@ -66,7 +64,7 @@ const agent: ManifestFields = {
       { provider: 'openai', model: 'm', voice: { id: 'v2', name: 'alloy' }, baseURL: 'https://tts.example.com', apiKeySecretRef: secret },
       { provider: 'google' },
     ],
-    temperature: 0.25,
+    temperature: '0.25',
     baseURL: 'https://tts.example.com',
     apiKeySecretRef: secret,
   },
@@ -85,17 +83,18 @@ const agent: ManifestFields = {
     },
   },
   knowledgeBaseRef: { name: 'handbook' },
-  interruptions: { enabled: false, minSpeechDuration: '0.75s', minWords: 2 },
-  turnDetection: { mode: 'silence', endOfSpeechDelay: '1s' },
-  ambientSound: { source: 'cafe', volume: 0.5 },
+  interruptions: { mode: 'Never', minSpeechDuration: '750ms', minWords: 2 },
+  turnDetection: { mode: 'Silence', endOfSpeechDelay: '1s' },
+  ambientSound: { source: 'Cafe', volume: '0.5' },
   call: {
     endAfterSilence: '1m30s',
-    silenceReminder: { enabled: false, message: 'Hello?' },
+    silenceReminder: { mode: 'Never', message: 'Hello?' },
     maxDuration: '1h',
-    voicemailDetectionTimeout: '0s',
+    voicemailDetection: { mode: 'Never', timeout: '45s' },
   },
-  recording: { enabled: false, retentionDays: 30 },
+  recording: { mode: 'Never', retention: '720h' },
   webhookURL: 'https://hooks.example.com/calls',
+  requiredDynamicData: ['customer_name', 'order'],
   dynamicData: [
     {
       name: 'customer',
@@ -105,13 +104,13 @@ const agent: ManifestFields = {
       headers,
       query: { verbose: 'true', 'a key': '' },
       body: { nested: { list: [1, 'two', null, { three: 3.5 }] }, none: null },
-      cache: true,
+      cache: '10m',
       response: [{ name: 'customer_name', path: '$.data[0].name', context: 'as they like to be called' }],
     },
   ],
   postCallAnalysis: [
-    { name: 'mood', type: 'enum', description: 'how it went', systemPrompt: 'judge', examples: ['good', 'good'], choices: ['good', 'bad'] },
-    { name: 'score', type: 'number' },
+    { name: 'mood', type: 'Enum', description: 'how it went', systemPrompt: 'judge', examples: ['good', 'good'], choices: ['good', 'bad'] },
+    { name: 'score', type: 'Number' },
   ],
   budget: { daily: '25.00', currency: 'EUR' },
   deletionPolicy: 'Orphan',

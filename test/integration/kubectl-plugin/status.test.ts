@@ -89,8 +89,8 @@ describe('kubectl parley status', () => {
     const failing = await organizationNamespace('failing');
     const message = `Secret ${failing}/keys does not exist`;
     const stalled = [
-      condition('Ready', 'False', 'UnknownProvider', '"opnai" is not a known provider'),
-      condition('Stalled', 'True', 'UnknownProvider'),
+      condition('Ready', 'False', 'InvalidTimeZone', '"Mars/Base" is not an IANA time zone'),
+      condition('Stalled', 'True', 'InvalidTimeZone'),
     ];
     await plugin.put(
       {
@@ -104,7 +104,7 @@ describe('kubectl parley status', () => {
     const answer = await plugin.parley(['status', '-n', failing, '--system-namespace', system]);
     expect(answer.code).toBe(1);
     expect(answer.stdout).toMatch(/^agents: 0 ready, 1 not ready, 1 stalled, 1 suspended$/m);
-    expect(answer.stdout).toMatch(/typo +stalled +UnknownProvider +\d+[smhd] +"opnai" is not a known provider/);
+    expect(answer.stdout).toMatch(/typo +stalled +InvalidTimeZone +\d+[smhd] +"Mars\/Base" is not an IANA time zone/);
     expect(answer.stdout).toContain(`✗ agent/waits: SecretNotFound: ${message}\n      → `);
     expect(answer.stdout).toMatch(/unseen +not ready +NotObserved/);
 

@@ -219,9 +219,12 @@ describe('an AgentTest', () => {
   });
 
   it('says what is wrong with it', async () => {
-    await cluster.apply(anAgent('desk', org), anAgentTest('hours', 'desk', org, { judge: { provider: 'opnai', model: 'm' } }));
-    const wrong = await cluster.reason('AgentTest', org, 'hours', 'Accepted', 'UnknownProvider');
-    expect(condition(wrong, 'Ready')).toMatchObject({ status: 'False', reason: 'UnknownProvider' });
+    await cluster.apply(
+      anAgent('desk', org),
+      anAgentTest('hours', 'desk', org, { judge: { provider: 'openai', model: 'm', baseURL: 'https://[' } }),
+    );
+    const wrong = await cluster.reason('AgentTest', org, 'hours', 'Accepted', 'InvalidSpec');
+    expect(condition(wrong, 'Ready')).toMatchObject({ status: 'False', reason: 'InvalidSpec' });
     const judge = { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } };
     await cluster.apply(anAgentTest('hours', 'desk', org, { judge }));
     await cluster.reason('AgentTest', org, 'hours', 'ResolvedRefs', 'SecretNotFound');

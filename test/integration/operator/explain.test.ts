@@ -17,7 +17,7 @@ describe('parley explain', () => {
     const org = await cluster.organization();
     await cluster.apply(
       anAgent('reception', org, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } } }),
-      anAgent('typo', org, { llm: { provider: 'opnai', model: 'm' } }),
+      anAgent('typo', org, { timeZone: 'Mars/Base' }),
       anAgent('plain', org),
     );
     const missing = await explain(['agent/reception', '-n', org]);
@@ -30,7 +30,7 @@ describe('parley explain', () => {
     expect(noKey.stdout).toContain(`Secret ${org}/keys has no key "apiKey"`);
     expect(noKey.stdout).not.toContain('canary');
 
-    expect((await explain(['agent/typo', '-n', org])).stdout).toMatch(/UnknownProvider\n.*"opnai" is not a known provider/);
+    expect((await explain(['agent/typo', '-n', org])).stdout).toMatch(/InvalidTimeZone\n.*"Mars\/Base" is not an IANA time zone/);
     const unseen = await explain(['agent/plain', '-n', org]);
     expect(unseen).toMatchObject({ code: 1 });
     expect(unseen.stdout).toMatch(/the operator has not looked/);

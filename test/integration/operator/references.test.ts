@@ -222,7 +222,6 @@ describe('agent revisions', () => {
   });
 
   it.each([
-    ['an unknown provider', { llm: { provider: 'absent', model: 'm' } }, 'UnknownProvider', 'use one of'],
     [
       'a missing Secret',
       { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'nowhere', key: 'k' } } },
@@ -410,13 +409,13 @@ describe('what steers the operator', () => {
     const org = await cluster.organization();
     await cluster.apply(anAgent('reception', org));
     await cluster.ready('Agent', org, 'reception');
-    await cluster.apply(anAgent('reception', org, { llm: { provider: 'absent', model: 'm' } }));
-    await cluster.reason('Agent', org, 'reception', 'Ready', 'UnknownProvider');
+    await cluster.apply(anAgent('reception', org, { timeZone: 'Mars/Base' }));
+    await cluster.reason('Agent', org, 'reception', 'Ready', 'InvalidTimeZone');
     const reasonsTold = async (): Promise<readonly unknown[]> =>
       (await cluster.client<never>('Event').list({ namespace: org })).items
         .map((event) => (event as { readonly reason?: string }).reason)
         .sort((a = '', b = '') => a.localeCompare(b));
-    await expect.poll(reasonsTold).toEqual(['Available', 'UnknownProvider']);
+    await expect.poll(reasonsTold).toEqual(['Available', 'InvalidTimeZone']);
   });
 });
 

@@ -44,9 +44,9 @@ async function withProviders<T>(
   const endpoint = { provider, baseURL: addressOf(provider), apiKeySecretRef: { name: 'keys', key: 'key' } };
   const agent = {
     language,
-    llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0, apiKeySecretRef: endpoint.apiKeySecretRef },
+    llm: { provider: 'openai', model: 'm', temperature: '0', apiKeySecretRef: endpoint.apiKeySecretRef },
     speechToText: { ...endpoint, ...stt },
-    textToSpeech: { ...endpoint, voice: {}, temperature: 0.3, ...tts },
+    textToSpeech: { ...endpoint, voice: {}, temperature: '0.3', ...tts },
   } as Agent;
   const providers = await createProviders({
     org: 'acme',
@@ -146,7 +146,7 @@ describe('an API that refuses what its provider refuses', () => {
 
   it('takes a voice by its name, its id, and at each temperature of eleven_v3', async () => {
     for (const voice of [{ name: RACHEL.name }, { name: RACHEL.elevenLabs }, { id: RACHEL.elevenLabs, name: 'any' }])
-      for (const temperature of [0, 0.3, 0.8, 2])
+      for (const temperature of ['0', '0.3', '0.8', '2'])
         expect((await soundBy('elevenlabs', { tts: { voice, temperature, model: 'eleven_v3' } })).length).toBeGreaterThan(0);
   });
 

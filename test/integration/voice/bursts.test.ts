@@ -23,9 +23,9 @@ beforeAll(async () => {
   const { org, store } = stage;
   await serveAgent(store, org, 'receptionist', {
     agent: {
-      llm: { type: 'simple', provider: 'openai_compatible', model: 'm', baseURL: provider.url, temperature: 0 },
+      llm: { provider: 'openai_compatible', model: 'm', baseURL: provider.url, temperature: '0' },
       speechToText: { provider: 'openai_compatible', model: 'm', baseURL: provider.url },
-      textToSpeech: { provider: 'openai_compatible', model: 'm', baseURL: provider.url, voice: {}, temperature: 0.5 },
+      textToSpeech: { provider: 'openai_compatible', model: 'm', baseURL: provider.url, voice: {}, temperature: '0.5' },
     },
   });
   key = (await store.apiKeys.create({ org, name: 'bursts', permissions: ['calls:create', 'calls:read', 'calls:write'], expirationDays: 1 }))

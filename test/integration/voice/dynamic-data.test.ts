@@ -24,7 +24,7 @@ describe.concurrent('dynamic data', () => {
           url: `${endpoint.url}/customers/{{phone}}`,
           method: 'POST',
           body: { phone: '{{phone}}' },
-          cache: true,
+          cache: '5m',
           response: [
             { name: 'customer_name', path: '$.name', context: 'Who is calling.' },
             { name: 'orders', path: '$.orders' },

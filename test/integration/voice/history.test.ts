@@ -42,9 +42,9 @@ async function talk(summary: (request: ReceivedChat) => string | { readonly stat
     org: 'acme',
     agent: {
       language: 'en-US',
-      llm: { type: 'simple', temperature: 0, contextTokens: WINDOW, ...part },
+      llm: { temperature: '0', contextTokens: WINDOW, ...part },
       speechToText: part,
-      textToSpeech: { voice: {}, temperature: 0.5, ...part },
+      textToSpeech: { voice: {}, temperature: '0.5', ...part },
     } as unknown as CreateProvidersOptions['agent'],
     keys: { read: async () => 'a-key' },
     egress,

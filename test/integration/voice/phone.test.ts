@@ -199,7 +199,7 @@ describe('a call that comes in', () => {
   });
 
   it('is refused where a value that the agent requires is missing, but not where it looks that up itself', async () => {
-    const requiring = (names: readonly string[]) => ({ llm: { requiredDynamicData: [...names] } });
+    const requiring = (names: readonly string[]) => ({ requiredDynamicData: [...names] });
     await serving({ spec: requiring(['customer_name']) });
     const refused = await gateway.comesIn({ from: other, to: own });
     await isOut(refused);
@@ -302,7 +302,7 @@ describe('a call that goes out', () => {
   });
 
   it('is over when a tape answers, and talked on with a person or a menu', async () => {
-    const { provider, revision } = await serving({ spec: { call: { voicemailDetectionTimeout: '20s' } } });
+    const { provider, revision } = await serving({ spec: { call: { voicemailDetection: { timeout: '20s' } } } });
     let verdict = 'voicemail';
     provider.chat(({ system }) => (system.includes('who or what has answered') ? verdict : 'Certainly.'));
     let phone: TestCaller | undefined;

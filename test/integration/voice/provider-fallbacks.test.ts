@@ -67,9 +67,9 @@ async function providersOf(
   const part = (name: string) => ({ ...at(preferred, name), fallbacks: [at(fallback, `other-${name}`)] });
   const agent = {
     language: 'en-US',
-    llm: { type: 'simple', temperature: 0, ...part('model'), ...change.llm },
+    llm: { temperature: '0', ...part('model'), ...change.llm },
     speechToText: { ...part('ears'), ...change.speechToText },
-    textToSpeech: { voice: {}, temperature: 0.5, ...part('voice'), ...change.textToSpeech },
+    textToSpeech: { voice: {}, temperature: '0.5', ...part('voice'), ...change.textToSpeech },
   } as unknown as Agent;
   const providers = await createProviders({
     org: 'acme',
@@ -437,12 +437,12 @@ describe('speech to text', () => {
   });
 
   const streaming = () => ({
-    provider: 'deepgram',
+    provider: 'deepgram' as const,
     baseURL: preferred.url,
     model: 'nova-3',
     apiKeySecretRef: { name: 'keys', key: 'k' },
   });
-  const turns = () => ({ provider: 'openai_compatible', baseURL: fallback.url, model: 'turns' });
+  const turns = () => ({ provider: 'openai_compatible' as const, baseURL: fallback.url, model: 'turns' });
 
   it('that streams, and is late with the final, is replaced by one that takes whole turns', async () => {
     preferred.streamed.hear({ text: 'too late', finalDelayMs: 60_000 });
@@ -508,7 +508,7 @@ describe('at the start of a call', () => {
   });
 
   it('none that can be used is the failure of the preferred one', async () => {
-    const all = { apiKeySecretRef, fallbacks: [{ provider: 'groq', model: 'm', apiKeySecretRef }] };
+    const all = { apiKeySecretRef, fallbacks: [{ provider: 'groq' as const, model: 'm', apiKeySecretRef }] };
     await expect(providersOf({ llm: all }, { keys: { read } })).rejects.toThrow(/openai_compatible \(language model\) is missing/);
   });
 });

@@ -62,9 +62,9 @@ interface Change {
 async function providersOf({ options, ...change }: Change = {}): Promise<Providers> {
   const agent = {
     language: change.language ?? 'en-US',
-    llm: { type: 'simple', provider: 'openai', model: 'a-model', apiKeySecretRef: ref, ...change.llm },
+    llm: { provider: 'openai', model: 'a-model', apiKeySecretRef: ref, ...change.llm },
     speechToText: { provider: 'openai', apiKeySecretRef: ref, ...change.speechToText },
-    textToSpeech: { provider: 'openai', voice: {}, temperature: 0.5, apiKeySecretRef: ref, ...change.textToSpeech },
+    textToSpeech: { provider: 'openai', voice: {}, temperature: '0.5', apiKeySecretRef: ref, ...change.textToSpeech },
   } as Agent;
   const providers = await createProviders({
     org: 'acme',
@@ -102,7 +102,7 @@ const caught = (promise: Promise<unknown>): Promise<unknown> =>
 describe('a language model', () => {
   it('is asked with the settings of the agent, and nothing of LiveKit', async () => {
     server.chat(() => 'All is well.');
-    const providers = await providersOf({ llm: { temperature: 0, maxTokens: 77 } });
+    const providers = await providersOf({ llm: { temperature: '0', maxTokens: 77 } });
     expect(await answerOf(providers)).toBe('All is well.');
     const [request] = server.requests('chat');
     expect(request).toMatchObject({ model: 'a-model', lastUser: prompt, headers: { authorization: `Bearer ${key}` } });
@@ -147,7 +147,7 @@ describe('a language model', () => {
         { type: 'object', properties: { place: { type: 'string' } } },
       ],
     ],
-  ])('is offered tools without parameters as %s takes them', async (provider, schemas) => {
+  ] as const)('is offered tools without parameters as %s takes them', async (provider, schemas) => {
     const providers = await providersOf({ llm: { provider }, options: { defaults: [{ name: provider, baseURL: server.url }] } });
     await heardOf(answering(providers, { tools: [aTool('tool-0'), aTool('tool-1', { place: { type: 'string' } })] }));
     const tools = server.requests('chat')[0]?.body['tools'] as readonly { readonly function: { readonly parameters?: object } }[];
@@ -259,11 +259,11 @@ describe('a language model', () => {
   });
 
   it.each([
-    ['temperature', { temperature: 0 }, {}],
+    ['temperature', { temperature: '0' }, {}],
     ['stream_options', {}, {}],
     ['max_tokens', { provider: 'groq', maxTokens: 5 }, { max_completion_tokens: 5 }],
     ['max_completion_tokens', { maxTokens: 5 }, { max_tokens: 5 }],
-  ])('that refuses %s is asked once more without it, and then never with it', async (param, change, instead) => {
+  ] as const)('that refuses %s is asked once more without it, and then never with it', async (param, change, instead) => {
     const { provider = 'openai' } = change as { readonly provider?: string };
     const model = `refuses-${param}`;
     const error = { message: `Unsupported parameter: '${param}' is not supported with this model.`, param, code: 'unsupported_parameter' };
@@ -289,7 +289,7 @@ describe('a language model', () => {
   it.each([
     ['groq', 'max_tokens'],
     ['azure_openai', 'max_completion_tokens'],
-  ])('of %s has its own name for the longest answer', async (provider, field) => {
+  ] as const)('of %s has its own name for the longest answer', async (provider, field) => {
     const providers = await providersOf({
       llm: { provider, maxTokens: 5 },
       options: {
@@ -443,7 +443,7 @@ describe('text to speech', () => {
   it('sends voice and model, to servers other than OpenAI language and temperature, too', async () => {
     const providers = await providersOf({
       language: 'fr-FR',
-      textToSpeech: { model: 'loud', voice: { id: 'anna', name: 'Anna' }, temperature: 1.2 },
+      textToSpeech: { model: 'loud', voice: { id: 'anna', name: 'Anna' }, temperature: '1.2' },
     });
     await spoken(providers, 'Bonjour tout le monde.');
     expect(server.requests('speech')[0]?.body).toEqual({
@@ -480,7 +480,7 @@ describe('text to speech', () => {
 });
 
 describe('where they are reached', () => {
-  const own = { provider: 'openai_compatible', apiKeySecretRef: undefined };
+  const own = { provider: 'openai_compatible', apiKeySecretRef: undefined } as const;
 
   it("the operator's key goes to the operator's address, never to an agent's", async () => {
     const defaults = [

@@ -31,7 +31,7 @@ async function pidOf(call: StagedCall): Promise<number> {
 describe('a call that is not recorded', () => {
   it.each(['agent', 'organisation'] as const)('because its %s has switched that off leaves no file', async (by) => {
     await stage.store.organizations.setCallRetention(stage.org, { recordingEnabled: by !== 'organisation' });
-    const call = await stage.recordedCall({ welcomeMessage: WELCOME, ...(by === 'agent' && { recording: { enabled: false } }) });
+    const call = await stage.recordedCall({ welcomeMessage: WELCOME, ...(by === 'agent' && { recording: { mode: 'Never' } }) });
     await stage.store.organizations.setCallRetention(stage.org, { recordingEnabled: true });
     await call.join();
     await call.caller.hears(WELCOME);

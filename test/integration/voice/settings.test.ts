@@ -13,7 +13,7 @@ const stage = suiteFixture(openStage);
 describe.concurrent('a setting', () => {
   it('language, temperature and maxTokens of the model, the voice: as the providers get them', async () => {
     const call = await stage.joined({
-      spec: { language: 'de-DE', llm: { temperature: 1.25, maxTokens: 77 }, textToSpeech: { voice: { id: 'alto' } } },
+      spec: { language: 'de-DE', llm: { temperature: '1.25', maxTokens: 77 }, textToSpeech: { voice: { id: 'alto' } } },
     });
     await call.becomes({ status: 'ongoing' });
     await call.says('hello');
@@ -27,7 +27,7 @@ describe.concurrent('a setting', () => {
   });
 
   it('ambientSound: heard behind the agent, on a track of its own', async () => {
-    const call = await stage.joined({ spec: { ambientSound: { source: 'beach', volume: 2 } } });
+    const call = await stage.joined({ spec: { ambientSound: { source: 'Beach', volume: '2' } } });
     await eventually(() => expect(call.caller.loudnessOf('background_audio', 0)).toBeGreaterThan(0.001));
     await call.caller.leave();
     await call.becomes({ finishReason: 'user_ended_call' });

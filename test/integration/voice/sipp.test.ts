@@ -94,7 +94,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
     providers.push(provider);
     provider.heard(() => 'hello');
     const { revision } = await stage.agent(
-      { ...agent, spec: { welcomeMessage: 'Harbour Bikes.', call: { voicemailDetectionTimeout: '0s' }, ...agent.spec } },
+      { ...agent, spec: { welcomeMessage: 'Harbour Bikes.', call: { voicemailDetection: { mode: 'Never' } }, ...agent.spec } },
       provider,
     );
     await stage.store.agentReleases.serve({ org: stage.org, agentName: 'receptionist', revision });
@@ -161,7 +161,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
     );
     await createRooms(media).open(id);
   }
-  const shortly = { spec: { call: { maxDuration: '5s', voicemailDetectionTimeout: '0s' } } };
+  const shortly = { spec: { call: { maxDuration: '5s', voicemailDetection: { mode: 'Never' } } } };
 
   it('what a caller presses on the keypad is a turn, and what the agent presses comes back from a telephone that echoes', async () => {
     const { number, provider } = await connected();

@@ -13,7 +13,7 @@ afterAll(dispose);
 const stage = suiteFixture(openStage);
 
 /** The silence is all that ends these calls, and nothing is said into it. */
-const silent = { endAfterSilence: '20s', silenceReminder: { enabled: false } };
+const silent = { endAfterSilence: '20s', silenceReminder: { mode: 'Never' } };
 
 /** Starts a caller who says nothing, into a microphone that is on. */
 function callerProcess({ url, token }: { readonly url: string; readonly token: string }): ChildProcess {

@@ -50,9 +50,9 @@ async function streamsAt(baseURL: string): Promise<boolean | undefined> {
     org: 'acme',
     agent: {
       language: 'en-US',
-      llm: { type: 'simple', model: 'm', temperature: 0, ...endpoint },
+      llm: { model: 'm', temperature: '0', ...endpoint },
       speechToText: endpoint,
-      textToSpeech: { voice: {}, temperature: 0.5, ...endpoint },
+      textToSpeech: { voice: {}, temperature: '0.5', ...endpoint },
     } as unknown as CreateProvidersOptions['agent'],
     keys: { read: async () => KEY },
     egress,
