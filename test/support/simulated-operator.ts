@@ -148,8 +148,8 @@ export class SimulatedOperator {
     const found = this.serving.get(agent.metadata.uid ?? '');
     const evidence = this.#evidence.get(agent.metadata.uid ?? '') ?? [];
     if (found === undefined) return { state: 'known', evidence };
-    const { revision, activeSince } = found;
-    return { state: 'known', evidence, serving: { revision, since: activeSince } };
+    const { revision, since } = found;
+    return { state: 'known', evidence, serving: { revision, since } };
   }
 
   #ownership({ spec }: PhoneNumber): OwnershipFacts {
@@ -235,7 +235,7 @@ export class SimulatedOperator {
         if (action.config === undefined) throw new Error('the simulation stores no revisions that a pin could name');
         this.serving.set(object.metadata.uid ?? '', {
           revision: action.revision,
-          activeSince: new Date(this.now).toISOString(),
+          since: new Date(this.now).toISOString(),
           config: action.config,
         });
         break;
