@@ -60,6 +60,7 @@ describe('a name that nothing supplies', () => {
   it('is remarked on in a tool, for the agent that has it', () => {
     const tool = toolKind.spec.parse({
       messages: { start: 'Yes, {{who}}.' },
+      type: 'Custom',
       custom: {
         function: { name: 'f' },
         http: { url: 'https://a.example', runtimeParams: { customer: { required: true }, plan: { value: 'x' } } },

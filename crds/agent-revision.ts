@@ -23,7 +23,6 @@ export interface AgentRevisionConfig {
 
 export interface RevisionTool {
   readonly name: string;
-  readonly type: string;
   /** Empty for an MCP server, whose tools have names of their own. */
   readonly functionName: string;
   readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs' | 'mcp'> & { readonly mcp?: McpServer | undefined };

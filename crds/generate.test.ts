@@ -167,7 +167,7 @@ describe('every generated schema', () => {
 
   it('says the unit of every number that has one', () => {
     const units =
-      /tokens|days|words|documents|chunks|retries|attempts|turns|calls|percent|milliseconds|ms\b|tools|generation|at the calendar service|dimension/i;
+      /tokens|days|words|documents|chunks|retries|attempts|turns|calls|percent|milliseconds|ms\b|tools|agents|generation|dimension/i;
     const numbers = all.filter((node) => isField(node) && (node.schema.type === 'integer' || node.schema.type === 'number'));
     const found = numbers.filter(({ schema }) => !units.test(meaningOf(schema))).map(({ path }) => path);
     expect(found, 'name its unit in .describe(…), or the field above').toEqual([]);

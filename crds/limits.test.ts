@@ -20,7 +20,7 @@ const agent = (spec: Record<string, unknown> = {}): AgentSpec =>
   agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' }, ...spec });
 
 const tool = (custom: Record<string, unknown>, http: Record<string, unknown> = {}) =>
-  toolKind.spec.parse({ custom: { function: { name: 'f', ...custom }, http: { url: 'https://example.com', ...http } } });
+  toolKind.spec.parse({ type: 'Custom', custom: { function: { name: 'f', ...custom }, http: { url: 'https://example.com', ...http } } });
 
 const nested = (depth: number): unknown => {
   let value: unknown = 'x';
@@ -183,7 +183,7 @@ describe('headers that the connection has', () => {
   const paths = (name: string) =>
     [
       ...toolProblems(tool({}, { url: 'https://example.com', headers: named(name) })),
-      ...toolProblems(toolKind.spec.parse({ mcp: { url: 'https://example.com/mcp', headers: named(name) } })),
+      ...toolProblems(toolKind.spec.parse({ type: 'MCP', mcp: { url: 'https://example.com/mcp', headers: named(name) } })),
       ...agentProblems(agent({ dynamicData: [{ name: 'a', url: 'https://example.com', headers: named(name) }] })),
     ].map(({ path }) => path);
 
@@ -262,7 +262,7 @@ describe('a whole spec', () => {
       'spec.webhookURL',
       'spec.dynamicData[1].url',
     ]);
-    const http = { custom: { function: { name: 'f' }, http: { url: bad } } };
+    const http = { type: 'Custom', custom: { function: { name: 'f' }, http: { url: bad } } };
     expect(toolProblems(toolKind.spec.parse(http)).map(({ path }) => path)).toEqual(['spec.custom.http.url']);
   });
 
@@ -277,7 +277,9 @@ describe('a whole spec', () => {
     const http = { url: 'https://{host}/x', headers };
     const named = { properties: { host: {} } };
     expect(
-      toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f', parameters: named }, http } })).map(({ path }) => path),
+      toolProblems(toolKind.spec.parse({ type: 'Custom', custom: { function: { name: 'f', parameters: named }, http } })).map(
+        ({ path }) => path,
+      ),
     ).toEqual(['spec.custom.http.url']);
   });
 
@@ -286,13 +288,15 @@ describe('a whole spec', () => {
     expect(
       toolProblems(tool({ parameters: { type: 'array' } }, { fixedParams: large, runtimeParams: large })).map((problem) => problem.path),
     ).toEqual(['spec.custom.function.parameters.type', 'spec.custom.http.fixedParams', 'spec.custom.http.runtimeParams']);
-    const calendar = { eventTypeID: 1, apiKeySecretRef: { name: 'n', key: 'k' }, timeZone: 'Mars/Olympus' };
-    expect(toolProblems(toolKind.spec.parse({ bookCalendar: calendar }))).toEqual([
+    const calendar = { eventTypeID: '1', apiKeySecretRef: { name: 'n', key: 'k' }, timeZone: 'Mars/Olympus' };
+    expect(toolProblems(toolKind.spec.parse({ type: 'BookCalendar', bookCalendar: calendar }))).toEqual([
       { path: 'spec.bookCalendar.timeZone', message: '"Mars/Olympus" is not an IANA time zone; use a name like Europe/Berlin or UTC' },
     ]);
-    expect(toolProblems(toolKind.spec.parse({ checkCalendarAvailability: calendar })).map((problem) => problem.path)).toEqual([
-      'spec.checkCalendarAvailability.timeZone',
-    ]);
+    expect(
+      toolProblems(toolKind.spec.parse({ type: 'CheckCalendarAvailability', checkCalendarAvailability: calendar })).map(
+        (problem) => problem.path,
+      ),
+    ).toEqual(['spec.checkCalendarAvailability.timeZone']);
   });
 
   it('says so for the language of documents', () => {

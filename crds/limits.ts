@@ -100,9 +100,9 @@ export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
     ...unsendable(custom?.http.headers, 'spec.custom.http.headers'),
     ...freeJson(custom?.http.fixedParams, 'spec.custom.http.fixedParams'),
     ...freeJson(custom?.http.runtimeParams, 'spec.custom.http.runtimeParams'),
-    ...(['bookCalendar', 'checkCalendarAvailability'] as const).flatMap((variant) => {
-      const calendar = spec[variant];
-      return calendar === undefined ? [] : timeZone(calendar.timeZone, `spec.${variant}.timeZone`);
+    ...(['bookCalendar', 'checkCalendarAvailability'] as const).flatMap((member) => {
+      const calendar = spec[member];
+      return calendar === undefined ? [] : timeZone(calendar.timeZone, `spec.${member}.timeZone`);
     }),
     ...unstorable(spec, 'spec'),
   ];

@@ -10,7 +10,7 @@ const HTTP = 'spec.custom.http';
 /** Builds a custom tool that the schema of its kind takes. */
 function tool(parameters: object | undefined, http: object, more: object = {}): ToolSpec {
   const fn = { name: 'f', ...(parameters && { parameters }) };
-  return toolKind.spec.parse({ custom: { function: fn, http: { url: 'https://a.example', ...http } }, ...more });
+  return toolKind.spec.parse({ type: 'Custom', custom: { function: fn, http: { url: 'https://a.example', ...http } }, ...more });
 }
 
 describe('a tool that could never be called', () => {
@@ -143,13 +143,13 @@ describe('what has no effect, or works only now and then', () => {
     ],
     [
       'a tool that is included and excluded',
-      toolKind.spec.parse({ mcp: { ...mcp, include: ['a'], exclude: ['a'] } }),
+      toolKind.spec.parse({ type: 'MCP', mcp: { ...mcp, include: ['a'], exclude: ['a'] } }),
       'spec.mcp.exclude[0]',
       /is in include, too/,
     ],
     [
       'messages of a tool that is left out',
-      toolKind.spec.parse({ mcp: { ...mcp, include: ['a'], tools: [{ name: 'b' }] } }),
+      toolKind.spec.parse({ type: 'MCP', mcp: { ...mcp, include: ['a'], tools: [{ name: 'b' }] } }),
       'spec.mcp.tools[0]',
       /leave "b" out/,
     ],
@@ -160,7 +160,7 @@ describe('what has no effect, or works only now and then', () => {
   it.each([
     ['arguments that are required', tool(numbered, { url: 'https://a.example/{number}' })],
     ['a longer timeout', tool(undefined, { timeout: '6s' }, { messages: { delayed: 'One moment.' } })],
-    ['names that are offered', toolKind.spec.parse({ mcp: { ...mcp, exclude: ['a'], tools: [{ name: 'b' }] } })],
+    ['names that are offered', toolKind.spec.parse({ type: 'MCP', mcp: { ...mcp, exclude: ['a'], tools: [{ name: 'b' }] } })],
   ])('is none: %s', (_what, spec) => {
     expect(toolRemarks(spec)).toEqual([]);
   });
@@ -180,6 +180,6 @@ it('finds the data that every template of a tool wants', () => {
   expect(dataNamesOf(texts).map(({ name }) => name)).toEqual(['start', 'note', 'url', 'header', 'fixed.street', 'runtime']);
   const server = { ...mcp, headers: [{ name: 'X', value: '{{header}}' }], tools: [{ name: 'a', messages: { failed: '{{failed}}' } }] };
   const of = (spec: object) => dataNamesOf(toolKind.spec.parse(spec)).map(({ path, name }) => `${path} ${name}`);
-  expect(of({ mcp: server })).toEqual(['spec.mcp.headers[0].value header', 'spec.mcp.tools[0].messages.failed failed']);
-  expect(of({ transferCall: { to: 'sip:{{who}}@a.example' } })).toEqual(['spec.transferCall.to who']);
+  expect(of({ type: 'MCP', mcp: server })).toEqual(['spec.mcp.headers[0].value header', 'spec.mcp.tools[0].messages.failed failed']);
+  expect(of({ type: 'TransferCall', transferCall: { to: 'sip:{{who}}@a.example' } })).toEqual(['spec.transferCall.to who']);
 });

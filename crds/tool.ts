@@ -7,11 +7,10 @@ import {
   cel,
   duration,
   emptyByDefault,
-  exactlyOneOf,
   freeObject,
   freeValue,
   headerList,
-  immutableChoice,
+  immutable,
   list,
   localRef,
   mapOf,
@@ -20,15 +19,22 @@ import {
   secretKeyRef,
   setOf,
   text,
+  unionOf,
   url,
 } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
-/** The variants of a Tool, by the name of their field. */
-export const toolVariants = ['custom', 'mcp', 'sendEmail', 'transferCall', 'bookCalendar', 'checkCalendarAvailability'] as const;
-export type ToolVariant = (typeof toolVariants)[number];
+const toolMembers = {
+  Custom: 'custom',
+  MCP: 'mcp',
+  SendEmail: 'sendEmail',
+  TransferCall: 'transferCall',
+  BookCalendar: 'bookCalendar',
+  CheckCalendarAvailability: 'checkCalendarAvailability',
+} as const;
+export type ToolType = keyof typeof toolMembers;
 /** Parley itself carries these out. */
-export type BuiltinToolVariant = Exclude<ToolVariant, 'custom' | 'mcp'>;
+export type BuiltinToolType = Exclude<ToolType, 'Custom' | 'MCP'>;
 
 /** A value from the dynamic data is made into one of these. */
 export const parameterTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array'] as const;
@@ -146,17 +152,17 @@ const mcp = cel(
 
 const calendar = () =>
   z.object({
-    eventTypeID: z
-      .union([z.int().min(1).max(2_147_483_647), z.string().min(1).max(64)])
-      .meta({ 'x-kubernetes-int-or-string': true })
-      .describe('Event type at the calendar service.'),
-    apiKeySecretRef: secretKeyRef().describe('API key of the calendar service.'),
+    eventTypeID: name(64).describe('Event type at Cal.com: its number, or user/event as in its address.'),
+    apiKeySecretRef: secretKeyRef().describe('API key of the Cal.com account.'),
     timeZone: text(64).default('UTC').describe('IANA name of the time zone in which times are said and understood.'),
   });
 
 const spec = cel(
   z.object({
     suspend,
+    type: z
+      .enum(Object.keys(toolMembers) as [ToolType, ...ToolType[]])
+      .describe('What the tool is; the field of the same name (custom with Custom) holds its settings. Immutable.'),
     agentRefs: mapOf(localRef(), ['name'], 256).optional().describe('The agents that may use this tool.'),
     description: text(1500).optional().describe('A note for people; for a built-in tool also its description for the model.'),
     messages: emptyByDefault(toolMessages()).describe('What the agent says while the tool runs.'),
@@ -168,7 +174,7 @@ const spec = cel(
         passwordSecretRef: secretKeyRef().describe("App password of the sender's account."),
       })
       .optional()
-      .describe('Sends an e-mail.'),
+      .describe("Sends an e-mail by SMTP, through the mail server of the sender's domain."),
     transferCall: z
       .object({
         to: text(512)
@@ -179,11 +185,11 @@ const spec = cel(
       })
       .optional()
       .describe('Hands the call over.'),
-    bookCalendar: calendar().optional().describe('Books a slot.'),
-    checkCalendarAvailability: calendar().optional().describe('Says which slots are free.'),
+    bookCalendar: calendar().optional().describe('Books a slot in a Cal.com calendar.'),
+    checkCalendarAvailability: calendar().optional().describe('Says which slots of a Cal.com calendar are free.'),
   }),
-  exactlyOneOf(toolVariants),
-  immutableChoice(toolVariants, 'the variant of a tool'),
+  ...unionOf(toolMembers),
+  immutable('type'),
 );
 
 const mcpChange = z.object({
@@ -202,23 +208,30 @@ const mcpStatus = z.object({
   changes: list(mcpChange, 32).optional().describe('How the two lists differ; the first 32.'),
 });
 
+const agentStatus = z.object({
+  name: name(253).describe('Name of the agent, as in spec.agentRefs.'),
+  attached: z.boolean().describe('Whether the agent offers this tool: the agent exists, and no older tool has the function name there.'),
+  reason: text(64).optional().describe('Why it does not offer the tool, for programs: AgentNotFound or FunctionNameConflict.'),
+  message: text(512).optional().describe('Why it does not offer the tool, for people: a predicate of the agent.'),
+});
+
 const status = z.object({
   ...commonStatus,
-  type: text(64).optional().describe('The variant: custom, mcp, sendEmail, …'),
   functionName: text(64)
     .optional()
-    .describe('The name by which the model calls this tool; a tool of type mcp has several, in mcp.functions.'),
-  attachedTo: list(text(253), 256).optional().describe('Agents that offer this tool, sorted.'),
+    .describe('The name by which the model calls this tool; a tool of type MCP has several, in mcp.functions.'),
+  attachedAgents: z.int().min(0).max(256).optional().describe('How many agents offer this tool.'),
+  agents: mapOf(agentStatus, ['name'], 256).optional().describe('Whether each agent of spec.agentRefs offers this tool, sorted by name.'),
   mcp: atomic(mcpStatus).optional().describe('What the MCP server offers.'),
 });
 
 /** Function names of the built-in tools, as the model sees them; a custom tool of the same agent can't take them. */
 export const builtinFunctionNames = {
-  sendEmail: 'send_email',
-  transferCall: 'transfer_call',
-  bookCalendar: 'book_calendar',
-  checkCalendarAvailability: 'check_calendar_availability',
-} as const satisfies Record<BuiltinToolVariant, string>;
+  SendEmail: 'send_email',
+  TransferCall: 'transfer_call',
+  BookCalendar: 'book_calendar',
+  CheckCalendarAvailability: 'check_calendar_availability',
+} as const satisfies Record<BuiltinToolType, string>;
 
 /** Functions that every agent may have, without a Tool. */
 export const callFunctionNames = ['search_knowledge_base', 'collect_digits', 'send_digits', 'end_call'] as const;
@@ -232,8 +245,8 @@ export const toolKind = defineKind('Tool', 'tools', {
     readyColumn,
     reasonColumn,
     suspendColumn,
-    { name: 'Type', type: 'string', jsonPath: '.status.type' },
-    { name: 'Agents', type: 'string', jsonPath: '.status.attachedTo' },
+    { name: 'Type', type: 'string', jsonPath: '.spec.type' },
+    { name: 'Agents', type: 'integer', jsonPath: '.status.attachedAgents' },
     ageColumn,
   ],
   spec,

@@ -15,6 +15,7 @@ const agent = (name: string, llm: object = {}, rest: object = {}) =>
 const tool = (name: string, functionName: string, agents: readonly string[], secret?: string) =>
   storedObject('Tool', name, {
     agentRefs: agents.map((each) => ({ name: each })),
+    type: 'Custom',
     custom: {
       function: { name: functionName },
       http: {

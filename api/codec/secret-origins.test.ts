@@ -18,7 +18,7 @@ import { phoneNumberFromRest, providerOf } from '../phone-numbers/fields.ts';
 import { phoneNumberUpdates } from '../phone-numbers/fields.ts';
 import {
   builtinToolUpdates,
-  builtinVariantOf,
+  builtinTypeOf,
   customToolUpdate,
   inlineTool,
   mcpToolUpdate,
@@ -155,7 +155,9 @@ const api = (required: readonly 'endpoint'[]) =>
   fc.record({ endpoint: url, headers: nullable(headers), method: fc.constantFrom('GET', 'PUT') }, { requiredKeys: [...required] });
 const customTools: Kind<ToolSpec> = {
   schema: toolKind.spec,
-  start: fc.record({ url, headers: kubeHeaders }).map((http) => toolKind.spec.parse({ custom: { function: { name: 'f' }, http } })),
+  start: fc
+    .record({ url, headers: kubeHeaders })
+    .map((http) => toolKind.spec.parse({ type: 'Custom', custom: { function: { name: 'f' }, http } })),
   body: fc.oneof(
     partial({ additional_tool_info: partial({ api: api([]) }) }),
     fc.record({ tool_id: fc.constant('t'), additional_tool_info: nullable(fc.record({ api: api(['endpoint']) })) }),
@@ -172,7 +174,10 @@ const mcpTools: Kind<ToolSpec> = {
   start: fc
     .record({ server: url, token: url, headers: kubeHeaders })
     .map(({ server, token, headers: list }) =>
-      toolKind.spec.parse({ mcp: { url: server, headers: list, oauth: { tokenURL: token, clientID: 'c', clientSecretRef: kubeKey } } }),
+      toolKind.spec.parse({
+        type: 'MCP',
+        mcp: { url: server, headers: list, oauth: { tokenURL: token, clientID: 'c', clientSecretRef: kubeKey } },
+      }),
     ),
   body: partial({
     server_url: url,
@@ -200,17 +205,17 @@ const builtinTools: Kind<ToolSpec> = {
   schema: toolKind.spec,
   start: fc
     .oneof(
-      mail.map((from) => ({ sendEmail: { from, passwordSecretRef: kubeKey } })),
-      sipAddress.map((to) => ({ transferCall: { to } })),
+      mail.map((from) => ({ type: 'SendEmail', sendEmail: { from, passwordSecretRef: kubeKey } })),
+      sipAddress.map((to) => ({ type: 'TransferCall', transferCall: { to } })),
     )
     .map((each) => toolKind.spec.parse(each)),
   body: partial({ from_email: mail, app_password: secret, transfer_to: sipAddress }),
   encode(body, previous, secrets, found) {
-    const variant = builtinVariantOf(previous) ?? 'sendEmail';
+    const type = builtinTypeOf(previous) ?? 'SendEmail';
     const { from_email, app_password, transfer_to } = body as Readonly<Record<string, string>>;
     const fields =
-      variant === 'sendEmail' ? { tool_name: 'send_email', from_email, app_password } : { tool_name: 'transfer_call', transfer_to };
-    const sound = read<BuiltinToolUpdate>(builtinToolUpdates[variant], fields);
+      type === 'SendEmail' ? { tool_name: 'send_email', from_email, app_password } : { tool_name: 'transfer_call', transfer_to };
+    const sound = read<BuiltinToolUpdate>(builtinToolUpdates[type], fields);
     return sound && toolFromRest(sound, previous, { secrets, loc: ['body'], found });
   },
   sendings: ({ sendEmail, transferCall }, valueOf) => [

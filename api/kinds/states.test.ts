@@ -34,7 +34,8 @@ function anAgent(options: { ready?: readonly [string, string]; synced?: string; 
 const aTool = (
   generation = 1,
   status: object = { observedGeneration: 1, conditions: [condition('Ready', 'True', 'Available')] },
-): Stored<Tool> => ({ ...anAgent(), kind: 'Tool', metadata: { ...anAgent().metadata, uid: 't', generation }, status });
+): Stored<Tool> =>
+  ({ ...anAgent(), kind: 'Tool', metadata: { ...anAgent().metadata, uid: 't', generation }, status }) as unknown as Stored<Tool>;
 
 const nothing = { tools: [], knowledgeBaseUid: undefined };
 

@@ -176,7 +176,7 @@ export class AgentTools {
     const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
     if (!brings) return { spec, issues: [] };
     const found: ValidationIssue[] = [];
-    const isBuiltin = tool.spec.custom === undefined;
+    const isBuiltin = tool.spec.type !== 'Custom';
     if (isBuiltin) {
       for (const part of ['function_tool', 'additional_tool_info'] as const)
         if ((item[part] ?? undefined) !== undefined)

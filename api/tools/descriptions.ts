@@ -151,10 +151,10 @@ export const builtinToolRoutes = toolRoutes({
   createExamples: builtinToolBodies,
   update: z
     .discriminatedUnion('tool_name', [
-      builtinToolUpdates.sendEmail,
-      builtinToolUpdates.transferCall,
-      builtinToolUpdates.bookCalendar,
-      builtinToolUpdates.checkCalendarAvailability,
+      builtinToolUpdates.SendEmail,
+      builtinToolUpdates.TransferCall,
+      builtinToolUpdates.BookCalendar,
+      builtinToolUpdates.CheckCalendarAvailability,
     ])
     .meta({ id: 'BuiltinToolUpdate' }),
   updateDescription: `${PARTIAL} \`tool_name\` is that of the stored tool, and so are the fields: those of another variant are refused.`,

@@ -11,7 +11,7 @@ import { shapeOf, type Shape } from '../partial/shape.ts';
 import {
   builtinTool,
   builtinToolUpdates,
-  builtinVariantOf,
+  builtinTypeOf,
   customTool,
   customToolUpdate,
   mcpTool,
@@ -38,13 +38,13 @@ const functionName = fc.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/);
 
 const calendar = optional(
   {
-    eventTypeID: fc.oneof(fc.integer({ min: 1, max: 2_147_483_647 }), named),
+    eventTypeID: fc.oneof(fc.integer({ min: 0, max: 2_147_483_648 }).map(String), fc.constant('007'), named),
     apiKeySecretRef: keyRef,
     timeZone: fc.constantFrom('UTC', 'Europe/Berlin'),
   },
   ['eventTypeID', 'apiKeySecretRef'],
 );
-const variants = {
+const members = {
   custom: optional(
     {
       function: optional({ name: functionName, description: text, parameters: fc.constantFrom({}, { type: 'object', properties: {} }) }, [
@@ -85,17 +85,19 @@ const spec = fc
     common: optional(
       {
         suspend: fc.boolean(),
-        agentRefs: fc.uniqueArray(fc.record({ name: named }), { selector: ({ name }) => name, maxLength: 3 }),
+        agentRefs: fc.subarray([{ name: 'night' }, { name: 'front-desk' }, { name: 'a.b' }]),
         description: text,
         messages: optional({ start: text, delayed: text, complete: text, failed: text }, []),
       },
       [],
     ),
-    variant: fc.oneof(
-      ...Object.entries(variants).map(([name, body]) => (body as fc.Arbitrary<object>).map((value) => ({ [name]: value }))),
+    own: fc.oneof(
+      ...Object.entries(members).map(([name, body]) =>
+        (body as fc.Arbitrary<object>).map((value) => ({ type: name.charAt(0).toUpperCase() + name.slice(1), [name]: value })),
+      ),
     ),
   })
-  .map(({ common, variant }) => toolKind.spec.parse({ ...common, ...variant }));
+  .map(({ common, own }) => toolKind.spec.parse({ ...common, ...own }));
 
 const everySecret = new Map(
   ['mine', 'tool-t'].flatMap((name) => ['k', 'api-key'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)),
@@ -111,8 +113,8 @@ function toRest(stored: ToolSpec, secrets = masked): Readonly<Record<string, unk
 }
 
 function updated(body: unknown, stored: ToolSpec, context: Encoding): unknown {
-  const variant = builtinVariantOf(stored);
-  const schema: z.ZodType<CustomToolUpdate | BuiltinToolUpdate> = variant === undefined ? customToolUpdate : builtinToolUpdates[variant];
+  const type = builtinTypeOf(stored);
+  const schema: z.ZodType<CustomToolUpdate | BuiltinToolUpdate> = type === undefined ? customToolUpdate : builtinToolUpdates[type];
   return toolFromRest(parsed(schema, body), stored, context);
 }
 
@@ -143,7 +145,14 @@ describe('a tool: resource → REST → resource', () => {
 });
 
 const messages = { tool_start_message: text, tool_delayed_message: text, tool_complete_message: text, tool_failed_message: text };
-const sentCalendar = { event_type_id: fc.oneof(fc.integer({ min: 1, max: 99 }), named), cal_api_key: named };
+// The number of an event type is answered as a number, however it was sent.
+const sentCalendar = {
+  event_type_id: fc.oneof(
+    fc.integer({ min: 1, max: 2_147_483_647 }),
+    named.filter((name) => !/^[1-9][0-9]*$/.test(name)),
+  ),
+  cal_api_key: named,
+};
 const builtinBody = fc.oneof(
   optional(
     { tool_name: fc.constant('send_email'), from_email: fc.constant('a@b'), app_password: named, tool_description: text, ...messages },
@@ -229,6 +238,21 @@ describe('a tool: REST → resource → REST', () => {
     expect(toRest(toolKind.spec.parse(draft), unmaskedReader(values))).toMatchObject(mcpBody);
   });
 
+  it.each([
+    [42, '42', 42],
+    ['42', '42', 42],
+    [2_147_483_647, '2147483647', 2_147_483_647],
+    ['2147483648', '2147483648', '2147483648'],
+    ['007', '007', '007'],
+    ['0', '0', '0'],
+    ['ada/meeting', 'ada/meeting', 'ada/meeting'],
+  ])('stores the event type %j as %j, and answers %j', (sent, stored, shown) => {
+    const body = { tool_name: 'book_calendar', event_type_id: sent, cal_api_key: 'k' };
+    const draft = toolFromRest(parsed(builtinTool, body), undefined, encoding());
+    expect(draft).toMatchObject({ type: 'BookCalendar', bookCalendar: { eventTypeID: stored } });
+    expect(toRest(toolKind.spec.parse(draft))).toMatchObject({ event_type_id: shown });
+  });
+
   it('changes what is named and nothing else, whatever is stored', () => {
     const partly = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: [] });
     const nullable = (value: fc.Arbitrary<unknown>) => fc.option(value, { nil: null });
@@ -245,7 +269,7 @@ describe('a tool: REST → resource → REST', () => {
     };
     const defaults: Readonly<Record<string, unknown>> = { transfer_type: 'cold_transfer', display_phone_number: false, timezone: 'UTC' };
     const builtinChange = spec
-      .filter((stored) => builtinVariantOf(stored) !== undefined)
+      .filter((stored) => builtinTypeOf(stored) !== undefined)
       .chain((stored) => {
         const { tool_name: name } = toRest(stored);
         return fc.tuple(
@@ -273,7 +297,7 @@ describe('a tool: REST → resource → REST', () => {
     );
     const api = partly({ endpoint: fc.constant('https://new'), method: fc.constant('DELETE'), headers: fc.dictionary(headerName, named) });
     const customChange = fc.tuple(
-      spec.filter(({ custom }) => custom !== undefined),
+      spec.filter(({ type }) => type === 'Custom'),
       texts,
       partly({ name: functionName, description: nullable(text) }),
       api,
@@ -304,7 +328,7 @@ describe('a tool: REST → resource → REST', () => {
       const name = restName(toolFieldNames, `.spec.${path}`);
       return name === `.spec.${path}` || name === 'additional_tool_info.api';
     });
-    expect(missing).toEqual(['suspend', 'agentRefs', 'custom.http.timeout']);
+    expect(missing).toEqual(['suspend', 'type', 'agentRefs', 'custom.http.timeout']);
   });
 });
 

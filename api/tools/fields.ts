@@ -2,15 +2,7 @@
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
-import {
-  builtinFunctionNames,
-  toolKind,
-  toolVariants,
-  type BuiltinToolVariant,
-  type Tool,
-  type ToolSpec,
-  type ToolVariant,
-} from '../../crds/index.ts';
+import { builtinFunctionNames, toolKind, type BuiltinToolType, type Tool, type ToolSpec, type ToolType } from '../../crds/index.ts';
 import { localRef } from '../../crds/schema.ts';
 import type { Stored } from '../../kube/types.ts';
 import { isSip, sipOriginOf } from '../../calls/sip/termination.ts';
@@ -25,13 +17,14 @@ import {
   secretRefsOf,
   updateShape,
   writeFields,
+  type Conversion,
   type Encoding,
   type Fields,
   type Decoding,
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
-import { bodySchema, schemaAt } from '../codec/rest-schema.ts';
+import { answerSchema, bodySchema, schemaAt } from '../codec/rest-schema.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -42,8 +35,6 @@ import { volatile } from '../validation/unknown-fields.ts';
 import { forbidding, withRule } from '../validation/validate.ts';
 import { eachMessage } from './message-fields.ts';
 import { mcpDefinition } from './mcp-fields.ts';
-
-export type BuiltinVariant = BuiltinToolVariant;
 
 interface ToolReading extends Decoding {
   readonly state: ResourceState;
@@ -158,11 +149,24 @@ const definition = {
 const toolName = <const N extends string>(name: N) =>
   restField({ create: z.literal(name).describe(TOOL_NAME), answer: z.literal(name).describe(TOOL_NAME), read: () => name });
 
-const calendar = <const N extends string>(name: N, variant: 'bookCalendar' | 'checkCalendarAvailability') => ({
+const LARGEST_EVENT_TYPE = 2_147_483_647;
+
+/** Answers the number of an event type as a number, and its name as a text. */
+const eventType: Conversion<string, number | string> = {
+  body: (stored) => z.union([z.int().min(1).max(LARGEST_EVENT_TYPE), bodySchema(stored)]),
+  answer: (stored) => z.union([z.int(), answerSchema(stored)]),
+  read: (stored) => (/^[1-9][0-9]*$/.test(stored) && Number(stored) <= LARGEST_EVENT_TYPE ? Number(stored) : stored),
+  write: String,
+};
+
+const calendar = <const N extends string>(name: N, member: 'bookCalendar' | 'checkCalendarAvailability') => ({
   tool_name: toolName(name),
-  event_type_id: field(`${variant}.eventTypeID`),
-  cal_api_key: field(`${variant}.apiKeySecretRef`, { as: secret }),
-  timezone: field(`${variant}.timeZone`),
+  event_type_id: field(`${member}.eventTypeID`, {
+    as: eventType,
+    text: 'Event type at Cal.com: its number, which is answered as a number, or `user/event` as in its address.',
+  }),
+  cal_api_key: field(`${member}.apiKeySecretRef`, { as: secret }),
+  timezone: field(`${member}.timeZone`),
 });
 
 const builtin = {
@@ -198,10 +202,14 @@ const bookCalendar = { ...builtin.bookCalendar, ...common };
 const checkCalendarAvailability = { ...builtin.checkCalendarAvailability, ...common };
 const custom = { tool_id: toolId, ...definition, ...messages, ...kept };
 const mcp = { tool_id: toolId, tool_description: description, ...mcpDefinition, ...messages, ...kept };
-const variants = { custom, mcp, sendEmail, transferCall, bookCalendar, checkCalendarAvailability } as const satisfies Record<
-  ToolVariant,
-  Fields
->;
+const fieldsByType = {
+  Custom: custom,
+  MCP: mcp,
+  SendEmail: sendEmail,
+  TransferCall: transferCall,
+  BookCalendar: bookCalendar,
+  CheckCalendarAvailability: checkCalendarAvailability,
+} as const satisfies Record<ToolType, Fields>;
 
 /** A body that makes a custom tool, as the contract describes it. */
 export const customTool = z.object(createShape(custom));
@@ -221,7 +229,7 @@ export const mcpToolAnswer = z.object(answerShape(mcp)).meta({ id: 'McpTool' });
 
 const ownFields = [...new Set(Object.values(builtin).flatMap((fields) => Object.keys(fields)))];
 
-/** Bodies that make a built-in tool. Fields of the other variants are refused. */
+/** Bodies that make a built-in tool. Fields of the other types are refused. */
 export const builtinTool = z.discriminatedUnion('tool_name', [
   forbidding(z.object(createShape(sendEmail)).meta({ id: 'SendEmailToolCreate' }), ownFields),
   forbidding(z.object(createShape(transferCall)).meta({ id: 'TransferCallToolCreate' }), ownFields),
@@ -229,16 +237,16 @@ export const builtinTool = z.discriminatedUnion('tool_name', [
   forbidding(z.object(createShape(checkCalendarAvailability)).meta({ id: 'CheckCalendarAvailabilityToolCreate' }), ownFields),
 ]);
 
-/** Bodies by the stored variant, whose `tool_name` they may repeat. Absent fields stay, `null` brings back the default. */
+/** Bodies by the stored type, whose `tool_name` they may repeat. Absent fields stay, `null` brings back the default. */
 export const builtinToolUpdates = {
-  sendEmail: forbidding(z.object(updateShape(sendEmail)).meta({ id: 'SendEmailToolUpdate' }), ownFields),
-  transferCall: forbidding(z.object(updateShape(transferCall)).meta({ id: 'TransferCallToolUpdate' }), ownFields),
-  bookCalendar: forbidding(z.object(updateShape(bookCalendar)).meta({ id: 'BookCalendarToolUpdate' }), ownFields),
-  checkCalendarAvailability: forbidding(
+  SendEmail: forbidding(z.object(updateShape(sendEmail)).meta({ id: 'SendEmailToolUpdate' }), ownFields),
+  TransferCall: forbidding(z.object(updateShape(transferCall)).meta({ id: 'TransferCallToolUpdate' }), ownFields),
+  BookCalendar: forbidding(z.object(updateShape(bookCalendar)).meta({ id: 'BookCalendarToolUpdate' }), ownFields),
+  CheckCalendarAvailability: forbidding(
     z.object(updateShape(checkCalendarAvailability)).meta({ id: 'CheckCalendarAvailabilityToolUpdate' }),
     ownFields,
   ),
-} as const satisfies Record<BuiltinVariant, z.ZodObject>;
+} as const satisfies Record<BuiltinToolType, z.ZodObject>;
 
 export const builtinToolAnswer = z
   .discriminatedUnion('tool_name', [
@@ -254,7 +262,7 @@ export type CustomToolUpdate = z.output<typeof customToolUpdate>;
 export type McpTool = z.output<typeof mcpTool>;
 export type McpToolUpdate = z.output<typeof mcpToolUpdate>;
 export type BuiltinToolCreate = z.output<typeof builtinTool>;
-export type BuiltinToolUpdate = z.output<(typeof builtinToolUpdates)[BuiltinVariant]>;
+export type BuiltinToolUpdate = z.output<(typeof builtinToolUpdates)[BuiltinToolType]>;
 
 /** The most tools of an agent that REST attaches. */
 export const MAX_TOOLS = 64;
@@ -305,26 +313,21 @@ export const attachedTool = z
   .meta({ id: 'AttachedTool' });
 
 /** Maps paths of a Tool's spec to REST's names. */
-export const toolFieldNames = Object.assign({}, ...Object.values(variants).map(fieldNamesOf)) as ReturnType<typeof fieldNamesOf>;
+export const toolFieldNames = Object.assign({}, ...Object.values(fieldsByType).map(fieldNamesOf)) as ReturnType<typeof fieldNamesOf>;
 
-function variantOf(spec: Draft<ToolSpec>): ToolVariant {
-  return toolVariants.find((variant) => spec[variant] !== undefined) ?? 'custom';
+/** Returns the type of a built-in tool; undefined for any other tool. */
+export function builtinTypeOf({ type }: Draft<ToolSpec>): BuiltinToolType | undefined {
+  return type === 'Custom' || type === 'MCP' ? undefined : type;
 }
 
-/** Returns the variant of a built-in tool; undefined for any other tool. */
-export function builtinVariantOf(spec: Draft<ToolSpec>): BuiltinVariant | undefined {
-  const variant = variantOf(spec);
-  return variant === 'custom' || variant === 'mcp' ? undefined : variant;
-}
-
-/** Builds the tool object of the contract: the fields of its own variant, and none of another. */
+/** Builds the tool object of the contract: the fields of its own type, and none of another. */
 export function toolToRest(tool: Stored<Tool>, reading: ToolReading): Readonly<Record<string, unknown>> {
-  return readFields(inOrder<Fields>(variants[variantOf(tool.spec)], ['tool_id']), tool, reading);
+  return readFields(inOrder<Fields>(fieldsByType[tool.spec.type], ['tool_id']), tool, reading);
 }
 
 /** Builds a tool's item in `llm.tools` of an agent: the fields that identify it, and for a custom one its definition. */
 export function attachedToolToRest(tool: Tool, secrets: SecretValues): Readonly<Record<string, unknown>> {
-  return readFields(tool.spec.custom === undefined ? attachedBuiltin : attachedCustom, tool, { secrets });
+  return readFields(tool.spec.type === 'Custom' ? attachedCustom : attachedBuiltin, tool, { secrets });
 }
 
 export type ToolBody = CustomTool | CustomToolUpdate | McpTool | McpToolUpdate | InlineTool | BuiltinToolCreate | BuiltinToolUpdate;
@@ -333,28 +336,30 @@ export type ToolBody = CustomTool | CustomToolUpdate | McpTool | McpToolUpdate |
 export function toolFromRest(body: ToolBody, previous: ToolSpec | undefined, encoding: Encoding): Draft<ToolSpec> {
   // In `llm.tools`, null for a part of the definition leaves it as it is.
   const sent = Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !(name in definition)));
-  const wanted = toolVariants.find(
-    (variant) =>
-      variant !== 'custom' &&
-      (variant === 'mcp' ? 'server_url' in body : 'tool_name' in body && builtinFunctionNames[variant] === body.tool_name),
-  );
-  const variant = previous === undefined ? (wanted ?? 'custom') : variantOf(previous);
-  const spec: Draft<ToolSpec> = writeFields(variants[variant], sent, previous, encoding);
+  const type = previous?.type ?? typeOf(body);
+  const spec: Draft<ToolSpec> = { type, ...writeFields(fieldsByType[type], sent, previous, encoding) };
   // The API server keeps an empty object, too: then the last text can be taken out without the object, which may be another manager's.
   return previous?.messages === undefined ? spec : { messages: {}, ...spec };
 }
 
+/** Returns the type of the tool that a body makes. */
+function typeOf(body: ToolBody): ToolType {
+  if ('server_url' in body) return 'MCP';
+  const name = 'tool_name' in body ? body.tool_name : undefined;
+  return (Object.keys(builtinFunctionNames) as BuiltinToolType[]).find((type) => builtinFunctionNames[type] === name) ?? 'Custom';
+}
+
 /** Returns whether a request may hold a secret that is stored already. */
 export function toolBringsSecrets(body: ToolBody): boolean {
-  return Object.values(variants).some((fields) => bringsSecrets(fields, body));
+  return Object.values(fieldsByType).some((fields) => bringsSecrets(fields, body));
 }
 
 /** Returns the name by which the model calls a tool; undefined for an MCP server, whose tools have names of their own. */
 export function functionNameOf(spec: Draft<ToolSpec>): string | undefined {
-  const variant = builtinVariantOf(spec);
-  return variant === undefined ? spec.custom?.function?.name : builtinFunctionNames[variant];
+  const type = builtinTypeOf(spec);
+  return type === undefined ? spec.custom?.function?.name : builtinFunctionNames[type];
 }
 
 export function toolSecretRefs(spec: Draft<ToolSpec>): readonly KeyRef[] {
-  return Object.values(variants).flatMap((fields) => secretRefsOf(fields, spec));
+  return Object.values(fieldsByType).flatMap((fields) => secretRefsOf(fields, spec));
 }

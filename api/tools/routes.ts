@@ -13,7 +13,7 @@ import { issues } from '../validation/issue.ts';
 import { builtinToolRoutes, customToolRoutes, mcpToolRoutes } from './descriptions.ts';
 import {
   builtinToolUpdates,
-  builtinVariantOf,
+  builtinTypeOf,
   customToolUpdate,
   mcpToolUpdate,
   type BuiltinToolUpdate,
@@ -32,20 +32,20 @@ interface Family {
 
 const custom: Family = {
   routes: customToolRoutes,
-  includes: (spec) => spec.custom !== undefined,
+  includes: (spec) => spec.type === 'Custom',
   updateOf: () => customToolUpdate,
 };
 
 const mcp: Family = {
   routes: mcpToolRoutes,
-  includes: (spec) => spec.mcp !== undefined,
+  includes: (spec) => spec.type === 'MCP',
   updateOf: () => mcpToolUpdate,
 };
 
 const builtin: Family = {
   routes: builtinToolRoutes,
-  includes: (spec) => builtinVariantOf(spec) !== undefined,
-  updateOf: ({ spec }) => builtinToolUpdates[builtinVariantOf(spec) ?? 'sendEmail'],
+  includes: (spec) => builtinTypeOf(spec) !== undefined,
+  updateOf: ({ spec }) => builtinToolUpdates[builtinTypeOf(spec) ?? 'SendEmail'],
 };
 
 export function registerTools(app: FastifyInstance, context: KindContext): void {

@@ -56,8 +56,6 @@ function problemOf(definition: Definition): string | undefined {
 export function checkBounds(schema: StructuralSchema): string | undefined {
   if (schema.type === 'string' && schema.maxLength === undefined && schema.enum === undefined && schema.format === undefined)
     return 'a string needs maxLength, an enum or a format';
-  if (schema['x-kubernetes-int-or-string'] === true && (schema.maxLength === undefined || schema.maximum === undefined))
-    return 'an int-or-string needs maximum and maxLength';
   if (schema.type === 'array') {
     if (schema.maxItems === undefined) return 'a list needs maxItems';
     if (schema['x-kubernetes-list-type'] === undefined) return 'a list needs x-kubernetes-list-type';

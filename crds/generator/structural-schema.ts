@@ -21,8 +21,6 @@ export interface StructuralSchema {
   required?: readonly string[];
   minProperties?: number;
   maxProperties?: number;
-  anyOf?: readonly { readonly type: string }[];
-  'x-kubernetes-int-or-string'?: true;
   'x-kubernetes-preserve-unknown-fields'?: true;
   'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
   'x-kubernetes-list-map-keys'?: readonly string[];

@@ -40,7 +40,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'x-kubernetes-map-type',
     'x-kubernetes-preserve-unknown-fields',
   ],
-  intOrString: ['description', 'anyOf', 'x-kubernetes-int-or-string', 'x-kubernetes-validations'],
   any: ['description', 'nullable', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations'],
 };
 
@@ -93,8 +92,7 @@ function convert(node: JsonObject, context: Context): StructuralSchema {
 
 type Variant = StructuralSchema['type'] & string;
 
-function variantOf(node: JsonObject, path: string): Variant | 'intOrString' | 'any' {
-  if (node['x-kubernetes-int-or-string'] === true) return 'intOrString';
+function variantOf(node: JsonObject, path: string): Variant | 'any' {
   const { type } = node;
   if (type === 'object' || type === 'array' || type === 'string' || type === 'integer' || type === 'number' || type === 'boolean')
     return type;
@@ -104,14 +102,13 @@ function variantOf(node: JsonObject, path: string): Variant | 'intOrString' | 'a
   throw new StructuralSchemaError(path, `a schema without a type (${Object.keys(node).join(', ') || 'unknown'}) has no structural form`);
 }
 
-const converters: Readonly<Record<Variant | 'intOrString' | 'any', (node: JsonObject, context: Context) => StructuralSchema>> = {
+const converters: Readonly<Record<Variant | 'any', (node: JsonObject, context: Context) => StructuralSchema>> = {
   string: convertString,
   integer: convertInteger,
   number: (node) => ({ type: 'number', ...pick(node, ['minimum', 'maximum']) }),
   boolean: () => ({ type: 'boolean' }),
   array: convertArray,
   object: convertObject,
-  intOrString: convertIntOrString,
   any: (node) => ({ 'x-kubernetes-preserve-unknown-fields': true, ...pick(node, ['nullable']) }),
 };
 
@@ -140,17 +137,6 @@ function integerBounds(node: JsonObject): Pick<StructuralSchema, 'minimum' | 'ma
 function convertInteger(node: JsonObject): StructuralSchema {
   const bounds = integerBounds(node);
   return { type: 'integer', format: fitsInt32(bounds.minimum) && fitsInt32(bounds.maximum) ? 'int32' : 'int64', ...bounds };
-}
-
-function convertIntOrString(node: JsonObject, { path }: Context): StructuralSchema {
-  const branches = node['anyOf'] as readonly JsonObject[] | undefined;
-  const integer = branches?.find((branch) => branch['type'] === 'integer');
-  const string = branches?.find((branch) => branch['type'] === 'string');
-  if (branches?.length !== 2 || integer === undefined || string === undefined)
-    throw new StructuralSchemaError(path, 'x-kubernetes-int-or-string needs the union of an integer and a string');
-  const { type: _integer, format: _format, ...integerKeywords } = convert(integer, { path: `${path}<integer>`, defaults: false });
-  const { type: _string, ...stringKeywords } = convert(string, { path: `${path}<string>`, defaults: false });
-  return { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], ...integerKeywords, ...stringKeywords };
 }
 
 function convertArray(node: JsonObject, { path }: Context): StructuralSchema {

@@ -27,9 +27,10 @@ const hours = storedObject('AgentTest', 'hours', {
 const toolNamed = (name: string, spec: object = {}): Tool =>
   storedObject('Tool', name, {
     agentRefs: [{ name: 'reception' }],
+    type: 'Custom',
     custom: { function: { name }, http: { url: 'https://api.example.com/' } },
     ...spec,
-  });
+  }) as Tool;
 const worldOf = (contents: Partial<SnapshotContents> = {}) => memorySnapshot({ organizations: ['acme'], ...contents });
 const plan = (agent: Agent, contents: Partial<SnapshotContents> = {}, store: StoreView = { state: 'known' }) =>
   planAgent(agent, worldOf(contents), store, options);
@@ -65,7 +66,11 @@ describe('a webhook that may not be called', () => {
   });
 
   it('nor does a forbidden transfer, which its tool reports', () => {
-    const tool = toolNamed('desk', { custom: undefined, transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false } });
+    const tool = toolNamed('desk', {
+      type: 'TransferCall',
+      custom: undefined,
+      transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false },
+    });
     const snapshot = worldOf({
       agents: [agentWith()],
       tools: [tool],

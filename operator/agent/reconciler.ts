@@ -82,7 +82,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       const budget = await budgetView(agent, now);
       const offered = await offeredNow(snapshots, agent, signal);
       // Without the lists of MCP servers the plan would take their tools away.
-      const unread = isDeleting(agent) ? undefined : await lists.read(offered.tools.filter(({ spec }) => spec.mcp !== undefined));
+      const unread = isDeleting(agent) ? undefined : await lists.read(offered.tools.filter(({ spec }) => spec.type === 'MCP'));
       if (unread !== undefined) {
         retryWhenPostgresIsBack();
         throw new UnsettledError(`the tools of MCP servers cannot be read: ${unread.why}`, UNREAD_RETRY_MS);

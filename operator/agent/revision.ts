@@ -8,7 +8,7 @@ import { promptText, compare, displayNameOf, type ClusterSnapshot } from '../ref
 import { canonicalJson, memoizeCanonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import type { RevisionParts } from '../../store/index.ts';
 import { isDeleting } from '../status/common.ts';
-import { functionNameOf, variantOf } from '../tool/attachment.ts';
+import { functionNameOf } from '../tool/attachment.ts';
 import { chooseTools } from '../references/tool-list-view.ts';
 
 export interface CompiledRevision {
@@ -88,7 +88,7 @@ const revisionAgent = oncePerSpec(({ spec }: Pick<Agent, 'spec'>): AgentRevision
 
 const withoutTools = oncePerSpec((tool: Tool): RevisionTool => {
   const { suspend: _suspend, agentRefs: _agentRefs, mcp, ...spec } = tool.spec;
-  const common = { name: tool.metadata.name, type: variantOf(tool), functionName: functionNameOf(tool) ?? '' };
+  const common = { name: tool.metadata.name, functionName: functionNameOf(tool) ?? '' };
   if (mcp === undefined) return { ...common, spec };
   // Fields that only decide about the list are no part of what a call does.
   const { include: _include, exclude: _exclude, prefix: _prefix, updatePolicy: _policy, digest: _digest, ...server } = mcp;
@@ -107,7 +107,7 @@ export function sizeInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
 
 /** Returns how many functions the model gets of a tool. */
 export function functionsInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
-  return tool.spec.mcp === undefined ? 1 : (revisionTool(tool, snapshot).mcp?.tools.length ?? 0);
+  return tool.spec.type !== 'MCP' ? 1 : (revisionTool(tool, snapshot).mcp?.tools.length ?? 0);
 }
 
 function promptOf(agent: Agent, snapshot: ClusterSnapshot): string | null {

@@ -129,7 +129,7 @@ export function referencesOf(object: ParleyObject): readonly Reference[] {
     case 'Agent':
       return agentReferences(object as Agent);
     case 'Tool':
-      return toolReferences(object);
+      return toolReferences(object as Tool);
     case 'PhoneNumber':
       return phoneNumberReferences(object as PhoneNumber);
     case 'KnowledgeBase':

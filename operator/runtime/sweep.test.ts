@@ -12,7 +12,9 @@ it('retires all but what exists, of the leader alone, and has what was retired l
   let fails = false;
   const sweep = new Sweep({
     kind: 'Tool',
-    informer: { cache: { list: () => [storedObject('Tool', 'orders', {})] } } as never,
+    informer: {
+      cache: { list: () => [storedObject('Tool', 'orders', { type: 'TransferCall', transferCall: { to: '+15550100' } })] },
+    } as never,
     idOf: ({ metadata }) => metadata.name,
     retireOthers: (living) => {
       asked.push(living);

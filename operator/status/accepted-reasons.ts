@@ -58,7 +58,8 @@ export const acceptedReasons = {
     cure: 'Use one of the regions that the message lists.',
   }),
   FunctionNameConflict: stalled('Accepted', {
-    meaning: 'An older tool of the same agent has the same function name. Heals when that one is renamed, detached or deleted.',
+    meaning:
+      'An agent has an older tool with the same function name, and does not offer this one: `status.agents` says which agents do. Heals when the older tool is renamed, detached or deleted.',
     cure: "Rename this tool's function, or detach one of the two.",
   }),
   DisplayNameTaken: stalled('Accepted', {

@@ -1,19 +1,13 @@
 /** Decides which tools an agent offers: by one rule for the agent that compiles them and for the tool that may lose its name. */
-import { builtinFunctionNames, toolVariants, type Tool, type ToolVariant } from '../../crds/index.ts';
+import { builtinFunctionNames, type Tool, type ToolStatus } from '../../crds/index.ts';
 import { compare, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { isDeleting } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
 
-/** Returns the variant that is set; the CRD requires exactly one. */
-export function variantOf(tool: Pick<Tool, 'spec'>): ToolVariant {
-  return toolVariants.find((variant) => tool.spec[variant] !== undefined) ?? 'custom';
-}
-
 /** Returns the name by which the model calls the tool; undefined for an MCP server, whose tools have names of their own. */
-export function functionNameOf(tool: Pick<Tool, 'spec'>): string | undefined {
-  const variant = variantOf(tool);
-  if (variant === 'mcp') return undefined;
-  return variant === 'custom' ? (tool.spec.custom?.function.name ?? '') : builtinFunctionNames[variant];
+export function functionNameOf({ spec }: Pick<Tool, 'spec'>): string | undefined {
+  if (spec.type === 'MCP') return undefined;
+  return spec.type === 'Custom' ? spec.custom?.function.name : builtinFunctionNames[spec.type];
 }
 
 /** Returns what only one tool of an agent can have: its function name, or for an MCP server, the name of the Tool. */
@@ -29,32 +23,57 @@ export function offeredTools(namespace: string, agent: string, snapshot: Cluster
   return [...rivals.entries()].sort(([a], [b]) => compare(a, b)).flatMap(([, tools]) => ownerAmong(tools) ?? []);
 }
 
-/** Whether the tool is among {@link offeredTools}, without computing the others: a tool names many agents, and an agent has many tools. */
-export function isOffered(tool: Tool, agent: string, snapshot: ClusterSnapshot): boolean {
-  const claim = claimOf(tool);
-  const rivals = snapshot.toolsOf(tool.metadata.namespace ?? '', agent).filter((rival) => claimOf(rival) === claim && !isDeleting(rival));
-  return ownerAmong(rivals)?.metadata.uid === tool.metadata.uid;
+export type AgentStatus = NonNullable<ToolStatus['agents']>[number];
+
+/** Returns for each agent that the tool names whether it offers the tool, and why not. */
+export function agentStatuses(tool: Tool, snapshot: ClusterSnapshot): readonly AgentStatus[] {
+  const namespace = tool.metadata.namespace ?? '';
+  return attachments(tool).map((name): AgentStatus => {
+    const owner = ownerOfClaim(tool, name, snapshot);
+    if (owner !== undefined && owner.metadata.uid !== tool.metadata.uid)
+      return {
+        name,
+        attached: false,
+        reason: 'FunctionNameConflict',
+        message: `already has a function "${functionNameOf(tool) ?? ''}" from the older Tool ${namespace}/${owner.metadata.name}`,
+      };
+    const agent = snapshot.agent(namespace, name);
+    if (agent !== undefined && !isDeleting(agent)) return { name, attached: true };
+    return {
+      name,
+      attached: false,
+      reason: 'AgentNotFound',
+      message: agent === undefined ? 'does not exist' : 'is being deleted',
+    };
+  });
 }
 
-/** Returns the conflicts in which a tool loses its function name to an older one. */
-export function functionNameConflicts(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
-  const namespace = tool.metadata.namespace ?? '';
-  const functionName = functionNameOf(tool);
-  if (functionName === undefined) return [];
-  return attachments(tool).flatMap((agent): readonly Problem[] => {
-    const owner = ownerAmong(snapshot.toolsOf(namespace, agent).filter((rival) => functionNameOf(rival) === functionName));
-    if (owner === undefined || owner.metadata.uid === tool.metadata.uid) return [];
-    return [
-      {
-        reason: 'FunctionNameConflict',
-        message: `Agent ${namespace}/${agent} already has a function "${functionName}" from the older Tool ${namespace}/${owner.metadata.name}; ${
-          variantOf(tool) === 'custom'
-            ? 'rename this one (spec.custom.function.name) or detach one of the two'
-            : 'detach one of the two (spec.agentRefs)'
-        }`,
-      },
-    ];
-  });
+/** Returns the tool of {@link offeredTools} that has this one's claim; it doesn't compute the others, for a tool names many agents that have many tools. */
+function ownerOfClaim(tool: Tool, agent: string, snapshot: ClusterSnapshot): Tool | undefined {
+  const claim = claimOf(tool);
+  return ownerAmong(snapshot.toolsOf(tool.metadata.namespace ?? '', agent).filter((rival) => claimOf(rival) === claim));
+}
+
+/** Returns the problem of a tool that loses its function name to older ones: its other agents offer it all the same. */
+export function functionNameConflict({ spec, metadata }: Tool, agents: readonly AgentStatus[]): readonly Problem[] {
+  const conflicts = agents.filter(({ reason }) => reason === 'FunctionNameConflict');
+  const [first] = conflicts;
+  if (first === undefined) return [];
+  const attached = agents.filter((agent) => agent.attached).length;
+  return [
+    {
+      reason: 'FunctionNameConflict',
+      message: [
+        `offered by ${attached} of ${agents.length} agents`,
+        conflicts.length === 1
+          ? `Agent ${metadata.namespace}/${first.name} ${first.message}`
+          : `${conflicts.length} agents already have its function from older Tools (status.agents)`,
+        spec.type === 'Custom'
+          ? 'rename the function of this one (spec.custom.function.name) or detach one of the two'
+          : 'detach one of the two (spec.agentRefs)',
+      ].join('; '),
+    },
+  ];
 }
 
 /** Agents that a tool names, each once, sorted. */

@@ -59,7 +59,7 @@ describe('the plan', () => {
     const tool = storedObject(
       'Tool',
       'shop',
-      { mcp },
+      { type: 'MCP', mcp },
       { metadata: { annotations: { 'parley.dev/reconcile-requested-at': asked } } },
     ) as Tool;
     return planMcp(tool, mcp, { snapshot: memorySnapshot({ organizations: ['acme'], toolList: () => view }), sound });

@@ -12,7 +12,7 @@ import { checkedOnce, forbiddenAddresses, remarksOf } from '../status/spec-probl
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { planMcp, type ToolAction } from './mcp-plan.ts';
 import { chooseTools } from '../references/tool-list-view.ts';
-import { attachments, functionNameConflicts, functionNameOf, isOffered, variantOf } from './attachment.ts';
+import { agentStatuses, functionNameConflict, functionNameOf } from './attachment.ts';
 
 /**
  * Only an MCP server has something outside the cluster, hence `Synced`: its list of tools. Its agents check the tool themselves (see
@@ -27,15 +27,13 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
   const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) return { actions: [], status: commonFields(tool, now, [accepted(foreign)]) };
 
-  const agents = attachments(tool).filter((agent) => {
-    const found = snapshot.agent(namespace, agent);
-    return found !== undefined && !isDeleting(found) && isOffered(tool, agent, snapshot);
-  });
+  const agents = agentStatuses(tool, snapshot);
+  const attachedAgents = agents.filter(({ attached }) => attached).length;
   // Agents offer a tool with a forbidden address all the same: it is refused during the call, and the model learns why.
   const acceptance = [
     ...checkToolSpec(tool.spec),
     ...forbiddenAddresses(toolAddressProblems(tool.spec, snapshot.addresses)),
-    ...functionNameConflicts(tool, snapshot),
+    ...functionNameConflict(tool, agents),
   ];
   const credentials = unresolved(namespace, toolCredentials(tool), snapshot);
   const sound = acceptance.length === 0 && credentials.length === 0;
@@ -47,16 +45,16 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
   ];
   const functionName = functionNameOf(tool);
   const message =
-    agents.length === 0
+    attachedAgents === 0
       ? 'usable; no agent is named in spec.agentRefs yet'
-      : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`;
+      : `offered by ${attachedAgents === 1 ? '1 agent' : `${attachedAgents} agents`}`;
   return {
     actions: mcp?.actions ?? [],
     status: {
       ...commonFields(tool, now, stages, { message }),
-      type: variantOf(tool),
       ...(functionName !== undefined && { functionName }),
-      attachedTo: agents,
+      attachedAgents,
+      agents: [...agents],
       ...(mcp !== undefined && { mcp: mcp.status }),
     },
   };

@@ -31,10 +31,10 @@ export function toolReconciler({
   };
   return {
     kind: 'Tool',
-    statusFields: [...COMMON_STATUS_FIELDS, 'type', 'functionName', 'attachedTo', 'mcp'],
+    statusFields: [...COMMON_STATUS_FIELDS, 'functionName', 'attachedAgents', 'agents', 'mcp'],
 
     async plan(tool, { now, signal, retryWhenPostgresIsBack }) {
-      if (tool.spec.mcp !== undefined && !isSuspended(tool) && !isDeleting(tool)) {
+      if (tool.spec.type === 'MCP' && !isSuspended(tool) && !isDeleting(tool)) {
         // A requested reconcile means that a user suspects a problem: Postgres is read, too.
         if (isReconcileRequested(tool)) lists.stale(tool);
         if ((await lists.read([tool])) !== undefined) retryWhenPostgresIsBack();
@@ -68,7 +68,7 @@ export function toolReconciler({
       prune();
     },
     deleted: (tool) => {
-      if (tool.spec.mcp !== undefined) lists.remove(tool);
+      if (tool.spec.type === 'MCP') lists.remove(tool);
     },
     catchUp: prune,
   };

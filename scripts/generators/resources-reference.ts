@@ -88,7 +88,6 @@ function* containers(schema: StructuralSchema, path: string): Generator<{ readon
 }
 
 function typeText(schema: StructuralSchema): string {
-  if (schema['x-kubernetes-int-or-string'] === true) return `whole number from ${schema.minimum ?? 0} or text${lengthText(schema)}`;
   if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
   switch (schema.type) {
     case 'array':

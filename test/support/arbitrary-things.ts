@@ -90,6 +90,7 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
     fc.record({
       suspend,
       agentRefs,
+      type: fc.constant('Custom'),
       custom: fc.record({
         function: fc.record({
           name: fc.constantFrom('find', 'send_email'),
@@ -98,7 +99,12 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
         http: fc.record({ url: fc.constant('https://api.example.com/'), headers }),
       }),
     }),
-    fc.record({ suspend, agentRefs, sendEmail: fc.record({ from: fc.constant('a@example.com'), passwordSecretRef: keyRef }) }),
+    fc.record({
+      suspend,
+      agentRefs,
+      type: fc.constant('SendEmail'),
+      sendEmail: fc.record({ from: fc.constant('a@example.com'), passwordSecretRef: keyRef }),
+    }),
   ),
   PhoneNumber: fc
     .record({

@@ -32,6 +32,7 @@ export const anAgent = (name: string, namespace?: string, spec: Spec = {}): Test
 
 export const aTool = (name: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('Tool', name, namespace, {
+    type: 'Custom',
     custom: { function: { name: name.replaceAll('.', '_') }, http: { url: 'https://api.example.com/orders' } },
     ...spec,
   });

@@ -5,7 +5,7 @@
 import pino from 'pino';
 import { Registry } from 'prom-client';
 
-import { agentKind, API_VERSION, wellKnown, type Agent, type AgentTest } from '../../crds/index.ts';
+import { agentKind, API_VERSION, wellKnown, type Agent, type AgentTest, type Tool } from '../../crds/index.ts';
 import { testDigest } from '../../crds/requested-test.ts';
 import type { Stored } from '../../kube/index.ts';
 import { KnownTests } from '../../operator/agent-test/known-tests.ts';
@@ -180,7 +180,11 @@ export class GateSimulation {
 
   #snapshot() {
     const http = { url: 'https://api.example.com/', headers: [{ name: 'x', valueFrom: { secretKeyRef: { name: 'tool', key: 'k' } } }] };
-    const tool = storedObject('Tool', 'find', { agentRefs: [{ name: 'desk' }], custom: { function: { name: 'find' }, http } });
+    const tool = storedObject('Tool', 'find', {
+      agentRefs: [{ name: 'desk' }],
+      type: 'Custom',
+      custom: { function: { name: 'find' }, http },
+    }) as Tool;
     const secret = (name: string) => ({
       namespace: 'acme',
       name,

@@ -2,7 +2,7 @@
  * Simulates the operator without a cluster: objects in memory, the real plans, and actions that take effect at once. Property tests run it
  * over every status a plan can give.
  */
-import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../crds/index.ts';
+import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
 import { planAgentTest } from '../../operator/agent-test/plan.ts';
@@ -93,7 +93,7 @@ export class SimulatedOperator {
       case 'Agent':
         return planAgent(object as Agent, snapshot, this.#store(object as Agent), { now, deletionGraceMs: 1_000 });
       case 'Tool':
-        return planTool(object, snapshot, now);
+        return planTool(object as Tool, snapshot, now);
       case 'AgentTest':
         return planAgentTest(
           object as AgentTest,

@@ -27,11 +27,11 @@ const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
 const calendar: Calendar = { slots: async () => [], book: () => Promise.reject(new Error('not asked for')) };
 
 function aTool(functionName: string, spec: RevisionTool['spec']): RevisionTool {
-  return { name: `tool-${functionName}`, type: 'x', functionName, spec };
+  return { name: `tool-${functionName}`, functionName, spec };
 }
 
 const custom = (name: string, url = 'https://a.example') =>
-  aTool(name, { custom: { function: { name }, http: { url, method: 'GET', timeout: '20s' } } });
+  aTool(name, { type: 'Custom', custom: { function: { name }, http: { url, method: 'GET', timeout: '20s' } } });
 
 function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptions> = {}) {
   const { over = new AbortController().signal, clock = systemClock } = more;
@@ -95,7 +95,7 @@ describe('the tools of a call', () => {
   it('of MCP servers have names that every model provider takes, each once', () => {
     const long = 'x'.repeat(64);
     const ofServer = (name: string): RevisionTool => ({
-      ...aTool('', { mcp: { url: `https://${name}.example/mcp`, timeout: '20s' } }),
+      ...aTool('', { type: 'MCP', mcp: { url: `https://${name}.example/mcp`, timeout: '20s' } }),
       mcp: toolsOf({}, [{ name: long, description: '', parameters: { type: 'object' }, readOnly: false }]),
     });
     const servers = [ofServer('shop'), ofServer('desk')];
@@ -107,7 +107,7 @@ describe('the tools of a call', () => {
   it('of MCP servers never have the name of a built-in, whether the agent has that or not', () => {
     const builtins = [...Object.values(builtinFunctionNames), ...callFunctionNames];
     const server: RevisionTool = {
-      ...aTool('', { mcp: { url: 'https://shop.example/mcp', timeout: '20s' } }),
+      ...aTool('', { type: 'MCP', mcp: { url: 'https://shop.example/mcp', timeout: '20s' } }),
       mcp: toolsOf(
         {},
         [...builtins, 'end.call'].map((name) => ({ name, description: '', parameters: { type: 'object' }, readOnly: false })),
@@ -137,6 +137,7 @@ describe('end_call', () => {
 
 describe('transfer_call', () => {
   const spec = {
+    type: 'TransferCall',
     transferCall: { to: '{{desk}}', mode: 'Warm', showCallerNumber: true },
     messages: { start: 'I connect you, {{name}}.', failed: 'Nobody is there.' },
   } as const;
@@ -155,6 +156,7 @@ describe('transfer_call', () => {
 
 describe('send_email', () => {
   const spec = {
+    type: 'SendEmail' as const,
     sendEmail: { from: 'desk@hotel.example', passwordSecretRef: { name: 's', key: 'k' } },
     description: 'Writes to {{name}}.',
   };
@@ -269,6 +271,7 @@ describe('a call that is over', () => {
       },
     };
     const spec = {
+      type: 'SendEmail' as const,
       sendEmail: { from: 'a@b.example', passwordSecretRef: { name: 's', key: 'k' } },
       messages: { failed: 'That went wrong.' },
     };

@@ -1,5 +1,5 @@
 /** Compares the conditions that the operator reported with the result of the same checks now. Pure. */
-import type { Agent, AgentTest, CommonStatus, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../../crds/index.ts';
+import type { Agent, AgentTest, CommonStatus, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import type { Condition } from '../../../kube/types.ts';
 import { planAgent, type StoreView } from '../../../operator/agent/plan.ts';
 import { planAgentTest } from '../../../operator/agent-test/plan.ts';
@@ -155,7 +155,7 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
         return planAgent(agent, snapshot, servingAsReported(agent), { now, deletionGraceMs: 0 }).status;
       }
       case 'Tool':
-        return planTool(object, snapshot, now).status;
+        return planTool(object as Tool, snapshot, now).status;
       case 'PhoneNumber':
         return planPhoneNumber(object as PhoneNumber, snapshot, {
           now,

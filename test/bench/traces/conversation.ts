@@ -30,9 +30,9 @@ const config: AgentRevisionConfig = {
   tools: [
     {
       name: 'look-up',
-      type: 'custom',
       functionName: 'look_up',
       spec: {
+        type: 'Custom',
         custom: { function: { name: 'look_up', parameters: { type: 'object' } }, http: { url: 'https://unused.example', method: 'POST' } },
       },
     } as unknown as AgentRevisionConfig['tools'][number],

@@ -32,9 +32,9 @@ export interface TestedAgentWish {
 export const customTool = (name: string): AgentRevisionConfig['tools'][number] =>
   ({
     name,
-    type: 'custom',
     functionName: name,
     spec: {
+      type: 'Custom',
       custom: {
         function: { name, parameters: { type: 'object', properties: { order_id: { type: 'string' } } } },
         http: { url: 'https://api.example.com/orders', method: 'POST' },

@@ -261,7 +261,7 @@ describe('writes that a crash interrupted', () => {
       apiVersion: 'parley.dev/v1beta1',
       kind: 'Tool',
       metadata: { name: 'tool-never', namespace: org.name, ...marks },
-      spec: { agentRefs: [{ name: 'never' }], transferCall: { to: '+15550100' } },
+      spec: { agentRefs: [{ name: 'never' }], type: 'TransferCall', transferCall: { to: '+15550100' } },
     });
     await sweep(1);
     expect([await exists('secret', 'agent-never'), await exists('tool', 'tool-never')]).toEqual([true, true]);

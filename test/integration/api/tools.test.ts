@@ -278,7 +278,7 @@ describe('built-in tools', () => {
     expect(back.body).toMatchObject({ transfer_to: '+15550199', transfer_type: 'cold_transfer' });
 
     const book = await org.call('POST', all, { tool_name: 'book_calendar', event_type_id: '7', cal_api_key: 'k1' });
-    expect(book.body).toMatchObject({ event_type_id: '7', timezone: 'UTC' });
+    expect(book.body).toMatchObject({ event_type_id: 7, timezone: 'UTC' });
     const path = `${all}/${book.body.tool_id}`;
     const rotated = await org.call('PUT', path, {
       tool_name: 'book_calendar',

@@ -36,9 +36,9 @@ describe('the page in a browser', () => {
       tools: [
         {
           name: 'find_order',
-          type: 'custom',
           functionName: 'find_order',
           spec: {
+            type: 'Custom',
             custom: {
               function: {
                 name: 'find_order',

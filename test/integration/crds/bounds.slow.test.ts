@@ -57,7 +57,7 @@ const rows: readonly (readonly [string, string, ManifestFields, string])[] = [
   [
     '10,000 agents of a tool',
     'Tool',
-    { transferCall: { to: '+15550100' }, agentRefs: refs },
+    { type: 'TransferCall', transferCall: { to: '+15550100' }, agentRefs: refs },
     'spec.agentRefs: Too many: 10000: must have at most 256 items',
   ],
   [

@@ -64,19 +64,23 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
     'a custom tool',
     'Tool',
     custom(),
-    { custom: { function: { name: 'f' }, http: { url: 'https://example.com', method: 'GET', timeout: '20s' } }, messages: {} },
+    {
+      type: 'Custom',
+      custom: { function: { name: 'f' }, http: { url: 'https://example.com', method: 'GET', timeout: '20s' } },
+      messages: {},
+    },
   ],
   [
     'a transfer',
     'Tool',
-    { transferCall: { to: '+15550100' } },
-    { transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false }, messages: {} },
+    { type: 'TransferCall', transferCall: { to: '+15550100' } },
+    { type: 'TransferCall', transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false }, messages: {} },
   ],
   [
     'a calendar',
     'Tool',
-    { bookCalendar: { eventTypeID: 1, apiKeySecretRef: secret } },
-    { bookCalendar: { eventTypeID: 1, apiKeySecretRef: secret, timeZone: 'UTC' }, messages: {} },
+    { type: 'BookCalendar', bookCalendar: { eventTypeID: '1', apiKeySecretRef: secret } },
+    { type: 'BookCalendar', bookCalendar: { eventTypeID: '1', apiKeySecretRef: secret, timeZone: 'UTC' }, messages: {} },
   ],
   [
     'a SIP number',
@@ -144,15 +148,15 @@ const emptied: readonly (readonly [string, string, ManifestFields, ManifestField
   [
     'messages of a tool',
     'Tool',
-    { transferCall: { to: '+1555' }, messages: { start: 'x' } },
-    { transferCall: { to: '+1555' }, messages: {} },
+    { type: 'TransferCall', transferCall: { to: '+1555' }, messages: { start: 'x' } },
+    { type: 'TransferCall', transferCall: { to: '+1555' }, messages: {} },
     { messages: {} },
   ],
   [
     'agents of a tool',
     'Tool',
-    { transferCall: { to: '+1555' }, agentRefs: [{ name: 'a' }] },
-    { transferCall: { to: '+1555' }, agentRefs: [] },
+    { type: 'TransferCall', transferCall: { to: '+1555' }, agentRefs: [{ name: 'a' }] },
+    { type: 'TransferCall', transferCall: { to: '+1555' }, agentRefs: [] },
     { agentRefs: undefined },
   ],
   [
@@ -189,12 +193,13 @@ const emptied: readonly (readonly [string, string, ManifestFields, ManifestField
     'fixed parameters',
     'Tool',
     {
+      type: 'Custom',
       custom: {
         function: { name: 'f', parameters: { type: 'object' } },
         http: { url: 'https://example.com', fixedParams: { a: { value: 1 } } },
       },
     },
-    { custom: { function: { name: 'f', parameters: {} }, http: { url: 'https://example.com', fixedParams: {} } } },
+    { type: 'Custom', custom: { function: { name: 'f', parameters: {} }, http: { url: 'https://example.com', fixedParams: {} } } },
     {
       custom: {
         function: { name: 'f', parameters: {} },

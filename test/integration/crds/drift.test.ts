@@ -48,7 +48,7 @@ describe('applying the same file again', () => {
   it('leaves what another manager added to a list by key', async () => {
     const cluster = await openCluster('two-managers');
     try {
-      const git = tool(['a'], { transferCall: { to: '+15550100' } });
+      const git = tool(['a'], { type: 'TransferCall', transferCall: { to: '+15550100' } });
       await cluster.apply(git, { manager: 'git' });
       await cluster.apply(tool(['b'], {}), { manager: 'facade' });
       expect((await cluster.apply(git, { manager: 'git' })).spec?.['agentRefs']).toEqual([{ name: 'a' }, { name: 'b' }]);

@@ -152,6 +152,7 @@ export const samples: readonly StoredManifest[] = [
       agentRefs: [{ name: 'receptionist' }, { name: 'night' }],
       description: 'looks an order up',
       messages: { start: 'One moment.', delayed: 'Still looking.', complete: 'There it is.', failed: 'That did not work.' },
+      type: 'Custom',
       custom: {
         function: {
           name: 'look_up-order',
@@ -179,12 +180,20 @@ export const samples: readonly StoredManifest[] = [
         },
       },
     },
-    { type: 'custom', functionName: 'look_up-order', attachedTo: ['night', 'receptionist'] },
+    {
+      functionName: 'look_up-order',
+      attachedAgents: 1,
+      agents: [
+        { name: 'night', attached: false, reason: 'AgentNotFound', message: 'does not exist' },
+        { name: 'receptionist', attached: true },
+      ],
+    },
   ),
   sample(
     'Tool',
     'mcp',
     {
+      type: 'MCP',
       mcp: {
         url: 'https://shop.example.com/mcp',
         headers,
@@ -203,7 +212,6 @@ export const samples: readonly StoredManifest[] = [
       },
     },
     {
-      type: 'mcp',
       mcp: {
         digest: `sha256:${'a'.repeat(64)}`,
         latestDigest: `sha256:${'b'.repeat(64)}`,
@@ -213,11 +221,17 @@ export const samples: readonly StoredManifest[] = [
       },
     },
   ),
-  sample('Tool', 'mcp-pinned', { mcp: { url: 'https://shop.example.com/mcp', digest: `sha256:${'a'.repeat(64)}` } }),
-  sample('Tool', 'send-email', { sendEmail: { from: 'desk@example.com', passwordSecretRef: secret } }),
-  sample('Tool', 'transfer-call', { transferCall: { to: 'sip:desk@example.com', mode: 'Warm', showCallerNumber: true } }),
-  sample('Tool', 'book-calendar', { bookCalendar: { eventTypeID: 4711, ...calendar } }),
-  sample('Tool', 'check-calendar', { checkCalendarAvailability: { eventTypeID: 'intro-call', ...calendar } }),
+  sample('Tool', 'mcp-pinned', { type: 'MCP', mcp: { url: 'https://shop.example.com/mcp', digest: `sha256:${'a'.repeat(64)}` } }),
+  sample('Tool', 'send-email', { type: 'SendEmail', sendEmail: { from: 'desk@example.com', passwordSecretRef: secret } }),
+  sample('Tool', 'transfer-call', {
+    type: 'TransferCall',
+    transferCall: { to: 'sip:desk@example.com', mode: 'Warm', showCallerNumber: true },
+  }),
+  sample('Tool', 'book-calendar', { type: 'BookCalendar', bookCalendar: { eventTypeID: '4711', ...calendar } }),
+  sample('Tool', 'check-calendar', {
+    type: 'CheckCalendarAvailability',
+    checkCalendarAvailability: { eventTypeID: 'ada/intro-call', ...calendar },
+  }),
   sample(
     'PhoneNumber',
     'sip',

@@ -34,6 +34,7 @@ export const agent = (fields: ManifestFields = {}): ManifestFields => ({
   ...fields,
 });
 export const custom = (http: ManifestFields = {}): ManifestFields => ({
+  type: 'Custom',
   custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } },
 });
 export const webhook = (fields: ManifestFields = {}): ManifestFields => ({ url: 'https://example.com', ...fields });

@@ -28,7 +28,7 @@ const writeFiles = (url: string): Promise<void> =>
         apiVersion: 'parley.dev/v1beta1',
         kind: 'Tool',
         metadata: { name: 'shop', namespace: 'acme' },
-        spec: { agentRefs: [{ name: 'desk' }], mcp: { url, include: ['echo'] } },
+        spec: { agentRefs: [{ name: 'desk' }], type: 'MCP', mcp: { url, include: ['echo'] } },
       },
     ]
       .map((object) => stringify(object))

@@ -50,7 +50,7 @@ const aServer = (mcp: Readonly<Record<string, unknown>> = {}): TestManifest => (
   apiVersion: 'parley.dev/v1beta1',
   kind: 'Tool',
   metadata: { name: 'shop', namespace: org },
-  spec: { agentRefs: [{ name: 'desk' }], mcp: { url: server.url, include: ['echo', 'structured'], ...mcp } },
+  spec: { agentRefs: [{ name: 'desk' }], type: 'MCP', mcp: { url: server.url, include: ['echo', 'structured'], ...mcp } },
 });
 
 const statusOf = (object: AnyObject): NonNullable<Tool['status']> => object.status as NonNullable<Tool['status']>;
@@ -79,7 +79,7 @@ describe('an MCP server', () => {
       message: expect.stringMatching(/^agents get 2 of the server's \d+ tools$/),
     });
     expect(condition(tool, 'UpToDate')).toMatchObject({ status: 'True', reason: 'ToolsUpToDate' });
-    expect(statusOf(tool)).toMatchObject({ type: 'mcp', mcp: { functions: ['echo', 'structured'] } });
+    expect(statusOf(tool)).toMatchObject({ mcp: { functions: ['echo', 'structured'] } });
     expect(statusOf(tool).functionName).toBeUndefined();
     await cluster.ready('Agent', org, 'desk');
     await serves('Says the same.');

@@ -87,7 +87,11 @@ describe('an organisation with all kinds', () => {
     expect(JSON.stringify(serving)).not.toContain(CANARY);
 
     const tool = await cluster.ready('Tool', org, 'orders');
-    expect(tool.status).toMatchObject({ type: 'custom', functionName: 'look_up_order', attachedTo: ['reception'] });
+    expect(tool.status).toMatchObject({
+      functionName: 'look_up_order',
+      attachedAgents: 1,
+      agents: [{ name: 'reception', attached: true }],
+    });
     const phone = await cluster.ready('PhoneNumber', org, 'front');
     expect(condition(phone, 'Synced')).toMatchObject({ status: 'Unknown', reason: 'MediaServerNotConfigured' });
     const base = await cluster.ready('KnowledgeBase', org, 'faq');
@@ -254,8 +258,12 @@ describe('agent revisions', () => {
     await cluster.untilOlder('Tool', org, 'older');
     await cluster.apply(aTool('younger', org, custom({ type: 'object' })));
     const loser = await cluster.reason('Tool', org, 'younger', 'Accepted', 'FunctionNameConflict');
-    expect(loser.status).toMatchObject({ attachedTo: [] });
-    expect(condition(loser, 'Accepted')?.message).toContain(`Tool ${org}/older`);
+    const message = `already has a function "find" from the older Tool ${org}/older`;
+    expect(loser.status).toMatchObject({
+      attachedAgents: 0,
+      agents: [{ name: 'reception', attached: false, reason: 'FunctionNameConflict', message }],
+    });
+    expect(condition(loser, 'Accepted')?.message).toContain(`offered by 0 of 1 agents; Agent ${org}/reception ${message}`);
     expect((await cluster.get('Agent', org, 'reception')).status).toMatchObject({
       tools: { names: ['older'] },
       servingRevision: agent.status?.['servingRevision'],

@@ -34,7 +34,7 @@ async function anOrganization(finalizer: string): Promise<string> {
     apiVersion: 'parley.dev/v1beta1',
     kind: 'Tool',
     metadata: { name: 'held', namespace: org, finalizers: [finalizer] },
-    spec: { transferCall: { to: '+15550100' } },
+    spec: { type: 'TransferCall', transferCall: { to: '+15550100' } },
   };
   const applied = await kubectl(['apply', '--filename=-'], JSON.stringify(tool));
   expect(applied.code, applied.stderr).toBe(0);

@@ -329,9 +329,8 @@ describe('a call that goes out', () => {
 describe('a transfer', () => {
   const tool = (mode: 'Cold' | 'Warm', showCallerNumber = false, to = third): RevisionTool => ({
     name: 'to-the-workshop',
-    type: 'transferCall',
     functionName: 'transfer_call',
-    spec: { messages: {}, transferCall: { to, mode, showCallerNumber } },
+    spec: { type: 'TransferCall', messages: {}, transferCall: { to, mode, showCallerNumber } },
   });
 
   /** Returns an agent that transfers when it is spoken to, and says what came of it. */

@@ -235,9 +235,9 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
 
   describe('a transfer', () => {
     const transferring = async (mode: 'Cold' | 'Warm') => {
-      const spec = { messages: {}, transferCall: { to: '+15550777', mode, showCallerNumber: false } };
+      const spec = { type: 'TransferCall' as const, messages: {}, transferCall: { to: '+15550777', mode, showCallerNumber: false } };
       const { number, provider } = await connected({
-        agent: { tools: [{ name: 't', type: 'transferCall', functionName: 'transfer_call', spec }] },
+        agent: { tools: [{ name: 't', functionName: 'transfer_call', spec }] },
       });
       provider.chat(({ toolResults, messages, toolNames }) => {
         if (JSON.stringify(messages.at(-1)).includes('about to be handed')) return 'Ada asks for her bicycle.';

@@ -101,9 +101,8 @@ function custom(name: string, http: Partial<Http> & { url: string }, messages: R
   const fn = { name, description: `Does ${name}.`, parameters };
   return {
     name,
-    type: 'custom',
     functionName: name,
-    spec: { custom: { function: fn, http: { method: 'GET', timeout: '20s', ...http } }, messages },
+    spec: { type: 'Custom', custom: { function: fn, http: { method: 'GET', timeout: '20s', ...http } }, messages },
   };
 }
 
@@ -165,9 +164,8 @@ describe.concurrent('tools', () => {
     const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
     const transfer: RevisionTool = {
       name: 't',
-      type: 'transferCall',
       functionName: 'transfer_call',
-      spec: { transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false } },
+      spec: { type: 'TransferCall', transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false } },
     };
     const call = await stage.joined({
       tools: [
@@ -197,15 +195,16 @@ describe.concurrent('tools', () => {
       tools: [
         {
           name: 'm',
-          type: 'sendEmail',
           functionName: 'send_email',
-          spec: { sendEmail: { from: 'desk@hotel.example', passwordSecretRef: ref } },
+          spec: { type: 'SendEmail', sendEmail: { from: 'desk@hotel.example', passwordSecretRef: ref } },
         },
         {
           name: 'c',
-          type: 'checkCalendarAvailability',
           functionName: 'check_calendar_availability',
-          spec: { checkCalendarAvailability: { eventTypeID: 123, apiKeySecretRef: ref, timeZone: 'Europe/Berlin' } },
+          spec: {
+            type: 'CheckCalendarAvailability',
+            checkCalendarAvailability: { eventTypeID: '123', apiKeySecretRef: ref, timeZone: 'Europe/Berlin' },
+          },
         },
       ],
     });

@@ -41,10 +41,10 @@ function startCalendar(status = 200, body?: unknown): Promise<TestEndpoint> {
 interface Given {
   readonly egress?: TestEgress;
   readonly apiKey?: string;
-  readonly eventTypeID?: number | string;
+  readonly eventTypeID?: string;
 }
 
-function toolsOf(endpoint: Pick<TestEndpoint, 'url'>, { egress = http, apiKey = key, eventTypeID = 123 }: Given = {}) {
+function toolsOf(endpoint: Pick<TestEndpoint, 'url'>, { egress = http, apiKey = key, eventTypeID = '123' }: Given = {}) {
   const options = {
     name: 'x',
     description: undefined,

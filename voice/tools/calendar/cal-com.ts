@@ -94,8 +94,8 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
 }
 
 /** Reads an event type: `123`, or owner and slug: `ada/meeting`. */
-function eventTypeOf(eventType: number | string): { readonly id: number } | { readonly owner: string; readonly slug: string } {
-  if (typeof eventType === 'number' || /^\d+$/.test(eventType)) return { id: Number(eventType) };
+function eventTypeOf(eventType: string): { readonly id: number } | { readonly owner: string; readonly slug: string } {
+  if (/^\d+$/.test(eventType)) return { id: Number(eventType) };
   const [owner = '', slug = ''] = eventType.split('/', 2);
   if (owner === '' || slug === '') {
     const reason = `"${eventType}" is no event type of Cal.com: its number is needed, or user/event as in its address`;
@@ -104,7 +104,7 @@ function eventTypeOf(eventType: number | string): { readonly id: number } | { re
   return { owner, slug };
 }
 
-function named(eventType: number | string): Readonly<Record<string, string | number>> {
+function named(eventType: string): Readonly<Record<string, string | number>> {
   const type = eventTypeOf(eventType);
   return 'id' in type ? { eventTypeId: type.id } : { username: type.owner, eventTypeSlug: type.slug };
 }

@@ -1,8 +1,8 @@
 /** The calendar tools' interface to a calendar service. */
 
 export interface CalendarAccess {
-  /** Number, or a name as in `user/meeting`. */
-  readonly eventType: number | string;
+  /** A number, as in `123`, or a name, as in `user/meeting`. */
+  readonly eventType: string;
   readonly apiKey: string;
   /** IANA name of the time zone. */
   readonly timeZone: string;
