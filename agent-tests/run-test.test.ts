@@ -67,7 +67,8 @@ describe('a test that is interrupted', () => {
         name: 'hours',
         spec: agentTestKind.spec.parse({
           agentRefs: [{ name: 'receptionist' }],
-          conversation: [{ user: 'When are you open?', expect: [{ answer: { contains: ['nine'] } }] }],
+          type: 'Conversation',
+          conversation: [{ type: 'User', user: 'When are you open?', expect: [{ type: 'Answer', answer: { contains: ['nine'] } }] }],
         }),
       },
       agent: { name: 'receptionist', revision: 'r1', config },

@@ -4,6 +4,7 @@
 import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../crds/agent-test.ts';
 import { millisecondsOf } from '../crds/duration.ts';
+import { resultMode } from '../crds/requested-test.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Semaphore } from '../platform/semaphore.ts';
 import { questionsOf } from '../calls/analysis/analyse-call.ts';
@@ -60,7 +61,7 @@ export async function runTest(options: RunTestOptions): Promise<TestResult> {
     test: test.name,
     agent: agent.name,
     revision: agent.revision,
-    mode: spec.mode,
+    mode: resultMode(spec),
     ...summaryOf(attempts, spec.passAtLeast ?? spec.repeat),
     ...(used !== undefined && { usage: usageShown(used) }),
     durationMs: Math.round(clock.monotonic() - began),

@@ -8,22 +8,43 @@ const agent = (spec: object = {}): TestedAgent => ({
   config: { name: 'desk', tools: [], knowledgeBase: null, agent: { ...spec, dynamicData } } as unknown as TestedAgent['config'],
   searches: false,
 });
-const answer = [{ answer: { contains: ['nine'] } }];
+const answer = [{ type: 'Answer', answer: { contains: ['nine'] } }];
 const problems = (spec: object, tested = agent()) =>
   testProblems(agentTestKind.spec.parse({ agentRefs: [{ name: 'desk' }], ...spec }), tested);
 
 describe('a test that expects nothing', () => {
   it.each([
-    ['in no turn', { conversation: [{ user: 'a' }, { user: 'b', expect: [] }] }],
-    ['and has an empty atEnd', { conversation: [{ user: 'a' }], atEnd: [] }],
+    [
+      'in no turn',
+      {
+        type: 'Conversation',
+        conversation: [
+          { type: 'User', user: 'a' },
+          { type: 'User', user: 'b', expect: [] },
+        ],
+      },
+    ],
+    ['and has an empty atEnd', { type: 'Conversation', conversation: [{ type: 'User', user: 'a' }], atEnd: [] }],
   ])('%s is an error', async (_what, spec) => {
     expect(await problems(spec)).toMatchObject([{ path: 'spec.conversation', message: expect.stringContaining('expects nothing') }]);
   });
 
   it.each([
-    ['an expectation of a turn', { conversation: [{ user: 'a' }, { user: 'b', expect: answer }] }],
-    ['an expectation of the end', { conversation: [{ user: 'a' }], atEnd: [{ neverCalled: 'end_call' }] }],
-    ['the goal of a simulated user', { simulatedUser: { goal: 'to know the hours' } }],
+    [
+      'an expectation of a turn',
+      {
+        type: 'Conversation',
+        conversation: [
+          { type: 'User', user: 'a' },
+          { type: 'User', user: 'b', expect: answer },
+        ],
+      },
+    ],
+    [
+      'an expectation of the end',
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'a' }], atEnd: [{ type: 'NeverCalled', neverCalled: 'end_call' }] },
+    ],
+    ['the goal of a simulated user', { type: 'SimulatedUser', simulatedUser: { goal: 'to know the hours' } }],
   ])('is none with %s', async (_what, spec) => {
     expect(await problems(spec)).toEqual([]);
   });
@@ -31,8 +52,8 @@ describe('a test that expects nothing', () => {
 
 it('that lacks dynamic data with which alone a call is accepted is an error', async () => {
   const tested = agent({ requiredDynamicData: ['customer', 'plan', 'shop'] });
-  const conversation = [{ user: 'a', expect: answer }];
-  expect(await problems({ conversation, dynamicData: { shop: '' } }, tested)).toEqual([
+  const conversation = [{ type: 'User', user: 'a', expect: answer }];
+  expect(await problems({ type: 'Conversation', conversation, dynamicData: { shop: '' } }, tested)).toEqual([
     {
       path: 'spec.dynamicData',
       message: 'agent desk requires "customer", and a call without it is refused: add customer with a value',
@@ -41,7 +62,8 @@ it('that lacks dynamic data with which alone a call is accepted is an error', as
 });
 
 describe('a function that the agent has not', () => {
-  const tool = (call: object) => problems({ conversation: [{ user: 'a', expect: [{ tool: call }] }] });
+  const tool = (call: object) =>
+    problems({ type: 'Conversation', conversation: [{ type: 'User', user: 'a', expect: [{ type: 'Tool', tool: call }] }] });
 
   it('can only be expected as unknown', async () => {
     expect(await tool({ name: 'cancel' })).toMatchObject([

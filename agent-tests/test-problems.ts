@@ -30,10 +30,10 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
       return [{ path: `${path}.unknown`, message: `agent ${config.name} has the function "${call.name}": leave unknown out` }];
     return [{ path: `${path}.name`, message: `${lacks(call.name)}. Set unknown: true if the model is to make it up` }];
   };
-  const mocks = (spec.tools ?? []).flatMap(({ name, passthrough }, index) => {
+  const mocks = (spec.tools ?? []).flatMap(({ name, type }, index) => {
     const message = `there is no knowledge base to search here: give what ${name} returns`;
-    const unsearchable = name === SEARCH_FUNCTION && passthrough === true && !searches;
-    return known(name, `spec.tools[${index}].name`).concat(unsearchable ? [{ path: `spec.tools[${index}].passthrough`, message }] : []);
+    const unsearchable = name === SEARCH_FUNCTION && type === 'Passthrough' && !searches;
+    return known(name, `spec.tools[${index}].name`).concat(unsearchable ? [{ path: `spec.tools[${index}].type`, message }] : []);
   });
   const turns = await Promise.all(
     (spec.conversation ?? []).flatMap(({ expect = [] }, turn) =>
@@ -64,7 +64,7 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
 function nothingExpected({ conversation = [], simulatedUser, atEnd = [] }: AgentTestSpec): readonly SpecProblem[] {
   const expects = simulatedUser !== undefined || atEnd.length > 0 || conversation.some(({ expect = [] }) => expect.length > 0);
   if (expects) return [];
-  const cure = 'add expect to a turn, for example "expect: [{answer: {contains: [nine]}}]", or atEnd to the spec';
+  const cure = 'add expect to a turn, for example "expect: [{type: Answer, answer: {contains: [nine]}}]", or atEnd to the spec';
   return [{ path: 'spec.conversation', message: `the test expects nothing, so it can't fail: ${cure}` }];
 }
 
@@ -78,5 +78,5 @@ function dataProblems({ dynamicData = {} }: AgentTestSpec, { name, agent }: Test
 
 async function languageProblems(tag: string | undefined, path: string): Promise<readonly SpecProblem[]> {
   if (tag === undefined || (await isKnownLanguage(tag))) return [];
-  return [{ path, message: `"${tag}" cannot be detected: ask a judge instead, for example "judge: speaks ${tag}"` }];
+  return [{ path, message: `"${tag}" cannot be detected: ask a judge instead, for example "type: Judge" with "judge: speaks ${tag}"` }];
 }

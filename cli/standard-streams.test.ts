@@ -45,7 +45,7 @@ describe('output of more than a pipe takes', () => {
     await once(server, 'listening');
     env.PARLEY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const test = (name: string): string =>
-      `apiVersion: parley.dev/v1beta1\nkind: AgentTest\nmetadata: {name: ${name}}\nspec: {agentRefs: [{name: ghost}], conversation: [{user: Hi}]}\n`;
+      `apiVersion: parley.dev/v1beta1\nkind: AgentTest\nmetadata: {name: ${name}}\nspec: {agentRefs: [{name: ghost}], type: Conversation, conversation: [{type: User, user: Hi}]}\n`;
     await writeFile(join(folder, 'tests.yaml'), Array.from({ length: COUNT }, (_, n) => test(`t${n}`)).join('---\n'));
   });
   afterAll(() => server.close());

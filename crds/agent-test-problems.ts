@@ -1,11 +1,13 @@
-/** Finds what is wrong with an AgentTest. It repeats the API server's CEL rules: `parley test` reads files that no server has seen. */
+/** Finds what is wrong with an AgentTest, beyond its schema. REST asks it before the API server, so that it repeats some of the CEL rules. */
 import { Cron } from 'croner';
 
 import { errorMessageOf } from '../platform/caught.ts';
+import { finishReasons } from '../platform/finish-reasons.ts';
 import { isObject } from '../platform/json.ts';
+import { similarName } from '../platform/similar-name.ts';
 import { httpAddress } from './address.ts';
 import type { AgentTestSpec } from './agent-test.ts';
-import { freeJson, languageTag, plainValue, type SpecProblem } from './limits.ts';
+import { freeJson, languageTag, plainValue, timeZone, type SpecProblem } from './limits.ts';
 import { unstorable } from './unstorable.ts';
 
 type Mock = NonNullable<AgentTestSpec['tools']>[number];
@@ -17,57 +19,54 @@ type Answer = NonNullable<Expectation['answer']>;
 export const argumentMatchers = ['contains', 'matches', 'equals'] as const;
 
 export function agentTestProblems(spec: AgentTestSpec): readonly SpecProblem[] {
-  const { conversation, simulatedUser, repeat, passAtLeast = 0 } = spec;
+  const { repeat, passAtLeast = 0 } = spec;
   return [
-    ...exactlyOne({ conversation, simulatedUser }, 'spec'),
     ...(passAtLeast > repeat ? [{ path: 'spec.passAtLeast', message: 'must not be more than repeat' }] : []),
     ...Object.entries(spec.dynamicData ?? {}).flatMap(([key, value]) => plainValue(key, value, 'spec.dynamicData')),
     ...(spec.tools ?? []).flatMap((mock, index) => mockProblems(mock, `spec.tools[${index}]`)),
-    ...(conversation ?? []).flatMap(({ user, keys, expect = [] }, turn) =>
-      exactlyOne({ user, keys }, `spec.conversation[${turn}]`).concat(
-        expect.flatMap((check, index) => expectationProblems(check, `spec.conversation[${turn}].expect[${index}]`)),
-      ),
+    ...(spec.conversation ?? []).flatMap(({ expect = [] }, turn) =>
+      expect.flatMap((check, index) => expectationProblems(check, `spec.conversation[${turn}].expect[${index}]`)),
     ),
-    ...(spec.atEnd ?? []).flatMap(({ neverCalled, called, analysis, judge, ends }, index) =>
-      exactlyOne({ neverCalled, called, analysis, judge, ends }, `spec.atEnd[${index}]`).concat(
-        toolCallProblems(called, `spec.atEnd[${index}].called`),
+    ...(spec.atEnd ?? []).flatMap(({ called, analysis, ends }, index) =>
+      toolCallProblems(called, `spec.atEnd[${index}].called`).concat(
         analysisProblems(analysis, `spec.atEnd[${index}].analysis`),
+        endProblems(ends, `spec.atEnd[${index}].ends`),
       ),
     ),
     ...modelProblems(spec.judge, 'spec.judge'),
     ...modelProblems(spec.simulatedUser?.llm, 'spec.simulatedUser.llm'),
     ...scheduleProblems(spec.schedule, 'spec.schedule'),
+    ...(spec.timeZone === undefined ? [] : timeZone(spec.timeZone, 'spec.timeZone')),
     ...unstorable(spec, 'spec'),
   ];
 }
 
-function expectationProblems({ answer, tool, judge, within, ends }: Expectation, path: string): readonly SpecProblem[] {
-  return [
-    ...exactlyOne({ answer, tool, judge, within, ends }, path),
-    ...answerProblems(answer, `${path}.answer`),
-    ...toolCallProblems(tool, `${path}.tool`),
-  ];
+function expectationProblems({ answer, tool, ends }: Expectation, path: string): readonly SpecProblem[] {
+  return [...answerProblems(answer, `${path}.answer`), ...toolCallProblems(tool, `${path}.tool`), ...endProblems(ends, `${path}.ends`)];
+}
+
+const reasons: readonly string[] = finishReasons;
+
+function endProblems(reason: string | undefined, path: string): readonly SpecProblem[] {
+  if (reason === undefined || reasons.includes(reason)) return [];
+  const similar = similarName(reason, reasons);
+  const cure = similar === undefined ? `use one of ${reasons.join(', ')}` : `did you mean ${similar}?`;
+  return [{ path, message: `calls never end with ${JSON.stringify(reason)}: ${cure}` }];
 }
 
 function mockProblems(mock: Mock, path: string): readonly SpecProblem[] {
-  const { returns, error, sequence, passthrough } = mock;
   return [
-    ...exactlyOne({ returns, error, sequence, passthrough }, path),
-    ...(passthrough === false ? [{ path: `${path}.passthrough`, message: 'can only be true; leave it out otherwise' }] : []),
-    ...(sequence ?? []).flatMap((answer, index) =>
-      exactlyOne({ returns: answer.returns, error: answer.error }, `${path}.sequence[${index}]`).concat(
-        freeJson(answer.returns, `${path}.sequence[${index}].returns`),
-      ),
-    ),
+    ...returnsProblems(mock, path),
+    ...(mock.sequence ?? []).flatMap((answer, index) => returnsProblems(answer, `${path}.sequence[${index}]`)),
     ...freeJson(mock.when, `${path}.when`),
-    ...freeJson(returns, `${path}.returns`),
   ];
 }
 
-/** Counts the fields here: CEL sees no field whose value may be anything, so it can't count `returns`. */
-function exactlyOne(fields: Readonly<Record<string, unknown>>, path: string): readonly SpecProblem[] {
-  const set = Object.values(fields).filter((value) => value !== undefined);
-  return set.length === 1 ? [] : [{ path, message: `set exactly one of ${Object.keys(fields).join(', ')}` }];
+/** Has the rule of `returns` in the union: CEL sees no field whose value may be anything. */
+function returnsProblems({ type, returns }: Pick<Mock, 'type' | 'returns'>, path: string): readonly SpecProblem[] {
+  return (returns !== undefined) === (type === 'Returns')
+    ? freeJson(returns, `${path}.returns`)
+    : [{ path, message: 'set returns with type Returns, and with no other type' }];
 }
 
 function answerProblems(answer: Answer | undefined, path: string): readonly SpecProblem[] {

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 
-import { finishReasons } from '../platform/finish-reasons.ts';
 import { chatModel } from './chat-model.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
-import { atomic, cel, duration, exactlyOneOf, freeObject, freeValue, list, localRef, mapOf, name, text } from './schema.ts';
+import { atomic, cel, duration, freeObject, freeValue, list, localRef, mapOf, name, text, unionOf } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
-/** Verdicts on an attempt, a test and a run. `error` means that it could not be evaluated, which is never green. */
+/** Verdicts on an attempt, a test and a run, as rows, events and REST spell them; `error`: it could not be evaluated, which is never green. */
 export const testVerdicts = ['passed', 'failed', 'error'] as const;
+
+/** Most attempts of one test. */
+const MAX_REPEAT = 100;
 
 /** Most turns of a simulated conversation without `maxTurns`. */
 export const DEFAULT_MAX_TURNS = 12;
@@ -23,6 +25,8 @@ const mockAnswer = {
   returns: freeValue().optional().describe('Any JSON value, as the answer of the tool.'),
   error: name(1500).optional().describe('The tool fails with this text.'),
 };
+/** CEL sees no field whose value may be anything: `agentTestProblems` has the rule of `returns`. */
+const mockAnswerTypes = { Error: 'error' };
 
 const mock = atomic(
   cel(
@@ -31,18 +35,30 @@ const mock = atomic(
       when: freeObject(32)
         .optional()
         .describe('Arguments that must be equal for this entry to answer; others may be there too. Every call where absent.'),
+      type: z
+        .enum(['Returns', 'Error', 'Sequence', 'Passthrough'])
+        .describe(
+          'Returns: the tool answers with returns. Error: it fails with error. Sequence: each call has an answer of its own. Passthrough: the tool itself is called.',
+        ),
       ...mockAnswer,
-      sequence: list(atomic(z.object(mockAnswer)), 32)
+      sequence: list(
+        atomic(
+          cel(
+            z.object({
+              type: z.enum(['Returns', 'Error']).describe('Returns: the tool answers this call with returns. Error: it fails with error.'),
+              ...mockAnswer,
+            }),
+            ...unionOf(mockAnswerTypes),
+          ),
+        ),
+        32,
+      )
         .min(1)
         .optional()
-        .describe('Answers of the first call, the second and so on, each with returns or error; the last one repeats.'),
-      passthrough: z.boolean().optional().describe('true: the tool itself is called.'),
+        .describe('Answers of the first call, the second and so on; the last one repeats.'),
       delay: duration('0s', '60s').optional().describe('Wait before the answer.'),
     }),
-    {
-      rule: '[has(self.error), has(self.sequence), has(self.passthrough)].filter(x, x).size() <= 1',
-      message: 'set exactly one of returns, error, sequence and passthrough',
-    },
+    ...unionOf({ ...mockAnswerTypes, Sequence: 'sequence' }),
   ),
 );
 
@@ -75,21 +91,31 @@ const answer = cel(
 );
 
 const judgement = () => name(1500).optional().describe('What a model judges to be so, in words.');
-const endReason = () => z.enum(finishReasons).optional();
+/** Finish reasons grow with releases: the operator and `parley test` know those of their own. */
+const endReason = () =>
+  z
+    .string()
+    .max(64)
+    .regex(/^[a-z][a-z0-9_]*$/)
+    .optional();
 
 const expectation = cel(
   z.object({
+    type: z
+      .enum(['Answer', 'Tool', 'Judge', 'Within', 'Ends'])
+      .describe('What is checked: the field of this name says what is expected. Answer, for example, comes with answer.'),
     answer: atomic(answer).optional().describe('What the agent says in this turn.'),
     tool: toolCall.optional().describe('A tool that the agent calls in this turn.'),
     judge: judgement(),
     within: duration('1ms', '10m').optional().describe('Longest wait until the first words of the answer.'),
     ends: endReason().describe('The call ends in this turn, for this reason.'),
   }),
-  exactlyOneOf(['answer', 'tool', 'judge', 'within', 'ends']),
+  ...unionOf({ Answer: 'answer', Tool: 'tool', Judge: 'judge', Within: 'within', Ends: 'ends' }),
 );
 
 const turn = cel(
   z.object({
+    type: z.enum(['User', 'Keys']).describe('User: the user says something. Keys: the user presses keys.'),
     user: name(4096).optional().describe('What the user says.'),
     keys: z
       .string()
@@ -99,11 +125,14 @@ const turn = cel(
       .describe('Keys that the user presses, e.g. 42#.'),
     expect: list(expectation, 16).optional().describe('What is checked of the agent in this turn.'),
   }),
-  exactlyOneOf(['user', 'keys']),
+  ...unionOf({ User: 'user', Keys: 'keys' }),
 );
 
 const endCheck = cel(
   z.object({
+    type: z
+      .enum(['NeverCalled', 'Called', 'Analysis', 'Judge', 'Ends'])
+      .describe('What is checked: the field of this name says what is expected. Called, for example, comes with called.'),
     neverCalled: functionName().optional().describe('A function that is never called.'),
     called: toolCall.optional().describe('A tool that is called in the conversation.'),
     analysis: atomic(
@@ -117,7 +146,7 @@ const endCheck = cel(
     judge: judgement(),
     ends: endReason().describe('The call has ended, for this reason.'),
   }),
-  exactlyOneOf(['neverCalled', 'called', 'analysis', 'judge', 'ends']),
+  ...unionOf({ NeverCalled: 'neverCalled', Called: 'called', Analysis: 'analysis', Judge: 'judge', Ends: 'ends' }),
 );
 
 const spec = cel(
@@ -126,15 +155,18 @@ const spec = cel(
     agentRefs: mapOf(localRef(), ['name'], 64).min(1).describe('The agents that are tested.'),
     required: z.boolean().default(false).describe('true: a revision of these agents that does not pass is never served.'),
     mode: z
-      .enum(['text', 'audio'])
-      .default('text')
-      .describe('text: the conversation without sound. audio: a call through the media server with synthesised speech.'),
+      .enum(['Text', 'Audio'])
+      .default('Text')
+      .describe('Text: the conversation without sound. Audio: a call through the media server with synthesised speech.'),
     dynamicData: freeObject(64).optional().describe('Dynamic data of the call: texts, numbers and booleans.'),
     tools: list(mock, 64)
       .optional()
       .describe(
         'Answers in place of tools, looked up in order by function name and arguments. A call that none of them answers fails the test.',
       ),
+    type: z
+      .enum(['Conversation', 'SimulatedUser'])
+      .describe('Conversation: what the user says is written down. SimulatedUser: a model plays the user.'),
     conversation: list(turn, 64).min(1).optional().describe('What the user says, and what is expected of the agent.'),
     simulatedUser: z
       .object({
@@ -149,15 +181,19 @@ const spec = cel(
     judge: chatModel()
       .optional()
       .describe("The model that decides judge checks. Where absent that of the platform's configuration, else the agent's own."),
-    repeat: z.int().min(1).max(1000).default(1).describe('How many attempts are made.'),
-    passAtLeast: z.int().min(1).max(1000).optional().describe('How many attempts must pass; all where absent.'),
+    repeat: z.int().min(1).max(MAX_REPEAT).default(1).describe('How many attempts are made.'),
+    passAtLeast: z.int().min(1).max(MAX_REPEAT).optional().describe('How many attempts must pass; all where absent.'),
     schedule: text(100)
       .regex(/^[0-9A-Za-z*,/-]+( +[0-9A-Za-z*,/-]+){4}$/)
       .optional()
-      .describe('Cron expression with five fields, in UTC: when the serving revision is tested again.'),
+      .describe('Cron expression with five fields: when the serving revision is tested again.'),
+    timeZone: text(64)
+      .regex(/^[A-Za-z0-9_+/-]+$/)
+      .optional()
+      .describe('IANA name of the time zone of schedule, such as Europe/Berlin; UTC where absent.'),
     timeout: duration('1s', '30m').default('2m').describe('Limit of one attempt.'),
   }),
-  exactlyOneOf(['conversation', 'simulatedUser']),
+  ...unionOf({ Conversation: 'conversation', SimulatedUser: 'simulatedUser' }),
   {
     rule: '!has(self.passAtLeast) || self.passAtLeast <= self.repeat',
     message: 'passAtLeast must not be more than repeat',
@@ -167,7 +203,7 @@ const spec = cel(
 
 const revision = () => text(64).describe('The revision of the agent that was tested.');
 
-const verdict = () => z.enum([...testVerdicts, 'running']).describe('error: the test could not be evaluated.');
+const verdict = () => z.enum(['Passed', 'Failed', 'Error', 'Running']).describe('Error: the test could not be evaluated.');
 const finishedAt = () => timestamp().optional().describe('When the run ended.');
 
 const status = z.object({
@@ -175,7 +211,7 @@ const status = z.object({
   testedAgents: list(text(253), 64).optional().describe('Agents of agentRefs that exist, sorted.'),
   lastRun: z
     .object({
-      id: text(64).describe('Of the run.'),
+      runID: text(64).describe('The run.'),
       revision: revision(),
       agent: text(253).describe('Name of the agent.'),
       verdict: verdict(),
@@ -206,8 +242,8 @@ export const agentTestKind = defineKind('AgentTest', 'agenttests', {
   shortNames: ['ptest'],
   description: 'A conversation with agents, and what is expected of them.',
   printerColumns: [
-    // A test has no display name: people know it by what it tests.
-    { name: 'Agents', type: 'string', jsonPath: '.status.testedAgents' },
+    // A test has no display name, and a column can't show a list such as agentRefs.
+    { name: 'Type', type: 'string', jsonPath: '.spec.type' },
     readyColumn,
     reasonColumn,
     suspendColumn,

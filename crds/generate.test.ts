@@ -192,7 +192,7 @@ describe.each(definitions.map((crd) => [crd.spec.names.kind, crd] as const))('th
     expect(version?.subresources).toEqual({ status: {} });
     expect(crd.spec.names.categories).toEqual(['parley']);
     const [called, ready, reason] = version?.additionalPrinterColumns ?? [];
-    expect(called?.name).toMatch(/^(DisplayName|Function|Agents)$/);
+    expect(called?.name).toMatch(/^(DisplayName|Function|Type)$/);
     expect([ready?.name, reason?.name, reason?.priority]).toEqual(['Ready', 'Reason', undefined]);
     expect(version?.additionalPrinterColumns.at(-1)?.name).toBe('Age');
   });

@@ -10,13 +10,13 @@ export function configHashOf(config: AgentRevisionConfig): string {
 }
 
 /** These fields decide about the outcome. Which agents are tested, when, and whether they have to pass does not. */
-type TestContent = Omit<AgentTestSpec, 'suspend' | 'agentRefs' | 'required' | 'schedule'>;
+type TestContent = Omit<AgentTestSpec, 'suspend' | 'agentRefs' | 'required' | 'schedule' | 'timeZone'>;
 
 const digests = new WeakMap<AgentTestSpec, string>();
 
 /** Hashes what the test says: with another digest it is another test, of which nothing is known. A spec is never changed in place. */
 export function testDigest(spec: AgentTestSpec): string {
-  const { suspend: _suspend, agentRefs: _agentRefs, required: _required, schedule: _schedule, ...content } = spec;
+  const { suspend: _suspend, agentRefs: _agentRefs, required: _required, schedule: _schedule, timeZone: _timeZone, ...content } = spec;
   const digest = digests.get(spec) ?? sha256(canonicalJson(content satisfies TestContent));
   digests.set(spec, digest);
   return digest;
@@ -24,6 +24,9 @@ export function testDigest(spec: AgentTestSpec): string {
 
 /** Converts an AgentTest into the form in which a run requests it. */
 export function requestedTest({ metadata, spec }: AgentTest) {
-  const { required, mode } = spec;
-  return { name: metadata.name, digest: testDigest(spec), required, mode, spec };
+  const { required } = spec;
+  return { name: metadata.name, digest: testDigest(spec), required, mode: resultMode(spec), spec };
 }
+
+/** Returns a test's mode as rows, metrics, reports and REST spell it. */
+export const resultMode = ({ mode }: Pick<AgentTestSpec, 'mode'>): 'text' | 'audio' => (mode === 'Audio' ? 'audio' : 'text');

@@ -16,10 +16,10 @@ describe('a call without a mock', () => {
 
   it('shows the mocks of its function next to what was asked', () => {
     const mocks = [
-      { name: 'other', returns: 1 },
-      { name: 'find_slot', when: { day: '2' }, returns: 1 },
-      { name: 'find_slot', when: { day: 3, shop: 'a' }, returns: 1 },
-    ];
+      { name: 'other', type: 'Returns', returns: 1 },
+      { name: 'find_slot', type: 'Returns', when: { day: '2' }, returns: 1 },
+      { name: 'find_slot', type: 'Returns', when: { day: 3, shop: 'a' }, returns: 1 },
+    ] as const;
     expect(unmockedChecks(asked, mocks)).toEqual([
       {
         path: 'spec.tools[1].when',
@@ -33,11 +33,11 @@ describe('a call without a mock', () => {
   });
 
   it('asks for a mock where its function has none', () => {
-    expect(unmockedChecks(asked, [{ name: 'other', returns: 1 }])).toMatchObject([
+    expect(unmockedChecks(asked, [{ name: 'other', type: 'Returns', returns: 1 }])).toMatchObject([
       {
         path: 'spec.tools',
         actual: 'the call has no mock',
-        reason: 'add find_slot to spec.tools, with passthrough: true to call the tool itself',
+        reason: 'add find_slot to spec.tools, with type: Passthrough to call the tool itself',
       },
     ]);
   });

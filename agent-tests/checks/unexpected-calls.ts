@@ -32,7 +32,7 @@ export function unmockedChecks(calls: readonly ToolCallRecord[], mocks: readonly
 }
 
 function howToMock(name: string): string {
-  return `add ${name} to spec.tools${name === SEARCH_FUNCTION ? '' : ', with passthrough: true to call the tool itself'}`;
+  return `add ${name} to spec.tools${name === SEARCH_FUNCTION ? '' : ', with type: Passthrough to call the tool itself'}`;
 }
 
 /** @param functions names of the agent's functions. @param expect expectations of the turn, and of the end of the test */
@@ -53,6 +53,6 @@ export function unknownCallChecks(
       verdict: 'failed',
       expected: `calls of ${functions.join(', ')} only`,
       actual: describeCalls([call]),
-      reason: `the agent has no function ${call.name}: look for it in the prompt, attach a tool, or expect "tool: {name: ${call.name}, unknown: true}"`,
+      reason: `the agent has no function ${call.name}: look for it in the prompt, attach a tool, or expect "type: Tool" with "tool: {name: ${call.name}, unknown: true}"`,
     }));
 }

@@ -39,12 +39,12 @@ type Open = (signal: AbortSignal) => AgentDriver;
 export async function evaluate({ services, audio, judge }: EvaluateOptions, todo: TestToRun): Promise<TestResult> {
   const { run, test, spec, config, signal } = todo;
   const { org, agentName: name, revision } = run;
-  if (spec.mode === 'audio' && audio === undefined) {
+  if (test.mode === 'audio' && audio === undefined) {
     const message = 'this installation has no media server: its operator has to set LIVEKIT_URL';
     return testError({ test: test.name, agent: name, revision, mode: 'audio' }, { path: 'spec.mode', message });
   }
   const usage = testUsage(services);
-  const open = await (spec.mode === 'audio' && audio !== undefined ? inAudio(todo, services, audio) : inText(todo, services, usage));
+  const open = await (test.mode === 'audio' && audio !== undefined ? inAudio(todo, services, audio) : inText(todo, services, usage));
   return runTest({
     test: { name: test.name, spec },
     agent: { name, revision, config },
@@ -54,7 +54,7 @@ export async function evaluate({ services, audio, judge }: EvaluateOptions, todo
     open,
     clock: services.clock,
     signal,
-    slots: new Semaphore(spec.mode === 'text' ? TEXT_ATTEMPTS_AT_ONCE : 1),
+    slots: new Semaphore(test.mode === 'text' ? TEXT_ATTEMPTS_AT_ONCE : 1),
   });
 }
 

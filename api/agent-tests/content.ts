@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { originOf } from '../../crds/address.ts';
 import { agentTestKind } from '../../crds/index.ts';
 import { llmProviders } from '../../crds/providers.ts';
+import { finishReasons } from '../../platform/finish-reasons.ts';
 import { atSamePlace, items, secret } from '../codec/conversions.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import { schemaAt } from '../codec/rest-schema.ts';
+import { unionType } from '../codec/union-type.ts';
 
 const { spec } = agentTestKind;
 const { field, group } = fieldsOf(spec);
@@ -18,6 +20,7 @@ const endCheck = fieldsOf(schemaAt(spec, 'atEnd.*'));
 
 const scalar = () => z.union([z.string(), z.number(), z.boolean()]);
 const provider = () => z.enum(llmProviders);
+const endReason = { body: () => z.enum(finishReasons), answer: z.enum(finishReasons).optional() };
 
 interface Model {
   readonly provider?: string | undefined;
@@ -30,6 +33,7 @@ const modelOrigin = (at: string, { provider: name, baseURL }: Model) => ({
   [`${at}.base_url`]: baseURL === undefined ? "the provider's own" : originOf(baseURL),
 });
 
+const PASSTHROUGH = 'true: the tool itself is called.';
 const MOCK_RETURNS = 'Any JSON value but null, as the answer of the tool.';
 
 export const mocks = field('tools', {
@@ -41,12 +45,21 @@ export const mocks = field('tools', {
       error: mock.field('error'),
       sequence: mock.field('sequence', {
         as: items(
-          { returns: mockAnswer.field('returns', { text: MOCK_RETURNS }), error: mockAnswer.field('error') },
+          {
+            returns: mockAnswer.field('returns', { text: MOCK_RETURNS }),
+            error: mockAnswer.field('error'),
+            type: unionType({ returns: 'returns', error: 'error' }),
+          },
           { name: 'ToolMockAnswer', match: atSamePlace },
         ),
         text: 'Answers of the first call, the second and so on, each with `returns` or `error`; the last one repeats.',
       }),
-      passthrough: mock.field('passthrough', { body: () => z.literal(true) }),
+      passthrough: mock.restField({
+        create: z.literal(true).nullish().describe(PASSTHROUGH),
+        answer: z.boolean().optional().describe(PASSTHROUGH),
+        read: ({ spec: { type } }) => (type === 'Passthrough' ? true : undefined),
+      }),
+      type: unionType({ returns: 'returns', error: 'error', sequence: 'sequence', passthrough: 'passthrough' }),
       delay: mock.field('delay'),
     },
     { name: 'ToolMock', match: atSamePlace },
@@ -78,7 +91,8 @@ const expectations = turn.field('expect', {
       ),
       judge: expectation.field('judge'),
       within: expectation.field('within'),
-      ends: expectation.field('ends'),
+      ends: expectation.field('ends', endReason),
+      type: unionType({ answer: 'answer', tool: 'tool', judge: 'judge', within: 'within', ends: 'ends' }),
     },
     { name: 'TurnExpectation', match: atSamePlace },
   ),
@@ -86,7 +100,10 @@ const expectations = turn.field('expect', {
 });
 
 export const conversation = field('conversation', {
-  as: items({ user: turn.field('user'), keys: turn.field('keys'), expect: expectations }, { name: 'TestTurn', match: atSamePlace }),
+  as: items(
+    { user: turn.field('user'), keys: turn.field('keys'), type: unionType({ user: 'user', keys: 'keys' }), expect: expectations },
+    { name: 'TestTurn', match: atSamePlace },
+  ),
   text: 'What the user says, and what is expected of the agent; or else `simulated_user`.',
 });
 
@@ -111,7 +128,8 @@ export const endChecks = field('atEnd', {
         { name: 'AnalysisCheck', path: 'analysis' },
       ),
       judge: endCheck.field('judge'),
-      ends: endCheck.field('ends'),
+      ends: endCheck.field('ends', endReason),
+      type: unionType({ never_called: 'neverCalled', called: 'called', analysis: 'analysis', judge: 'judge', ends: 'ends' }),
     },
     { name: 'EndCheck', match: atSamePlace },
   ),

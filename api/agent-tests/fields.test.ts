@@ -22,38 +22,59 @@ const secret = { name: 'agenttest-t', key: 'judge-api-key' };
 const spec = agentTestKind.spec.parse({
   agentRefs: [{ name: 'receptionist' }, { name: 'night' }],
   required: true,
-  mode: 'audio',
+  mode: 'Audio',
   dynamicData: { customer: 'Ada', orders: 2 },
   tools: [
-    { name: 'look_up', when: { id: '42', deep: { a: [1] } }, returns: { state: 'shipped', notContains: 1 }, delay: '500ms' },
-    { name: 'look_up', sequence: [{ error: 'busy' }, { returns: [] }] },
-    { name: 'find', passthrough: true },
-  ],
-  conversation: [
     {
-      user: 'Hours?',
-      expect: [
-        { answer: { contains: ['nine'], notContains: ['ten'], matches: '^We', maxWords: 40, language: 'en' } },
-        { tool: { name: 'search', times: 1, arguments: { query: { contains: 'hours' } } } },
-        { tool: { name: 'cancel', unknown: true } },
-        { within: '2s' },
+      name: 'look_up',
+      type: 'Returns',
+      when: { id: '42', deep: { a: [1] } },
+      returns: { state: 'shipped', notContains: 1 },
+      delay: '500ms',
+    },
+    {
+      name: 'look_up',
+      type: 'Sequence',
+      sequence: [
+        { type: 'Error', error: 'busy' },
+        { type: 'Returns', returns: [] },
       ],
     },
-    { keys: '42#', expect: [{ ends: 'agent_ended_call' }] },
+    { name: 'find', type: 'Passthrough' },
   ],
-  atEnd: [{ neverCalled: 'transfer_call' }, { analysis: { name: 'topic', equals: false } }, { called: { name: 'search' } }],
+  type: 'Conversation',
+  conversation: [
+    {
+      type: 'User',
+      user: 'Hours?',
+      expect: [
+        { type: 'Answer', answer: { contains: ['nine'], notContains: ['ten'], matches: '^We', maxWords: 40, language: 'en' } },
+        { type: 'Tool', tool: { name: 'search', times: 1, arguments: { query: { contains: 'hours' } } } },
+        { type: 'Tool', tool: { name: 'cancel', unknown: true } },
+        { type: 'Judge', judge: 'is polite' },
+        { type: 'Within', within: '2s' },
+      ],
+    },
+    { type: 'Keys', keys: '42#', expect: [{ type: 'Ends', ends: 'agent_ended_call' }] },
+  ],
+  atEnd: [
+    { type: 'NeverCalled', neverCalled: 'transfer_call' },
+    { type: 'Analysis', analysis: { name: 'topic', equals: false } },
+    { type: 'Called', called: { name: 'search' } },
+  ],
   judge: { provider: 'openai_compatible', model: 'm', baseURL: 'https://models.example.com/v1', apiKeySecretRef: secret },
   repeat: 3,
   passAtLeast: 2,
   schedule: '0 6 * * MON',
+  timeZone: 'Europe/Berlin',
   timeout: '1m',
 });
 
 /** This spec has the fields that the first one can't have, or leaves out. */
 const played = agentTestKind.spec.parse({
   agentRefs: [{ name: 'receptionist' }],
-  tools: [{ name: 'look_up', error: 'busy' }],
-  conversation: [{ user: 'Hours?', expect: [{ judge: 'is polite' }] }],
+  tools: [{ name: 'look_up', type: 'Error', error: 'busy' }],
+  type: 'SimulatedUser',
   simulatedUser: {
     persona: 'impatient',
     goal: 'find out the hours',
@@ -61,9 +82,9 @@ const played = agentTestKind.spec.parse({
     llm: { provider: 'openai_compatible', model: 'm', baseURL: 'https://models.example.com/v1', apiKeySecretRef: secret },
   },
   atEnd: [
-    { called: { name: 'search', unknown: true, times: 2, arguments: { query: 'x' } } },
-    { judge: 'is brief' },
-    { ends: 'agent_ended_call' },
+    { type: 'Called', called: { name: 'search', unknown: true, times: 2, arguments: { query: 'x' } } },
+    { type: 'Judge', judge: 'is brief' },
+    { type: 'Ends', ends: 'agent_ended_call' },
   ],
 });
 
@@ -93,10 +114,23 @@ describe('an AgentTest in REST', () => {
       test_id: 't',
       ai_agent_ids: ['receptionist', 'night'],
       required: true,
+      mode: 'audio',
       dynamic_data: { customer: 'Ada', orders: 2 },
-      tools: [{ name: 'look_up', when: { id: '42', deep: { a: [1] } }, returns: { state: 'shipped', notContains: 1 } }, {}, {}],
+      tools: [
+        { name: 'look_up', when: { id: '42', deep: { a: [1] } }, returns: { state: 'shipped', notContains: 1 } },
+        {},
+        { name: 'find', passthrough: true },
+      ],
       conversation: [
-        { expect: [{ answer: { not_contains: ['ten'], max_words: 40 } }, {}, { tool: { name: 'cancel', unknown: true } }, {}] },
+        {
+          expect: [
+            { answer: { not_contains: ['ten'], max_words: 40 } },
+            {},
+            { tool: { name: 'cancel', unknown: true } },
+            { judge: 'is polite' },
+            {},
+          ],
+        },
         { keys: '42#' },
       ],
       at_end: [{ never_called: 'transfer_call' }, { analysis: { name: 'topic', equals: false } }, {}],
@@ -126,13 +160,56 @@ describe('an AgentTest in REST', () => {
   it('keeps what is not sent, and takes out what is null', () => {
     const { judge: _judge, conversation: _turns, ...rest } = spec;
     const update = { judge: null, conversation: null, simulated_user: { goal: 'g', max_turns: 3 }, repeat: null };
-    expect(fromRest(update, spec).spec).toEqual({ ...rest, repeat: undefined, simulatedUser: { goal: 'g', maxTurns: 3 } });
+    expect(fromRest(update, spec).spec).toEqual({
+      ...rest,
+      repeat: undefined,
+      type: 'SimulatedUser',
+      simulatedUser: { goal: 'g', maxTurns: 3 },
+    });
     expect(fromRest({ required: false }, spec).spec).toEqual({ ...spec, required: false });
   });
 
   it('replaces a list as a whole, with the objects in its items', () => {
     const turns = [{ user: 'Hours?', expect: [{ answer: { matches: 'nine' } }, { tool: { name: 'search' } }] }];
-    expect(fromRest({ conversation: turns }, spec).spec.conversation).toEqual(turns);
+    expect(fromRest({ conversation: turns }, spec).spec.conversation).toEqual([
+      {
+        type: 'User',
+        user: 'Hours?',
+        expect: [
+          { type: 'Answer', answer: { matches: 'nine' } },
+          { type: 'Tool', tool: { name: 'search' } },
+        ],
+      },
+    ]);
+  });
+
+  it('has unions without their type, which follows from what is sent', () => {
+    const tools = [
+      { name: 'f', passthrough: true },
+      { name: 'f', returns: 0 },
+      { name: 'f', sequence: [{ returns: false }] },
+    ] as const;
+    const { spec: written, found } = fromRest({ tools: tools.toReversed() }, spec);
+    expect([written.tools, found]).toEqual([
+      [
+        { name: 'f', type: 'Sequence', sequence: [{ type: 'Returns', returns: false }] },
+        { name: 'f', type: 'Returns', returns: 0 },
+        { name: 'f', type: 'Passthrough' },
+      ],
+      [],
+    ]);
+    expect(JSON.stringify(toRest(spec))).not.toContain('"type"');
+  });
+
+  it.each([
+    [{ tools: [{ name: 'f', error: 'e', passthrough: true }] }, ['tools', 0], 'returns, error, sequence, passthrough'],
+    [{ tools: [{ name: 'f', sequence: [{}] }] }, ['tools', 0, 'sequence', 0], 'returns, error'],
+    [{ conversation: [{ user: 'Hi', keys: '1' }] }, ['conversation', 0], 'user, keys'],
+    [{ conversation: [{ user: 'Hi', expect: [{}] }] }, ['conversation', 0, 'expect', 0], 'answer, tool, judge, within, ends'],
+    [{ at_end: [{ judge: 'j', never_called: 'f' }] }, ['at_end', 0], 'never_called, called, analysis, judge, ends'],
+    [{ simulated_user: { goal: 'g' } }, [], 'conversation, simulated_user'],
+  ])('refuses an object that is none or two of its kinds: %j', (update, loc, names) => {
+    expect(fromRest(update, spec).found).toMatchObject([{ loc: ['body', ...loc], msg: `Value error, set exactly one of ${names}` }]);
   });
 
   it('does not send a key that it does not show to another address', () => {

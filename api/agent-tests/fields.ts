@@ -5,7 +5,7 @@ import { agentTestKind, testVerdicts, type AgentTest, type AgentTestSpec, type A
 import { LONGEST_QUERY_VALUE } from '../../crds/limits.ts';
 import { localRef } from '../../crds/schema.ts';
 import type { Stored } from '../../kube/types.ts';
-import { references } from '../codec/conversions.ts';
+import { choice, references } from '../codec/conversions.ts';
 import {
   answerShape,
   bringsSecrets,
@@ -22,6 +22,7 @@ import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
 import { bodySchema, mapLike } from '../codec/rest-schema.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
+import { unionType } from '../codec/union-type.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
@@ -46,8 +47,14 @@ const result = z
   })
   .meta({ id: 'AgentTestResult' });
 
-function resultToRest({ agent, runID, finishedAt, ...rest }: NonNullable<AgentTestStatus['results']>[number]) {
-  return { ai_agent_id: agent, test_run_id: runID, ...(finishedAt !== undefined && { finished_at: finishedAt }), ...rest };
+function resultToRest({ agent, runID, finishedAt, verdict, ...rest }: NonNullable<AgentTestStatus['results']>[number]) {
+  return {
+    ai_agent_id: agent,
+    test_run_id: runID,
+    verdict: verdict.toLowerCase() as Lowercase<typeof verdict>,
+    ...(finishedAt !== undefined && { finished_at: finishedAt }),
+    ...rest,
+  };
 }
 
 const { field, answered, restField } = fieldsOf<typeof agentTestKind.spec, Stored<AgentTest>, AgentTestReading>(agentTestKind.spec);
@@ -62,7 +69,10 @@ const fields = {
   }),
   ai_agent_ids: field('agentRefs', { as: references }),
   required: field('required'),
-  mode: field('mode'),
+  mode: field('mode', {
+    as: choice({ text: 'Text', audio: 'Audio' }),
+    text: 'text: the conversation without sound. audio: a call through the media server with synthesised speech.',
+  }),
   dynamic_data: field('dynamicData', {
     body: (data) => mapLike(data, z.union([z.string().max(LONGEST_QUERY_VALUE), z.number(), z.boolean()])),
     empty: {},
@@ -70,11 +80,13 @@ const fields = {
   tools: mocks,
   conversation,
   simulated_user: simulatedUser,
+  type: unionType({ conversation: 'conversation', simulated_user: 'simulatedUser' }),
   at_end: endChecks,
   judge: judgeModel,
   repeat: field('repeat'),
   pass_at_least: field('passAtLeast'),
   schedule: field('schedule'),
+  time_zone: field('timeZone'),
   timeout: field('timeout'),
   results: answered(volatile(z.array(result).describe('The newest result of each agent.')), ({ status }) =>
     (status?.results ?? []).map(resultToRest),

@@ -27,7 +27,10 @@ export type CheckedSpec = { readonly spec: unknown; readonly problems: readonly 
 
 export function checkSpec(kind: KindDefinition, spec: unknown): CheckedSpec {
   const result = kind.spec.safeParse(spec ?? {}, { reportInput: true });
-  const shape = [...(result.success ? [] : result.error.issues.map(problemOf)), ...unknownFields(schemaOf(kind), spec ?? {}, 'spec')];
+  const shape = [
+    ...(result.success ? [] : result.error.issues.map((issue) => problemOf(issue, spec))),
+    ...unknownFields(schemaOf(kind), spec ?? {}, 'spec'),
+  ];
   if (!result.success || shape.length > 0) return { spec: undefined, problems: shape };
   const rules = brokenRules(schemaOf(kind), result.data, 'spec');
   if (rules.length > 0) return { spec: undefined, problems: rules };
@@ -56,9 +59,12 @@ function schemaOf(kind: KindDefinition): Schema {
   return known;
 }
 
-function problemOf(issue: z.core.$ZodIssue): SpecProblem {
+function problemOf(issue: z.core.$ZodIssue, spec: unknown): SpecProblem {
   const at = issue.path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`), 'spec');
-  return { path: at, message: messageOf(issue) };
+  const parent = issue.path
+    .slice(0, -1)
+    .reduce<unknown>((value, step) => (value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[step], spec);
+  return { path: at, message: messageOf(issue, parent ?? {}) };
 }
 
 /** The API server would drop unknown fields, and with a misspelt expectation a test would pass. */

@@ -16,13 +16,15 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Longest value that is shown, in characters. */
 const MAX_SHOWN = 100;
 
-export function messageOf(issue: z.core.$ZodIssue): string {
+/** @param beside the fields of the object that the value is in: where they tell which value is missing, the message says it */
+export function messageOf(issue: z.core.$ZodIssue, beside: object = {}): string {
   const { input, message } = issue;
   switch (issue.code) {
     case 'invalid_type':
       return input === undefined ? 'is required' : typeProblem(issue.expected, input);
     case 'invalid_value': {
       const values = issue.values.map(String);
+      if (input === undefined) return missingChoice(String(issue.path.at(-1)), values, Object.keys(beside));
       const similar = typeof input === 'string' ? similarName(input, values) : undefined;
       return `must be one of ${values.join(', ')} and is ${shown(input)}${similar === undefined ? '' : `: did you mean ${similar}?`}`;
     }
@@ -35,6 +37,12 @@ export function messageOf(issue: z.core.$ZodIssue): string {
     default:
       return message;
   }
+}
+
+/** The `type` of a union bears the name of the member that is set, but for its case. */
+function missingChoice(field: string, values: readonly string[], beside: readonly string[]): string {
+  const meant = values.filter((value) => beside.some((name) => name.toLowerCase() === value.toLowerCase()));
+  return `is required: write ${meant.length === 1 ? `${field}: ${meant[0]}` : `one of ${values.join(', ')}`}`;
 }
 
 const UNITS: Readonly<Record<string, string>> = {

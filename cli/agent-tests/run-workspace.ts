@@ -11,6 +11,7 @@ import { runTest, testError } from '../../agent-tests/run-test.ts';
 import { TextCall } from '../../agent-tests/text/text-call.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import { resultMode } from '../../crds/requested-test.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
 import { agentKey, type LoadedAgent, type LoadedTest, type Workspace } from '../agent-files/workspace.ts';
@@ -60,7 +61,10 @@ async function resultOf(pair: Pair, options: RunWorkspaceOptions): Promise<TestR
   const { test, agent: name, index } = pair;
   const { workspace, repeat } = options;
   const error = (message: string, path?: string): TestResult =>
-    testError({ test: test.name, agent: name, mode: test.spec?.mode ?? 'text' }, { message, ...(path !== undefined && { path }) });
+    testError(
+      { test: test.name, agent: name, mode: resultMode(test.spec ?? { mode: 'Text' }) },
+      { message, ...(path !== undefined && { path }) },
+    );
   if (test.spec === undefined || test.problems.length > 0) return error(test.problems.join('\n'));
   const agent = workspace.agents.get(agentKey(test.namespace, name));
   if (agent === undefined) {
@@ -68,8 +72,8 @@ async function resultOf(pair: Pair, options: RunWorkspaceOptions): Promise<TestR
     return error(`there is no agent ${name} in the files: the agents are ${known}`, `spec.agentRefs[${index}].name`);
   }
   if (agent.compiled === undefined) return error(agent.problems.join('\n'));
-  if (test.spec.mode === 'audio')
-    return error('a call with sound needs a media server: run it in the cluster (kubectl parley test), or set text', 'spec.mode');
+  if (test.spec.mode === 'Audio')
+    return error('a call with sound needs a media server: run it in the cluster (kubectl parley test), or set mode: Text', 'spec.mode');
   const { passAtLeast: _least, ...spec } = test.spec;
   return runInText({ pair, spec: repeat === undefined ? test.spec : { ...spec, repeat }, agent: agent.compiled }, options).catch(
     (fault: unknown) => {

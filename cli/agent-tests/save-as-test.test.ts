@@ -38,19 +38,46 @@ it('mocks each function by what it answered, and expects what is likely to hold 
   expect(saved['spec']).toEqual({
     agentRefs: [{ name: 'a' }],
     tools: [
-      { name: 'find', when: { id: '42' }, sequence: [{ returns: { a: 1 } }, { returns: { a: 2 } }] },
-      { name: 'find', when: { id: '43' }, error: 'gone' },
-      { name: 'search', returns: null },
-    ],
-    conversation: [
-      { user: 'Hello' },
       {
-        user: 'Orders?',
-        expect: [{ tool: { name: 'find', arguments: { id: '42' } } }, { tool: { name: 'find', arguments: { id: '43' } } }],
+        name: 'find',
+        type: 'Sequence',
+        when: { id: '42' },
+        sequence: [
+          { type: 'Returns', returns: { a: 1 } },
+          { type: 'Returns', returns: { a: 2 } },
+        ],
       },
-      { user: 'Again?', expect: [{ tool: { name: 'find', arguments: { id: '42' } } }, { tool: { name: 'search' } }] },
-      { keys: '1#', expect: [{ tool: { name: 'collect_digits' } }] },
-      { user: 'A person, please', expect: [{ tool: { name: 'transfer_call' } }, { ends: 'call_transferred' }] },
+      { name: 'find', type: 'Error', when: { id: '43' }, error: 'gone' },
+      { name: 'search', type: 'Returns', returns: null },
+    ],
+    type: 'Conversation',
+    conversation: [
+      { type: 'User', user: 'Hello' },
+      {
+        type: 'User',
+        user: 'Orders?',
+        expect: [
+          { type: 'Tool', tool: { name: 'find', arguments: { id: '42' } } },
+          { type: 'Tool', tool: { name: 'find', arguments: { id: '43' } } },
+        ],
+      },
+      {
+        type: 'User',
+        user: 'Again?',
+        expect: [
+          { type: 'Tool', tool: { name: 'find', arguments: { id: '42' } } },
+          { type: 'Tool', tool: { name: 'search' } },
+        ],
+      },
+      { type: 'Keys', keys: '1#', expect: [{ type: 'Tool', tool: { name: 'collect_digits' } }] },
+      {
+        type: 'User',
+        user: 'A person, please',
+        expect: [
+          { type: 'Tool', tool: { name: 'transfer_call' } },
+          { type: 'Ends', ends: 'call_transferred' },
+        ],
+      },
     ],
   });
   expect(checkSpec(agentTestKind, saved['spec']).problems).toEqual([]);
@@ -67,8 +94,8 @@ it('puts a mock that fits every call last', () => {
   });
   expect(saved['spec']).toMatchObject({
     tools: [
-      { name: 'find', when: { id: 'c-17' }, returns: 'found' },
-      { name: 'find', error: 'which one?' },
+      { name: 'find', type: 'Returns', when: { id: 'c-17' }, returns: 'found' },
+      { name: 'find', type: 'Error', error: 'which one?' },
     ],
   });
 });

@@ -29,9 +29,10 @@ export function agentTestOf({ name, agent, namespace, dynamicData, turns }: Conv
       agentRefs: [{ name: agent }],
       ...(Object.keys(dynamicData).length > 0 && { dynamicData }),
       ...(tools.length > 0 && { tools }),
+      type: 'Conversation',
       conversation: turns.map(({ turn, ...said }) => {
         const expect = expectationsOf(turn);
-        return { ...said, ...(expect.length > 0 && { expect }) };
+        return { type: 'user' in said ? 'User' : 'Keys', ...said, ...(expect.length > 0 && { expect }) };
       }),
     },
   };
@@ -44,26 +45,29 @@ function mocksOf(calls: readonly ToolCallRecord[]): readonly object[] {
     const groups = Map.groupBy(own, (call) => canonicalJson(stableArguments(call)));
     // The first mock that fits answers: the one that wants most comes first.
     const byArguments = [...groups.values()].toSorted((a, b) => count(b) - count(a));
-    return byArguments.map((alike) => {
+    return byArguments.flatMap((alike) => {
       const [first] = alike;
-      const when = byArguments.length === 1 || first === undefined ? {} : stableArguments(first);
+      if (first === undefined) return [];
+      const when = byArguments.length === 1 ? {} : stableArguments(first);
       const answers = alike.map(answerOf);
-      const same = answers.every((answer) => canonicalJson(answer) === canonicalJson(answers[0]));
-      return Object.assign({ name }, Object.keys(when).length > 0 && { when }, same ? answers[0] : { sequence: answers });
+      const same = answers.every((answer) => canonicalJson(answer) === canonicalJson(answerOf(first)));
+      const { type, ...answer } = same ? answerOf(first) : { type: 'Sequence', sequence: answers };
+      return Object.assign({ name, type }, Object.keys(when).length > 0 && { when }, answer);
     });
   });
 }
 
-const answerOf = ({ result, error }: ToolCallRecord): object => (error === undefined ? { returns: result ?? null } : { error });
+const answerOf = ({ result, error }: ToolCallRecord) =>
+  error === undefined ? { type: 'Returns', returns: result ?? null } : { type: 'Error', error };
 
 function expectationsOf({ toolCalls, ended }: AgentTurn): readonly object[] {
   const byCall = [...Map.groupBy(toolCalls, (call) => canonicalJson([call.name, stableArguments(call)])).values()];
   const tools = byCall.flatMap(([call]) => {
     if (call === undefined || call.name === 'end_call') return [];
     const args = stableArguments(call);
-    return [{ tool: { name: call.name, ...(Object.keys(args).length > 0 && { arguments: args }) } }];
+    return [{ type: 'Tool', tool: { name: call.name, ...(Object.keys(args).length > 0 && { arguments: args }) } }];
   });
-  return [...tools, ...(ended === undefined ? [] : [{ ends: ended }])];
+  return [...tools, ...(ended === undefined ? [] : [{ type: 'Ends', ends: ended }])];
 }
 
 /** Keeps numbers, booleans, and texts like an id: a model words the others differently each time. */

@@ -51,7 +51,7 @@ export function registerTest(program: Command): void {
     .addOption(new Option('--live', 'ask the models, and neither read nor write recordings').conflicts(['record', 'replay']))
     .addOption(new Option('--watch', 'run the tests that a change affects again after each change').conflicts('output'))
     .option('--concurrency <number>', 'conversations at a time', wholeNumber(1, 64), 4)
-    .option('--repeat <number>', 'attempts of each test, all of which have to pass, in place of what the test says', wholeNumber(1, 1000))
+    .option('--repeat <number>', 'attempts of each test, all of which have to pass, in place of what the test says', wholeNumber(1, 100))
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], flags: TestFlags, command: Command) => {
       const { exitCodeOf, TestCommand, TestUsageError } = await import('../agent-tests/run-command.ts');

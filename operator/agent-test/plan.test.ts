@@ -16,7 +16,8 @@ const snapshot = memorySnapshot({ organizations: ['acme'], agents: [agent] });
 const testOf = (names: readonly string[], fields: object = {}) =>
   storedObject('AgentTest', 'hours', {
     agentRefs: names.map((name) => ({ name })),
-    conversation: [{ user: 'Hi' }],
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: 'Hi' }],
     ...fields,
   }) as AgentTest;
 
@@ -46,12 +47,12 @@ describe('the status of an AgentTest', () => {
       testOf(['desk', 'night']),
       known(result('desk', 'run_1', 'failed'), result('night', 'run_2', null), result('former', 'run_3', 'passed')),
     );
-    expect(status?.lastRun).toEqual({ id: 'run_2', revision: 'r', agent: 'night', verdict: 'running' });
+    expect(status?.lastRun).toEqual({ runID: 'run_2', revision: 'r', agent: 'night', verdict: 'Running' });
     expect(status?.results).toEqual([
       {
         agent: 'desk',
         revision: 'r',
-        verdict: 'failed',
+        verdict: 'Failed',
         runID: 'run_1',
         passed: 1,
         failed: 2,
@@ -59,7 +60,7 @@ describe('the status of an AgentTest', () => {
         message: 'turn 1',
         finishedAt: '2026-06-01T12:00:00Z',
       },
-      { agent: 'night', revision: 'r', verdict: 'running', runID: 'run_2' },
+      { agent: 'night', revision: 'r', verdict: 'Running', runID: 'run_2' },
     ]);
     expect(status?.testedAgents).toEqual(['desk']);
   });
@@ -77,5 +78,9 @@ describe('the status of an AgentTest', () => {
     });
     expect(conditionOf(plan(testOf(['absent'])), 'Ready')).toMatchObject({ status: 'False', reason: 'AgentNotFound' });
     expect(conditionOf(plan(testOf(['desk'], { schedule: '99 * * * *' })), 'Accepted')?.message).toContain('spec.schedule is not a cron');
+    expect(conditionOf(plan(testOf(['desk'], { atEnd: [{ type: 'Ends', ends: 'user_end_call' }] })), 'Accepted')).toMatchObject({
+      status: 'False',
+      message: expect.stringContaining('did you mean user_ended_call?') as string,
+    });
   });
 });

@@ -70,7 +70,7 @@ function resultFields({ spec, status }: AgentTest, view: ResultsView): Pick<Agen
   const newest = results.toSorted((a, b) => (a.runId < b.runId ? 1 : -1))[0];
   if (newest === undefined) return {};
   return {
-    lastRun: { id: newest.runId, revision: newest.revision, agent: newest.agentName, ...outcomeOf(newest) },
+    lastRun: { runID: newest.runId, revision: newest.revision, agent: newest.agentName, ...outcomeOf(newest) },
     results: results.map(toStatus),
   };
 }
@@ -89,6 +89,11 @@ function toStatus(result: AgentResult): NonNullable<AgentTestStatus['results']>[
   };
 }
 
+const VERDICTS = { passed: 'Passed', failed: 'Failed', error: 'Error' } as const;
+
 function outcomeOf({ verdict, finishedAt }: AgentResult) {
-  return { verdict: verdict ?? ('running' as const), ...(finishedAt !== null && { finishedAt: timestamp(finishedAt) }) };
+  return {
+    verdict: verdict === null ? ('Running' as const) : VERDICTS[verdict],
+    ...(finishedAt !== null && { finishedAt: timestamp(finishedAt) }),
+  };
 }

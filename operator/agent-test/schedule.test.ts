@@ -7,12 +7,18 @@ import { scheduleOf } from './schedule.ts';
 
 const at = (time: string): number => Date.parse(`2026-03-10T${time}Z`);
 
-function daily(schedule: string | undefined = '0 6 * * *', createdAt = '2026-03-01T12:00:00Z'): AgentTest {
+function daily(schedule: string | undefined = '0 6 * * *', createdAt = '2026-03-01T12:00:00Z', timeZone?: string): AgentTest {
   return {
     apiVersion: 'parley.dev/v1beta1',
     kind: 'AgentTest',
     metadata: { name: 'hours', namespace: 'acme', uid: 'uid-hours', creationTimestamp: createdAt },
-    spec: agentTestKind.spec.parse({ agentRefs: [{ name: 'receptionist' }], conversation: [{ user: 'Hello' }], schedule }),
+    spec: agentTestKind.spec.parse({
+      agentRefs: [{ name: 'receptionist' }],
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Hello' }],
+      schedule,
+      timeZone,
+    }),
   };
 }
 
@@ -55,6 +61,14 @@ describe('a schedule', () => {
       { type: 'requestRun', agentName: 'receptionist', revision: 'r1' },
       { type: 'requestRun', agentName: 'sales', revision: 'r2' },
     ]);
+  });
+
+  it('is due by the clocks of its time zone', () => {
+    const inBerlin = daily(undefined, undefined, 'Europe/Berlin');
+    const yesterday = [result(at('05:00:00') - 86_400_000)];
+    expect(dueOf(yesterday, at('04:59:59'), inBerlin)).toEqual([]);
+    expect(dueOf(yesterday, at('05:00:00'), inBerlin)).toEqual(['r1']);
+    expect(scheduleOf(inBerlin, [], [], at('04:58:00')).nextInMs).toBe(120_000);
   });
 
   it('says when it is due next, in UTC, and none without one', () => {

@@ -34,7 +34,7 @@ export function scheduleOf(
   now: number,
 ): Schedule {
   if (spec.schedule === undefined) return { due: [] };
-  const cron = new Cron(spec.schedule, { mode: '5-part', timezone: 'UTC', paused: true });
+  const cron = new Cron(spec.schedule, { mode: '5-part', timezone: spec.timeZone ?? 'UTC', paused: true });
   const due = agents.flatMap((agent): readonly RequestRun[] => {
     const revision = agent.status?.servingRevision;
     const newest = results.find(({ agentName }) => agentName === agent.metadata.name);

@@ -186,7 +186,8 @@ describe('the gate', () => {
   const hours = storedObject('AgentTest', 'hours', {
     agentRefs: [{ name: 'desk' }],
     required: true,
-    conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: 'Hi', expect: [{ type: 'Answer', answer: { contains: ['x'] } }] }],
   }) as Stored<AgentTest>;
   const gateWith = (known: Pick<TestEvidence, 'newest' | 'pending'>, unchanged = false) => {
     const evidence = [{ configHash: 'new', testName: hours.metadata.name, digest: testDigest(hours.spec), ...known }];

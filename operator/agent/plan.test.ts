@@ -22,7 +22,8 @@ const agentWith = (spec: object = {}, metadata: Readonly<Record<string, unknown>
 const hours = storedObject('AgentTest', 'hours', {
   agentRefs: [{ name: 'reception' }],
   required: true,
-  conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
+  type: 'Conversation',
+  conversation: [{ type: 'User', user: 'Hi', expect: [{ type: 'Answer', answer: { contains: ['x'] } }] }],
 }) as AgentTest;
 const toolNamed = (name: string, spec: object = {}): Tool =>
   storedObject('Tool', name, {

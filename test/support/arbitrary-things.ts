@@ -150,7 +150,7 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       required: fc.boolean(),
       judge: maybe(fc.record({ provider: fc.constantFrom('openai', 'absent'), model: fc.constant('m'), apiKeySecretRef: maybe(keyRef) })),
     })
-    .map((spec) => Object.assign(spec, { conversation: [{ user: 'Hello' }] })),
+    .map((spec) => Object.assign(spec, { type: 'Conversation', conversation: [{ type: 'User', user: 'Hello' }] })),
 };
 
 /** Gives a number to one of two organisations, because which of them has it depends on who came first. */

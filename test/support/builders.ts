@@ -50,7 +50,8 @@ export const anAgentTest = (name: string, agent: string, namespace?: string, spe
   manifest('AgentTest', name, namespace, {
     agentRefs: [{ name: agent }],
     required: true,
-    conversation: [{ user: 'What are your opening hours?', expect: [{ answer: { contains: ['nine'] } }] }],
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: 'What are your opening hours?', expect: [{ type: 'Answer', answer: { contains: ['nine'] } }] }],
     ...spec,
   });
 

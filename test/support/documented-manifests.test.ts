@@ -18,7 +18,7 @@ type Block = Readonly<Record<string, unknown>>;
 /** Fields that excerpts leave out, by kind. */
 const rest: Readonly<Record<string, Block>> = {
   Agent: { llm: { provider: 'openai', model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'cartesia' } },
-  AgentTest: { agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hello' }] },
+  AgentTest: { agentRefs: [{ name: 'a' }], type: 'Conversation', conversation: [{ type: 'User', user: 'Hello' }] },
 };
 
 const blocks = pages.flatMap((page) => blocksOf(readFileSync(join(root, 'docs', page), 'utf8')).map((block) => ({ page, block })));

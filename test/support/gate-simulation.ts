@@ -85,7 +85,8 @@ export class GateSimulation {
       agentRefs: [{ name: fields.named ? 'desk' : 'other' }],
       required: fields.required,
       ...(fields.suspend && { suspend: true }),
-      conversation: [{ user: `w${wording}`, expect: [{ answer: { matches: fields.sound ? 'x' : '(' } }] }],
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: `w${wording}`, expect: [{ type: 'Answer', answer: { matches: fields.sound ? 'x' : '(' } }] }],
     };
     this.#version += 1;
     const uid = before?.metadata.uid ?? `uid-${name}-${this.#version}`;

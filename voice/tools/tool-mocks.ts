@@ -44,14 +44,14 @@ export class ToolMocks {
     const answer = mock === undefined ? undefined : this.#answerOf(mock);
     if (answer?.error !== undefined) return failure(answer.error);
     // A mock of a tool that ends the call says only that it succeeds: the call ends as it would.
-    if (mock?.passthrough === true || (answer === undefined ? actsOnCall !== undefined : actsOnCall === 'ends'))
+    if (mock?.type === 'Passthrough' || (answer === undefined ? actsOnCall !== undefined : actsOnCall === 'ends'))
       return definition.run(args, signal);
     if (answer === undefined) return failure(NOT_MOCKED, {}, 'not_mocked');
     return { succeeded: true, forModel: answer.returns as JsonValue };
   }
 
   #answerOf(mock: ToolMock): MockAnswer | undefined {
-    if (mock.passthrough === true) return undefined;
+    if (mock.type === 'Passthrough') return undefined;
     if (mock.sequence === undefined) return mock;
     const before = this.#answered.get(mock) ?? 0;
     this.#answered.set(mock, before + 1);

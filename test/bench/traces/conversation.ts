@@ -54,7 +54,7 @@ const services = {
 async function converse(count: number): Promise<void> {
   for (let left = count; left > 0; left -= TURNS_OF_A_CONVERSATION) {
     await inSpan({ name: 'call', parent: 'none' }, async () => {
-      const mocks = new ToolMocks({ mocks: [{ name: 'look_up', returns: { state: 'shipped' } }], clock: systemClock });
+      const mocks = new ToolMocks({ mocks: [{ name: 'look_up', type: 'Returns', returns: { state: 'shipped' } }], clock: systemClock });
       const call = new TextCall({ services, org: 'bench', config, dynamicData: {}, mocks });
       await call.start();
       for (let turn = 0; turn < Math.min(left, TURNS_OF_A_CONVERSATION); turn += 1) await call.say('Where is my order 42?');

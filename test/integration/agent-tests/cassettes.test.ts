@@ -8,9 +8,13 @@ import { aTestFolder, demandingReceptionist, anAgentTest, KEY, orderStatus, rece
 const noKeys = { OPENAI_API_KEY: undefined, PARLEY_PROVIDERS: undefined };
 const judged = () =>
   orderStatus('judged', {
+    type: 'SimulatedUser',
     simulatedUser: { goal: 'to know whether order 42 has shipped' },
     conversation: undefined,
-    atEnd: [{ judge: 'is friendly' }, { analysis: { name: 'topic', equals: 'order' } }],
+    atEnd: [
+      { type: 'Judge', judge: 'is friendly' },
+      { type: 'Analysis', analysis: { name: 'topic', equals: 'order' } },
+    ],
     repeat: 2,
   });
 
@@ -41,11 +45,14 @@ it('records answers, and replays them without a key, a server or a difference', 
 it('says of a tool call when it began, also in a recording and its replay', async () => {
   await using folder = await aTestFolder();
   // The second call begins after the answer of the first one, which takes 60 ms.
-  const tools = [{ name: 'look_up_order', delay: '60ms', returns: { state: 'shipped' } }];
-  const conversation = [{ user: 'Where is my order 42?' }, { user: 'And order 43?' }];
+  const tools = [{ name: 'look_up_order', type: 'Returns', delay: '60ms', returns: { state: 'shipped' } }];
+  const conversation = [
+    { type: 'User', user: 'Where is my order 42?' },
+    { type: 'User', user: 'And order 43?' },
+  ];
   await folder.write(
     'tests/order.yaml',
-    orderStatus('twice', { tools, conversation, atEnd: [{ called: { name: 'look_up_order', times: 2 } }] }),
+    orderStatus('twice', { tools, conversation, atEnd: [{ type: 'Called', called: { name: 'look_up_order', times: 2 } }] }),
   );
   for (const mode of ['--live', '--record', '--replay']) {
     const done = await folder.parley(['test', '.', mode, '-o', 'json']);
@@ -108,7 +115,10 @@ it('replays keys of several entries, of which only the last is answered', async 
   await using folder = await aTestFolder();
   await folder.write(
     'tests/keys.yaml',
-    anAgentTest('keys', { conversation: [{ keys: '12#34#', expect: [{ answer: { contains: ['34'] } }] }] }),
+    anAgentTest('keys', {
+      type: 'Conversation',
+      conversation: [{ type: 'Keys', keys: '12#34#', expect: [{ type: 'Answer', answer: { contains: ['34'] } }] }],
+    }),
   );
   const recorded = await folder.parley(['test', '.', '--record']);
   const replayed = await folder.parley(['test', '.', '--replay']);
@@ -121,8 +131,8 @@ it('replays a conversation whose beginning was summarised', async () => {
   await folder.write('agents/receptionist.yaml', receptionist({ llm: { ...llm, contextTokens: 1024 } }));
   const summaries = () => folder.provider.requests('chat').filter(({ system }) => system.startsWith('You are given the beginning')).length;
   folder.provider.chat(({ system, lastUser }) => (system.startsWith('You are given') ? `Summary ${summaries()}.` : lastUser));
-  const conversation = Array.from({ length: 12 }, (_, turn) => ({ user: `Turn ${turn}${' of many'.repeat(20)}` }));
-  await folder.write('tests/long.yaml', anAgentTest('long', { conversation, atEnd: [{ ends: 'user_ended_call' }] }));
+  const conversation = Array.from({ length: 12 }, (_, turn) => ({ type: 'User', user: `Turn ${turn}${' of many'.repeat(20)}` }));
+  await folder.write('tests/long.yaml', anAgentTest('long', { conversation, atEnd: [{ type: 'Ends', ends: 'user_ended_call' }] }));
   const recorded = await folder.parley(['test', '.', '--record']);
   expect(summaries()).toBeGreaterThan(1);
   const replayed = await folder.parley(['test', '.', '--replay', '-o', 'json']);
@@ -139,10 +149,13 @@ it('replays what a fallback answered, and how it came to that', async () => {
     return lastUser === 'Break off' ? { text: 'One two three.', breakAfter: 2 } : { status: 500 };
   });
   const conversation = [
-    { user: 'Fail', expect: [{ answer: { contains: ['From the second.'] } }] },
-    { user: 'Break off', expect: [{ answer: { contains: ['From the second.'] } }] },
+    { type: 'User', user: 'Fail', expect: [{ type: 'Answer', answer: { contains: ['From the second.'] } }] },
+    { type: 'User', user: 'Break off', expect: [{ type: 'Answer', answer: { contains: ['From the second.'] } }] },
   ];
-  const breaksOff = { conversation: [{ user: 'Break off', expect: [{ answer: { contains: ['One two three.'] } }] }] };
+  const breaksOff = {
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: 'Break off', expect: [{ type: 'Answer', answer: { contains: ['One two three.'] } }] }],
+  };
   await folder.write('tests/fallback.yaml', anAgentTest('fails', { conversation }), anAgentTest('breaks-off', breaksOff));
   const recorded = await folder.parley(['test', '.', '--record']);
   const replayed = await folder.parley(['test', '.', '--replay'], { env: noKeys });

@@ -19,8 +19,8 @@ describe('parley chat', () => {
       'tests/mocks.yaml',
       orderStatus('mocks', {
         tools: [
-          { name: 'look_up_order', when: { order_id: '42' }, returns: { state: 'shipped' } },
-          { name: 'look_up_order', returns: { state: 'packed' } },
+          { name: 'look_up_order', type: 'Returns', when: { order_id: '42' }, returns: { state: 'shipped' } },
+          { name: 'look_up_order', type: 'Returns', returns: { state: 'packed' } },
         ],
       }),
     );
@@ -56,15 +56,24 @@ describe('parley chat', () => {
         agentRefs: [{ name: 'receptionist' }],
         dynamicData: { shop: 'Harbour Bikes' },
         tools: [
-          { name: 'look_up_order', when: { order_id: '42' }, returns: { state: 'shipped' } },
-          { name: 'look_up_order', when: { order_id: '43' }, returns: { state: 'packed' } },
+          { name: 'look_up_order', type: 'Returns', when: { order_id: '42' }, returns: { state: 'shipped' } },
+          { name: 'look_up_order', type: 'Returns', when: { order_id: '43' }, returns: { state: 'packed' } },
         ],
+        type: 'Conversation',
         conversation: [
-          { user: 'Hello' },
-          { user: 'Where is my order 42?', expect: [{ tool: { name: 'look_up_order', arguments: { order_id: '42' } } }] },
-          { user: 'And order 43?', expect: [{ tool: { name: 'look_up_order', arguments: { order_id: '43' } } }] },
-          { keys: '7#' },
-          { user: 'Thanks, bye!', expect: [{ ends: 'agent_ended_call' }] },
+          { type: 'User', user: 'Hello' },
+          {
+            type: 'User',
+            user: 'Where is my order 42?',
+            expect: [{ type: 'Tool', tool: { name: 'look_up_order', arguments: { order_id: '42' } } }],
+          },
+          {
+            type: 'User',
+            user: 'And order 43?',
+            expect: [{ type: 'Tool', tool: { name: 'look_up_order', arguments: { order_id: '43' } } }],
+          },
+          { type: 'Keys', keys: '7#' },
+          { type: 'User', user: 'Thanks, bye!', expect: [{ type: 'Ends', ends: 'agent_ended_call' }] },
         ],
       },
     });
@@ -89,7 +98,10 @@ describe('parley chat', () => {
       expect.stringMatching(/^parley: what is written to long\.yaml is not yet a test: spec\.conversation\[0\]\.user: .*4096/),
     ]);
     const saved = parse(await readFile(join(folder.path, 'long.yaml'), 'utf8')) as object;
-    expect(saved).toMatchObject({ kind: 'AgentTest', spec: { conversation: [{ user: 'x'.repeat(4_097) }] } });
+    expect(saved).toMatchObject({
+      kind: 'AgentTest',
+      spec: { type: 'Conversation', conversation: [{ type: 'User', user: 'x'.repeat(4_097) }] },
+    });
   });
 
   it('ends at Ctrl-C in the middle of an answer', async () => {
@@ -133,7 +145,9 @@ describe('parley chat', () => {
     await using folder = await aTestFolder();
     folder.provider.chat((request) => (JSON.stringify(request).includes('Anybody') ? { status: 401 } : shop(request)));
     const done = await folder.parley(['chat', 'receptionist', '.', '--save-as-test', 'short.yaml'], { input: 'Hello\nAnybody there?\n' });
-    expect(parse(await readFile(join(folder.path, 'short.yaml'), 'utf8'))).toMatchObject({ spec: { conversation: [{ user: 'Hello' }] } });
+    expect(parse(await readFile(join(folder.path, 'short.yaml'), 'utf8'))).toMatchObject({
+      spec: { type: 'Conversation', conversation: [{ type: 'User', user: 'Hello' }] },
+    });
     expect([done.code, done.stderr]).toEqual([
       1,
       expect.stringMatching(

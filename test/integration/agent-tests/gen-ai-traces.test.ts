@@ -49,13 +49,18 @@ it('has their spans, valid and with what was said, without secrets', async () =>
     tools: [customTool('look_up')],
     spec: { postCallAnalysis: [{ name: 'topic', type: 'String', description: 'the topic' }] },
   });
-  const tools = [{ name: 'look_up', returns: { state: 'shipped' } }];
+  const tools = [{ name: 'look_up', type: 'Returns', returns: { state: 'shipped' } }];
   const run = await requestRun(store, agent, {
-    asks: { tools, conversation: [{ user: 'Where is my order?', expect: [{ judge: 'says that it has shipped' }] }] },
+    asks: {
+      tools,
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Where is my order?', expect: [{ type: 'Judge', judge: 'says that it has shipped' }] }],
+    },
     simulated: {
       tools,
+      type: 'SimulatedUser',
       simulatedUser: { goal: 'to know where the order is', maxTurns: 3 },
-      atEnd: [{ analysis: { name: 'topic', equals: 'order' } }],
+      atEnd: [{ type: 'Analysis', analysis: { name: 'topic', equals: 'order' } }],
     },
   });
   const { verdict, results } = await over(store, run);

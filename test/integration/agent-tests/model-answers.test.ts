@@ -40,9 +40,10 @@ async function aShop(name: string, chat: ChatHandler): Promise<TestFolder> {
   await folder.write(
     'tests/odd.yaml',
     anAgentTest(name, {
-      tools: Object.keys(PARAMETERS).map((one) => ({ name: one, returns: one })),
-      conversation: [{ user: 'Go.' }],
-      atEnd: [{ ends: 'user_ended_call' }],
+      tools: Object.keys(PARAMETERS).map((one) => ({ name: one, type: 'Returns', returns: one })),
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Go.' }],
+      atEnd: [{ type: 'Ends', ends: 'user_ended_call' }],
     }),
   );
   return folder;

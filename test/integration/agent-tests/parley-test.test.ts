@@ -63,9 +63,16 @@ describe('parley test', () => {
   it('shows the transcript up to a failure, what was expected and what came', async () => {
     await using folder = await aTestFolder();
     const conversation = [
-      { user: 'Hello', expect: [{ answer: { contains: ['hello'] } }] },
-      { user: 'Where is my order 42?', expect: [{ answer: { contains: ['delivered'] } }, { judge: 'is never asked' }] },
-      { user: 'is never said' },
+      { type: 'User', user: 'Hello', expect: [{ type: 'Answer', answer: { contains: ['hello'] } }] },
+      {
+        type: 'User',
+        user: 'Where is my order 42?',
+        expect: [
+          { type: 'Answer', answer: { contains: ['delivered'] } },
+          { type: 'Judge', judge: 'is never asked' },
+        ],
+      },
+      { type: 'User', user: 'is never said' },
     ];
     await folder.write('tests/order.yaml', anAgentTest('delivered', { conversation }));
     const done = await folder.parley(['test', '.', '--junit', 'report.xml']);
@@ -98,40 +105,62 @@ describe('parley test', () => {
         return '{"reason": "it is friendly", "met": false}';
       return shop(request);
     });
-    const turn = (user: string, ...expectations: readonly object[]) => ({ conversation: [{ user, expect: expectations }] });
+    const turn = (user: string, ...expectations: readonly object[]) => ({
+      type: 'Conversation',
+      conversation: [{ type: 'User', user, expect: expectations }],
+    });
     const failing = {
-      'f-tool': turn('Where is my order 42?', { tool: { name: 'look_up_order', times: 2 } }),
-      'f-arguments': turn('Where is my order 42?', { tool: { name: 'look_up_order', arguments: { order_id: '43' } } }),
-      'f-words': turn('Tell me everything that you know about bicycles', { answer: { maxWords: 3 } }),
-      'f-language': turn('Tell me everything that you know about bicycles', { answer: { language: 'de' } }),
-      'f-judge': turn('Hello', { judge: 'insults the caller' }),
-      'f-ends': turn('Hello', { ends: 'agent_ended_call' }),
-      'f-within': turn('slow', { within: '1ms' }),
-      'f-early': { conversation: [{ user: 'bye' }, { user: 'Are you still there?' }], atEnd: [{ neverCalled: 'send_digits' }] },
-      'f-never': { ...turn('Where is my order 42?'), atEnd: [{ neverCalled: 'look_up_order' }] },
-      'f-called': { ...turn('Hello'), atEnd: [{ called: { name: 'look_up_order' } }] },
-      'f-analysis': { ...turn('Hello'), atEnd: [{ analysis: { name: 'topic', equals: 'order' } }] },
-      'f-unmocked': {
-        ...turn('Where is my order 42?', { tool: { name: 'look_up_order' } }),
-        tools: [{ name: 'look_up_order', when: { order_id: '43' }, returns: 1 }],
+      'f-tool': turn('Where is my order 42?', { type: 'Tool', tool: { name: 'look_up_order', times: 2 } }),
+      'f-arguments': turn('Where is my order 42?', { type: 'Tool', tool: { name: 'look_up_order', arguments: { order_id: '43' } } }),
+      'f-words': turn('Tell me everything that you know about bicycles', { type: 'Answer', answer: { maxWords: 3 } }),
+      'f-language': turn('Tell me everything that you know about bicycles', { type: 'Answer', answer: { language: 'de' } }),
+      'f-judge': turn('Hello', { type: 'Judge', judge: 'insults the caller' }),
+      'f-ends': turn('Hello', { type: 'Ends', ends: 'agent_ended_call' }),
+      'f-within': turn('slow', { type: 'Within', within: '1ms' }),
+      'f-early': {
+        type: 'Conversation',
+        conversation: [
+          { type: 'User', user: 'bye' },
+          { type: 'User', user: 'Are you still there?' },
+        ],
+        atEnd: [{ type: 'NeverCalled', neverCalled: 'send_digits' }],
       },
-      'f-goal': { simulatedUser: { goal: 'buy a boat', maxTurns: 2 }, tools: [{ name: 'look_up_order', returns: { state: 'lost' } }] },
+      'f-never': { ...turn('Where is my order 42?'), atEnd: [{ type: 'NeverCalled', neverCalled: 'look_up_order' }] },
+      'f-called': { ...turn('Hello'), atEnd: [{ type: 'Called', called: { name: 'look_up_order' } }] },
+      'f-analysis': { ...turn('Hello'), atEnd: [{ type: 'Analysis', analysis: { name: 'topic', equals: 'order' } }] },
+      'f-unmocked': {
+        ...turn('Where is my order 42?', { type: 'Tool', tool: { name: 'look_up_order' } }),
+        tools: [{ name: 'look_up_order', type: 'Returns', when: { order_id: '43' }, returns: 1 }],
+      },
+      'f-goal': {
+        type: 'SimulatedUser',
+        simulatedUser: { goal: 'buy a boat', maxTurns: 2 },
+        tools: [{ name: 'look_up_order', type: 'Returns', returns: { state: 'lost' } }],
+      },
     };
     const passing = {
-      'p-judge': turn('Hello', { judge: 'greets' }),
+      'p-judge': turn('Hello', { type: 'Judge', judge: 'greets' }),
       'p-analysis': {
         ...turn('Where is my order 42?'),
-        atEnd: [{ analysis: { name: 'topic', equals: 'order' } }, { judge: 'is friendly' }, { ends: 'user_ended_call' }],
+        atEnd: [
+          { type: 'Analysis', analysis: { name: 'topic', equals: 'order' } },
+          { type: 'Judge', judge: 'is friendly' },
+          { type: 'Ends', ends: 'user_ended_call' },
+        ],
       },
       'p-user': {
+        type: 'SimulatedUser',
         simulatedUser: { persona: 'impatient', goal: 'to know whether order 42 has shipped' },
-        atEnd: [{ called: { name: 'look_up_order', times: 1 } }],
+        atEnd: [{ type: 'Called', called: { name: 'look_up_order', times: 1 } }],
       },
       'p-error': {
-        ...turn('Where is my order 42?', { answer: { contains: ['cannot say'] } }),
-        tools: [{ name: 'look_up_order', error: 'the order system is away', delay: '20ms' }],
+        ...turn('Where is my order 42?', { type: 'Answer', answer: { contains: ['cannot say'] } }),
+        tools: [{ name: 'look_up_order', type: 'Error', error: 'the order system is away', delay: '20ms' }],
       },
-      'p-keys': { conversation: [{ keys: '42#', expect: [{ answer: { contains: ['pressed 42'] } }] }] },
+      'p-keys': {
+        type: 'Conversation',
+        conversation: [{ type: 'Keys', keys: '42#', expect: [{ type: 'Answer', answer: { contains: ['pressed 42'] } }] }],
+      },
     };
     await folder.write('tests/all.yaml', ...Object.entries({ ...failing, ...passing }).map(([name, spec]) => anAgentTest(name, spec)));
     const done = await folder.parley(['test', '.', '-o', 'json', '--concurrency', '8']);
@@ -162,7 +191,7 @@ describe('parley test', () => {
     await using folder = await aTestFolder();
     let calls = 0;
     folder.provider.chat(() => (++calls % 3 === 0 ? 'No.' : 'Yes.'));
-    const conversation = [{ user: 'Well?', expect: [{ answer: { contains: ['yes'] } }] }];
+    const conversation = [{ type: 'User', user: 'Well?', expect: [{ type: 'Answer', answer: { contains: ['yes'] } }] }];
     await folder.write(
       'tests/t.yaml',
       anAgentTest('often', { conversation, repeat: 9, passAtLeast: 6 }),
@@ -190,9 +219,19 @@ it('has in a turn what tools did that ran beside the end of the call', async () 
   await folder.write(
     'tests/order.yaml',
     orderStatus('ends', {
-      tools: [{ name: 'look_up_order', returns: { state: 'shipped' }, delay: '60s' }],
-      conversation: [{ user: 'Bye', expect: [{ tool }, { ends: 'agent_ended_call' }] }],
-      atEnd: [{ called: tool }],
+      tools: [{ name: 'look_up_order', type: 'Returns', returns: { state: 'shipped' }, delay: '60s' }],
+      type: 'Conversation',
+      conversation: [
+        {
+          type: 'User',
+          user: 'Bye',
+          expect: [
+            { type: 'Tool', tool },
+            { type: 'Ends', ends: 'agent_ended_call' },
+          ],
+        },
+      ],
+      atEnd: [{ type: 'Called', called: tool }],
     }),
   );
   const done = await folder.parley(['test', '.']);
@@ -203,17 +242,17 @@ describe('what cannot be evaluated is an error with its place, and never passes'
   const cases: readonly (readonly [what: string, spec: object, message: RegExp])[] = [
     [
       'a mock of no tool',
-      { tools: [{ name: 'look_up_odrer', returns: 1 }] },
+      { tools: [{ name: 'look_up_odrer', type: 'Returns', returns: 1 }] },
       /tests\/t\.yaml:\d+: spec\.tools\[0\]\.name: agent receptionist has no function "look_up_odrer": it has look_up_order, collect_digits/m,
     ],
     [
       'an expectation of no tool',
-      { conversation: [{ user: 'x', expect: [{ tool: { name: 'cancel' } }] }] },
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'x', expect: [{ type: 'Tool', tool: { name: 'cancel' } }] }] },
       /:\d+: spec\.conversation\[0\]\.expect\[0\]\.tool\.name: agent receptionist has no function "cancel"/,
     ],
     [
       'no such analysis',
-      { atEnd: [{ analysis: { name: 'mood', equals: 'good' } }] },
+      { atEnd: [{ type: 'Analysis', analysis: { name: 'mood', equals: 'good' } }] },
       /spec\.atEnd\[0\]\.analysis\.name: agent receptionist has no result "mood" in spec\.postCallAnalysis: it has topic/,
     ],
     [
@@ -223,43 +262,47 @@ describe('what cannot be evaluated is an error with its place, and never passes'
     ],
     [
       'a misspelt expectation',
-      { conversation: [{ user: 'x', expect: [{ anwser: { contains: ['x'] } }] }] },
-      /:\d+: spec\.conversation\[0\]\.expect\[0\]\.anwser: is not a field here: use one of answer, tool, judge, within, ends/,
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'x', expect: [{ type: 'Answer', anwser: { contains: ['x'] } }] }] },
+      /:\d+: spec\.conversation\[0\]\.expect\[0\]\.anwser: is not a field here: use one of type, answer, tool, judge, within, ends/,
     ],
     [
       'a bad regular expression',
-      { conversation: [{ user: 'x', expect: [{ answer: { matches: '(' } }] }] },
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'x', expect: [{ type: 'Answer', answer: { matches: '(' } }] }] },
       /:\d+: spec\.conversation\[0\]\.expect\[0\]\.answer\.matches: is not a regular expression/,
     ],
     [
       'two answers in one mock',
-      { tools: [{ name: 'look_up_order', error: 'x', passthrough: true }] },
-      /:\d+: spec\.tools\[0\]: set exactly one of returns, error, sequence and passthrough/,
+      { tools: [{ name: 'look_up_order', type: 'Passthrough', error: 'x' }] },
+      /:\d+: spec\.tools\[0\]: set error with type Error, and with no other type/,
     ],
     [
       'a language that is not known',
-      { conversation: [{ user: 'x', expect: [{ answer: { language: 'tlh' } }] }] },
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'x', expect: [{ type: 'Answer', answer: { language: 'tlh' } }] }] },
       /answer\.language: "tlh" cannot be detected: ask a judge instead/,
     ],
     [
       'an answer too short for its language',
-      { conversation: [{ user: 'short', expect: [{ answer: { language: 'fr' } }] }] },
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'short', expect: [{ type: 'Answer', answer: { language: 'fr' } }] }] },
       /the answer is too short to tell its language/,
     ],
-    ['sound', { mode: 'audio' }, /:\d+: spec\.mode: a call with sound needs a media server/],
+    ['sound', { mode: 'Audio' }, /:\d+: spec\.mode: a call with sound needs a media server/],
     [
       'a judge that answers nonsense',
-      { conversation: [{ user: 'x', expect: [{ judge: 'nonsense' }] }] },
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'x', expect: [{ type: 'Judge', judge: 'nonsense' }] }] },
       /:\d+: spec\.conversation\[0\]\.expect\[0\]\.judge[^]*reason +the judge gave no usable answer in 3 requests/,
     ],
     [
       'a model that is away',
-      { conversation: [{ user: 'break', expect: [{ answer: { maxWords: 100 } }] }] },
+      { type: 'Conversation', conversation: [{ type: 'User', user: 'break', expect: [{ type: 'Answer', answer: { maxWords: 100 } }] }] },
       /:\d+: spec\.conversation\[0\]: the call failed with llm_websocket_\w+: openai \(language model\) answers 400/,
     ],
     [
       'a conversation that takes too long',
-      { conversation: [{ user: 'hang', expect: [{ answer: { maxWords: 100 } }] }], timeout: '1s' },
+      {
+        type: 'Conversation',
+        conversation: [{ type: 'User', user: 'hang', expect: [{ type: 'Answer', answer: { maxWords: 100 } }] }],
+        timeout: '1s',
+      },
       /:\d+: spec\.timeout: the attempt took longer than spec\.timeout, 1s/,
     ],
   ];
@@ -279,7 +322,11 @@ describe('what cannot be evaluated is an error with its place, and never passes'
     await folder.write(
       'tests/t.yaml',
       ...cases.map(([what, spec]) =>
-        anAgentTest(nameOf(what), { conversation: [{ user: 'x', expect: [{ answer: { maxWords: 100 } }] }], ...spec }),
+        anAgentTest(nameOf(what), {
+          type: 'Conversation',
+          conversation: [{ type: 'User', user: 'x', expect: [{ type: 'Answer', answer: { maxWords: 100 } }] }],
+          ...spec,
+        }),
       ),
     );
     const done = await folder.parley(['test', '.']);
@@ -312,12 +359,12 @@ describe('what cannot be evaluated is an error with its place, and never passes'
       'agents/handbook.yaml',
       'apiVersion: parley.dev/v1beta1\nkind: KnowledgeBase\nmetadata: {name: handbook}\nspec: {description: All}\n',
     );
-    const conversation = [{ user: 'When do you open?', expect: [{ answer: { contains: ['know'] } }] }];
+    const conversation = [{ type: 'User', user: 'When do you open?', expect: [{ type: 'Answer', answer: { contains: ['know'] } }] }];
     const returns = { results: [{ source: 'handbook', content: 'From nine.' }] };
     await folder.write(
       'tests/t.yaml',
       anAgentTest('unmocked', { conversation }),
-      anAgentTest('mocked', { conversation, tools: [{ name: 'search_knowledge_base', returns }] }),
+      anAgentTest('mocked', { conversation, tools: [{ name: 'search_knowledge_base', type: 'Returns', returns }] }),
     );
     const report = reportIn(await folder.parley(['test', '.', '-o', 'json']));
     expect([resultOf(report, 'unmocked').verdict, resultOf(report, 'mocked').verdict]).toEqual(['error', 'passed']);

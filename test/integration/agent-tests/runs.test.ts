@@ -20,7 +20,10 @@ async function setUp() {
   return { url, store, provider: await scriptedProvider() };
 }
 
-const greets = { conversation: [{ user: 'Hello?', expect: [{ answer: { contains: ['good day'] } }] }] };
+const greets = {
+  type: 'Conversation',
+  conversation: [{ type: 'User', user: 'Hello?', expect: [{ type: 'Answer', answer: { contains: ['good day'] } }] }],
+};
 
 /** Holds answers until they are let go. */
 function held() {
@@ -38,23 +41,32 @@ it('stores verdicts, transcripts and the first failure of each test, with one ev
   const agent = await storeRevision(store, provider, { tools: [customTool('look_up')] });
   const order = {
     required: true,
-    tools: [{ name: 'look_up', when: { order_id: '42' }, returns: { state: 'shipped' } }],
+    tools: [{ name: 'look_up', type: 'Returns', when: { order_id: '42' }, returns: { state: 'shipped' } }],
+    type: 'Conversation',
     conversation: [
       {
+        type: 'User',
         user: 'Where is my order?',
-        expect: [{ tool: { name: 'look_up', arguments: { order_id: '42' } } }, { answer: { contains: ['shipped'] } }],
+        expect: [
+          { type: 'Tool', tool: { name: 'look_up', arguments: { order_id: '42' } } },
+          { type: 'Answer', answer: { contains: ['shipped'] } },
+        ],
       },
     ],
   };
   const run = await requestRun(store, agent, {
     greets,
     order,
-    refuses: { conversation: [{ user: 'Hello?', expect: [{ answer: { contains: ['closed'] } }] }] },
-    unknown: {
-      tools: [{ name: 'look_up_order', returns: 1 }],
-      conversation: [{ user: 'Hello?', expect: [{ answer: { maxWords: 100 } }] }],
+    refuses: {
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Hello?', expect: [{ type: 'Answer', answer: { contains: ['closed'] } }] }],
     },
-    audio: { mode: 'audio', ...greets },
+    unknown: {
+      tools: [{ name: 'look_up_order', type: 'Returns', returns: 1 }],
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Hello?', expect: [{ type: 'Answer', answer: { maxWords: 100 } }] }],
+    },
+    audio: { mode: 'Audio', ...greets },
   });
   const { state, verdict, results } = await over(store, run);
   expect([state, verdict]).toEqual(['finished', 'failed']);
@@ -137,7 +149,10 @@ it('runs no more tests at a time than it may, and all of them', async () => {
   const agent = await storeRevision(store, provider);
   const [greeting] = greets.conversation;
   const tests = Object.fromEntries(
-    Array.from({ length: 30 }, (_, n) => [`greets-${n}`, { conversation: [{ ...greeting, user: `Hello, this is ${n}.` }] }]),
+    Array.from({ length: 30 }, (_, n) => [
+      `greets-${n}`,
+      { type: 'Conversation', conversation: [{ ...greeting, user: `Hello, this is ${n}.` }] },
+    ]),
   );
   const { verdict, results } = await over(store, await requestRun(store, agent, tests));
   expect([verdict, results.filter((result) => result.verdict === 'passed').length]).toEqual(['passed', 30]);
@@ -156,7 +171,10 @@ it('runs a test of another organisation while those of one have all places', asy
   await startWorker(workerEnv(url, await temporalAddress(), { PARLEY_TEST_CONCURRENCY: '2' }));
   const agent = await storeRevision(store, provider);
   const [greeting] = greets.conversation;
-  const many = Array.from({ length: 6 }, (_, n) => [`greets-${n}`, { conversation: [{ ...greeting, user: `This is ${n}.` }] }]);
+  const many = Array.from({ length: 6 }, (_, n) => [
+    `greets-${n}`,
+    { type: 'Conversation', conversation: [{ ...greeting, user: `This is ${n}.` }] },
+  ]);
   const first = await requestRun(store, agent, Object.fromEntries(many));
   await eventually(() => expect(asked.size).toBe(2));
   await store.organizations.create({ name: 'globex' });

@@ -60,7 +60,10 @@ const hoursTest = (org: string, spec: object = {}): TestManifest => ({
   spec: {
     agentRefs: [{ name: 'desk' }],
     required: true,
-    conversation: [{ user: 'What are your opening hours?', expect: [{ answer: { contains: ['nine', 'six'] } }] }],
+    type: 'Conversation',
+    conversation: [
+      { type: 'User', user: 'What are your opening hours?', expect: [{ type: 'Answer', answer: { contains: ['nine', 'six'] } }] },
+    ],
     ...spec,
   },
 });
@@ -192,9 +195,9 @@ describe('a schedule', () => {
         'AgentTest',
         org,
         'hours',
-        ({ status }) => (status?.['lastRun'] as { verdict?: string } | undefined)?.verdict === 'failed',
+        ({ status }) => (status?.['lastRun'] as { verdict?: string } | undefined)?.verdict === 'Failed',
       );
-      expect(test.status?.['results']).toMatchObject([{ agent: 'desk', verdict: 'failed', revision: serving }]);
+      expect(test.status?.['results']).toMatchObject([{ agent: 'desk', verdict: 'Failed', revision: serving }]);
       expect(servingOf(await cluster.get('Agent', org, 'desk'))).toBe(serving);
     } finally {
       await drifting.close();

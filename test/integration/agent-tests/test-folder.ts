@@ -103,7 +103,8 @@ export const anAgentTest = (name: string, spec: Spec): TestManifest => ({
   spec: {
     agentRefs: [{ name: 'receptionist' }],
     dynamicData: { shop: 'Harbour Bikes' },
-    tools: [{ name: 'look_up_order', returns: { state: 'shipped' } }],
+    tools: [{ name: 'look_up_order', type: 'Returns', returns: { state: 'shipped' } }],
+    type: 'Conversation',
     ...spec,
   },
 });
@@ -113,16 +114,21 @@ export const orderStatus = (name = 'order-status', spec: Spec = {}): TestManifes
   anAgentTest(name, {
     conversation: [
       {
+        type: 'User',
         user: 'Where is my order 42?',
         expect: [
-          { tool: { name: 'look_up_order', times: 1, arguments: { order_id: '42' } } },
-          { answer: { contains: ['shipped'], notContains: ['lost'], matches: 'ship', maxWords: 12, language: 'en' } },
-          { within: '10m' },
+          { type: 'Tool', tool: { name: 'look_up_order', times: 1, arguments: { order_id: '42' } } },
+          { type: 'Answer', answer: { contains: ['shipped'], notContains: ['lost'], matches: 'ship', maxWords: 12, language: 'en' } },
+          { type: 'Within', within: '10m' },
         ],
       },
-      { user: 'Thanks, bye!', expect: [{ ends: 'agent_ended_call' }] },
+      { type: 'User', user: 'Thanks, bye!', expect: [{ type: 'Ends', ends: 'agent_ended_call' }] },
     ],
-    atEnd: [{ called: { name: 'look_up_order' } }, { neverCalled: 'send_digits' }, { ends: 'agent_ended_call' }],
+    atEnd: [
+      { type: 'Called', called: { name: 'look_up_order' } },
+      { type: 'NeverCalled', neverCalled: 'send_digits' },
+      { type: 'Ends', ends: 'agent_ended_call' },
+    ],
     ...spec,
   });
 

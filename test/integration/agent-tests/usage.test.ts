@@ -8,11 +8,12 @@ const PRICES = [{ kind: 'llm', provider: 'openai', currency: 'EUR', inputPerMill
 
 const tests = {
   judged: {
-    conversation: [{ user: 'Where is my order 42?', expect: [{ judge: 'is friendly' }] }],
-    atEnd: [{ analysis: { name: 'topic', equals: 'order' } }],
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: 'Where is my order 42?', expect: [{ type: 'Judge', judge: 'is friendly' }] }],
+    atEnd: [{ type: 'Analysis', analysis: { name: 'topic', equals: 'order' } }],
     repeat: 2,
   },
-  simulated: { simulatedUser: { goal: 'to know whether order 42 has shipped' } },
+  simulated: { type: 'SimulatedUser', simulatedUser: { goal: 'to know whether order 42 has shipped' } },
 };
 
 const itemsOf = ({ results }: JsonReport) => results.flatMap(({ usage }) => usage?.items ?? []);
@@ -59,7 +60,10 @@ it('has the reasoning that a provider counts in the total alone', async () => {
   folder.provider.chat(() => ({ raw: events(says('Hello.'), finish('stop'), { choices: null, usage }) }));
   await folder.write(
     'tests/all.yaml',
-    anAgentTest('reasons', { conversation: [{ user: 'Hello', expect: [{ answer: { maxWords: 100 } }] }] }),
+    anAgentTest('reasons', {
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Hello', expect: [{ type: 'Answer', answer: { maxWords: 100 } }] }],
+    }),
   );
   const env = { PARLEY_PRICES: JSON.stringify([{ ...PRICES[0], inputPerMillionTokens: '0', outputPerMillionTokens: '10' }]) };
   const [result] = reportIn(await folder.parley(['test', '.', '--live', '-o', 'json'], { env })).results;

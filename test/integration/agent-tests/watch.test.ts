@@ -17,8 +17,9 @@ it('runs the tests that a change affects again', async () => {
     orderStatus('three', {
       agentRefs: [{ name: 'other' }],
       tools: [],
-      conversation: [{ user: 'hi' }],
-      atEnd: [{ ends: 'user_ended_call' }],
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'hi' }],
+      atEnd: [{ type: 'Ends', ends: 'user_ended_call' }],
     }),
   );
   const child = spawn(process.execPath, [parleyEntry, 'test', '.', '--watch'], {
@@ -48,7 +49,11 @@ it('runs the tests that a change affects again', async () => {
 
   await folder.write(
     'tests/order.yaml',
-    orderStatus('one', { conversation: [{ user: 'hello', expect: [{ answer: { contains: ['gone'] } }] }], atEnd: [] }),
+    orderStatus('one', {
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'hello', expect: [{ type: 'Answer', answer: { contains: ['gone'] } }] }],
+      atEnd: [],
+    }),
   );
   await round(['✗ one']);
   await folder.write('tools/look-up-order.yaml', { ...lookUpOrder(), spec: { ...lookUpOrder().spec, description: 'Changed.' } });
@@ -68,7 +73,13 @@ it('sums up the tests that are done when Ctrl-C ends it', async () => {
   await using folder = await aTestFolder();
   folder.provider.chat((request) => (request.lastUser === 'wait' ? { text: ['One', ' moment.'], tokenDelayMs: 3_600_000 } : shop(request)));
   await folder.write('tests/one.yaml', orderStatus('one'));
-  await folder.write('tests/two.yaml', anAgentTest('two', { conversation: [{ user: 'wait', expect: [{ answer: { contains: ['x'] } }] }] }));
+  await folder.write(
+    'tests/two.yaml',
+    anAgentTest('two', {
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'wait', expect: [{ type: 'Answer', answer: { contains: ['x'] } }] }],
+    }),
+  );
   const child = spawn(process.execPath, [parleyEntry, 'test', '.'], { cwd: folder.path, env: { ...process.env, ...folder.env() } });
   const exited = once(child, 'exit');
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -6,17 +6,18 @@ import { aTestFolder, demandingReceptionist, shop } from './test-folder.ts';
 const HEAD = 'apiVersion: parley.dev/v1beta1\nkind: AgentTest\nmetadata: {name: NAME}\n';
 const AGENT = '  agentRefs: [{name: receptionist}]\n';
 const DATA = '  dynamicData: {shop: Harbour Bikes}\n';
-const MOCK = '  tools: [{name: look_up_order, returns: {state: shipped}}]\n';
-const ASK = '  conversation: [{user: "Where is my order 42?", expect: [{answer: {contains: [shipped]}}]}]\n';
+const MOCK = '  tools: [{name: look_up_order, type: Returns, returns: {state: shipped}}]\n';
+const ASK =
+  '  conversation: [{type: User, user: "Where is my order 42?", expect: [{type: Answer, answer: {contains: [shipped]}}]}]\n  type: Conversation\n';
 const test = (...parts: readonly string[]): string => `${HEAD}spec:\n${parts.join('')}`;
 const turn = (expectation: string, user = '"Where is my order 42?"'): string =>
-  test(AGENT, DATA, MOCK, `  conversation: [{user: ${user}, expect: [${expectation}]}]\n`);
+  test(AGENT, DATA, MOCK, `  conversation: [{type: User, user: ${user}, expect: [${expectation}]}]\n  type: Conversation\n`);
 const atEnd = (check: string): string => test(AGENT, DATA, MOCK, ASK, `  atEnd: [${check}]\n`);
 
 /** Mistakes by name: the file, and the message about it. */
 const EVALUATED: Readonly<Record<string, readonly [file: string, message: RegExp]>> = {
   'nothing is expected': [
-    test(AGENT, DATA, MOCK, '  conversation: [{user: Hi}]\n'),
+    test(AGENT, DATA, MOCK, '  conversation: [{type: User, user: Hi}]\n  type: Conversation\n'),
     /:8: spec\.conversation: the test expects nothing.*add expect to a turn/,
   ],
   'required data is missing': [test(AGENT, MOCK, ASK), /spec\.dynamicData: agent receptionist requires "shop".*add shop with a value/],
@@ -32,75 +33,108 @@ const EVALUATED: Readonly<Record<string, readonly [file: string, message: RegExp
     test(AGENT, DATA, '  converstion: []\n'),
     /:7: spec\.converstion: is not a field here: use one of .*conversation/,
   ],
-  'an expectation is misspelt': [turn('{anwser: {contains: [x]}}'), /expect\[0\]\.anwser: is not a field here: use one of answer, tool/],
-  'two expectations stand in one entry': [
-    turn('{judge: greets, within: 1s}'),
-    /expect\[0\]: exactly one of answer, tool, judge, within, ends must be set|expect\[0\]: set exactly one of answer, tool, judge, within, ends/,
+  'an expectation is misspelt': [
+    turn('{type: Answer, anwser: {contains: [x]}}'),
+    /expect\[0\]\.anwser: is not a field here: use one of type, answer, tool/,
   ],
-  'contains is a text': [turn('{answer: {contains: shipped}}'), /answer\.contains: must be a list and is "shipped"/],
+  'the type of an expectation is forgotten': [
+    turn('{judge: greets}'),
+    /:8: spec\.conversation\[0\]\.expect\[0\]\.type: is required: write type: Judge/,
+  ],
+  'the type of a turn is forgotten': [
+    test(AGENT, DATA, '  conversation: [{user: Hi, expect: []}]\n  type: Conversation\n'),
+    /:7: spec\.conversation\[0\]\.type: is required: write type: User/,
+  ],
+  'the type of a mock is forgotten': [
+    test(AGENT, DATA, '  tools: [{name: look_up_order, passthrough: true}]\n', ASK),
+    /:7: spec\.tools\[0\]\.type: is required: write type: Passthrough/,
+  ],
+  'the type of the test is forgotten': [
+    test(AGENT, DATA, '  simulatedUser: {goal: x}\n'),
+    /:4: spec\.type: is required: write type: SimulatedUser/,
+  ],
+  'the type is that of another expectation': [
+    turn('{type: Tool, judge: greets}'),
+    /:8: spec\.conversation\[0\]\.expect\[0\]: set tool with type Tool, and with no other type/,
+  ],
+  'the time zone is misspelt': [
+    test(AGENT, DATA, MOCK, ASK, '  schedule: "0 6 * * *"\n  timeZone: Europe/Berln\n'),
+    /:11: spec\.timeZone: "Europe\/Berln" is not an IANA time zone; use a name like Europe\/Berlin or UTC/,
+  ],
+  'two expectations stand in one entry': [
+    turn('{type: Judge, judge: greets, within: 1s}'),
+    /:8: spec\.conversation\[0\]\.expect\[0\]: set within with type Within, and with no other type/,
+  ],
+  'contains is a text': [turn('{type: Answer, answer: {contains: shipped}}'), /answer\.contains: must be a list and is "shipped"/],
   'contains is empty': [
-    turn('{answer: {contains: []}}'),
+    turn('{type: Answer, answer: {contains: []}}'),
     /answer\.contains: must have at least 1 entries: add one, or leave the field out/,
   ],
-  'an answer has no check': [turn('{answer: {}}'), /answer: set at least one of contains, notContains, matches, maxWords/],
+  'an answer has no check': [turn('{type: Answer, answer: {}}'), /answer: set at least one of contains, notContains, matches, maxWords/],
   'a text is read as a boolean': [
-    turn('{answer: {notContains: [no]}}'),
+    turn('{type: Answer, answer: {notContains: [no]}}'),
     /answer\.notContains\[0\]: must be a text and is false, as YAML reads yes, no.*put it in quotes/,
   ],
   'what the user says is read as a boolean': [
-    turn('{judge: greets}', 'yes'),
+    turn('{type: Judge, judge: greets}', 'yes'),
     /conversation\[0\]\.user: must be a text and is true.*put it in quotes/,
   ],
-  'a text is read as a number': [turn('{answer: {contains: [42]}}'), /answer\.contains\[0\]: must be a text and is 42: put it in quotes/],
+  'a text is read as a number': [
+    turn('{type: Answer, answer: {contains: [42]}}'),
+    /answer\.contains\[0\]: must be a text and is 42: put it in quotes/,
+  ],
   'an octal number is compared': [
-    turn('{tool: {name: look_up_order, arguments: {order_id: 0123}}}'),
+    turn('{type: Tool, tool: {name: look_up_order, arguments: {order_id: 0123}}}'),
     /expected +at least one call of look_up_order with \{"order_id":83\}\n +got +look_up_order\(\{"order_id":"42"\}\)/,
   ],
   'a number stands for a text': [
-    turn('{tool: {name: look_up_order, arguments: {order_id: 42}}}'),
+    turn('{type: Tool, tool: {name: look_up_order, arguments: {order_id: 42}}}'),
     /with \{"order_id":42\}\n +got +look_up_order\(\{"order_id":"42"\}\)/,
   ],
   'part of a number is expected': [
-    turn('{answer: {contains: ["12"]}}', 'price'),
+    turn('{type: Answer, answer: {contains: ["12"]}}', 'price'),
     /expected +an answer with "12"\n +got +It costs 12\.50\./,
   ],
   'a number without its sign is expected': [
-    turn('{answer: {contains: ["5"]}}', 'cold'),
+    turn('{type: Answer, answer: {contains: ["5"]}}', 'cold'),
     /expected +an answer with "5"\n +got +It is -5 degrees\./,
   ],
-  'a regular expression is broken': [turn('{answer: {matches: "("}}'), /answer\.matches: is not a regular expression: .*\(/],
-  'a language is unknown': [turn('{answer: {language: tlh}}'), /answer\.language: "tlh" cannot be detected: ask a judge instead/],
-  'a duration has no unit': [turn('{within: 2}'), /within: must be a text and is 2: put it in quotes/],
+  'a regular expression is broken': [turn('{type: Answer, answer: {matches: "("}}'), /answer\.matches: is not a regular expression: .*\(/],
+  'a language is unknown': [
+    turn('{type: Answer, answer: {language: tlh}}'),
+    /answer\.language: "tlh" cannot be detected: ask a judge instead/,
+  ],
+  'a duration has no unit': [turn('{type: Within, within: 2}'), /within: must be a text and is 2: put it in quotes/],
   'a reason to end is misspelt': [
-    turn('{ends: agent_endet_call}'),
-    /ends: must be one of .* and is "agent_endet_call": did you mean agent_ended_call\?/,
+    turn('{type: Ends, ends: agent_endet_call}'),
+    /ends: calls never end with "agent_endet_call": did you mean agent_ended_call\?/,
   ],
   'a tool is misspelt': [
-    turn('{tool: {name: look_up_odrer}}'),
+    turn('{type: Tool, tool: {name: look_up_odrer}}'),
     /tool\.name: agent receptionist has no function "look_up_odrer": it has look_up_order/,
   ],
   'a tool is unknown that is not': [
-    turn('{tool: {name: look_up_order, unknown: true}}'),
+    turn('{type: Tool, tool: {name: look_up_order, unknown: true}}'),
     /tool\.unknown: agent receptionist has the function "look_up_order": leave unknown out/,
   ],
   'a tool has arguments of no call': [
-    turn('{tool: {name: look_up_order, times: 0, arguments: {order_id: "1"}}}'),
+    turn('{type: Tool, tool: {name: look_up_order, times: 0, arguments: {order_id: "1"}}}'),
     /tool\.arguments: mean nothing with times: 0; leave one of them out/,
   ],
   'a matcher is misspelt': [
-    turn('{tool: {name: look_up_order, arguments: {order_id: {contain: "4"}}}}'),
+    turn('{type: Tool, tool: {name: look_up_order, arguments: {order_id: {contain: "4"}}}}'),
     /arguments\.order_id: .*contains, matches.*equals/,
   ],
   'the model makes a tool up': [
-    turn('{answer: {contains: [Cancelled]}}', 'cancel'),
+    turn('{type: Answer, answer: {contains: [Cancelled]}}', 'cancel'),
     /expected +calls of look_up_order.*\n +got +cancel_all\(\{\}\)\n +reason +the agent has no function cancel_all: .*unknown: true/,
   ],
   'a mock is misspelt': [
-    test(AGENT, DATA, '  tools: [{name: look_up, returns: 1}]\n', ASK),
+    test(AGENT, DATA, '  tools: [{name: look_up, type: Returns, returns: 1}]\n', ASK),
     /:7: spec\.tools\[0\]\.name: agent receptionist has no function "look_up": it has look_up_order/,
   ],
   'a mock is for other arguments': [
-    test(AGENT, DATA, '  tools: [{name: look_up_order, when: {order_id: 42}, returns: 1}]\n', ASK),
+    test(AGENT, DATA, '  tools: [{name: look_up_order, when: {order_id: 42}, type: Returns, returns: 1}]\n', ASK),
     /:7: spec\.tools\[0\]\.when\n.*look_up_order\(\{"order_id":"42"\}\).*\n +got +no mock fits: spec\.tools\[0\] answers look_up_order with \{"order_id":42\}\n +reason +change when/,
   ],
   'a mock is missing': [
@@ -108,45 +142,52 @@ const EVALUATED: Readonly<Record<string, readonly [file: string, message: RegExp
     /a mock for look_up_order.*\n +got +the call has no mock\n +reason +add look_up_order to spec\.tools/,
   ],
   'a mock has two answers': [
-    test(AGENT, DATA, '  tools: [{name: look_up_order, error: x, passthrough: true}]\n', ASK),
-    /:7: spec\.tools\[0\]: set exactly one of returns, error, sequence and passthrough/,
+    test(AGENT, DATA, '  tools: [{name: look_up_order, type: Passthrough, error: x}]\n', ASK),
+    /:7: spec\.tools\[0\]: set error with type Error, and with no other type/,
   ],
   'a mock has no answer': [
-    test(AGENT, DATA, '  tools: [{name: look_up_order}]\n', ASK),
-    /:7: spec\.tools\[0\]: set exactly one of returns, error/,
+    test(AGENT, DATA, '  tools: [{name: look_up_order, type: Returns}]\n', ASK),
+    /:7: spec\.tools\[0\]: set returns with type Returns, and with no other type/,
   ],
   'a result of the analysis is misspelt': [
-    atEnd('{analysis: {name: mood, equals: good}}'),
+    atEnd('{type: Analysis, analysis: {name: mood, equals: good}}'),
     /analysis\.name: agent receptionist has no result "mood".*it has topic/,
   ],
   'a function that is never called is misspelt': [
-    atEnd('{neverCalled: transfer}'),
+    atEnd('{type: NeverCalled, neverCalled: transfer}'),
     /neverCalled: agent receptionist has no function "transfer"/,
   ],
-  'an end is expected that does not come': [atEnd('{ends: agent_ended_call}'), /expected +agent_ended_call\n +got +user_ended_call/],
+  'an end is expected that does not come': [
+    atEnd('{type: Ends, ends: agent_ended_call}'),
+    /expected +agent_ended_call\n +got +user_ended_call/,
+  ],
   'a turn comes after the end': [
-    test(AGENT, DATA, '  conversation: [{user: bye}, {user: "And then?", expect: [{judge: answers}]}]\n'),
+    test(
+      AGENT,
+      DATA,
+      '  conversation: [{type: User, user: bye}, {type: User, user: "And then?", expect: [{type: Judge, judge: answers}]}]\n  type: Conversation\n',
+    ),
     /spec\.conversation\[1\]\n +expected +the call goes on\n +got +it has ended before this turn: agent_ended_call/,
   ],
   'there are both a script and a user': [
     test(AGENT, DATA, MOCK, ASK, '  simulatedUser: {goal: x}\n'),
-    /: spec: .*exactly one of conversation.*simulatedUser/,
+    /:4: spec: set simulatedUser with type SimulatedUser, and with no other type/,
   ],
   'more must pass than are made': [
     test(AGENT, DATA, MOCK, ASK, '  repeat: 2\n  passAtLeast: 3\n'),
-    /:10: spec\.passAtLeast: .*must not be more than repeat/,
+    /:11: spec\.passAtLeast: .*must not be more than repeat/,
   ],
   'a mode is misspelt': [
-    test(AGENT, DATA, MOCK, ASK, '  mode: txt\n'),
-    /:9: spec\.mode: must be one of text, audio and is "txt": did you mean text\?/,
+    test(AGENT, DATA, MOCK, ASK, '  mode: Txt\n'),
+    /:10: spec\.mode: must be one of Text, Audio and is "Txt": did you mean Text\?/,
   ],
   'sound is tested without a cluster': [
-    test(AGENT, DATA, MOCK, ASK, '  mode: audio\n'),
-    /:9: spec\.mode: .*run it in the cluster \(kubectl parley test\), or set text/,
+    test(AGENT, DATA, MOCK, ASK, '  mode: Audio\n'),
+    /:10: spec\.mode: .*run it in the cluster \(kubectl parley test\), or set mode: Text/,
   ],
   'a schedule never comes': [
     test(AGENT, DATA, MOCK, ASK, '  schedule: "0 6 31 2 *"\n'),
-    /:9: spec\.schedule: names a time that never comes/,
+    /:10: spec\.schedule: names a time that never comes/,
   ],
   'a judge lacks its address': [
     test(AGENT, DATA, MOCK, ASK, '  judge: {provider: openai_compatible, model: m}\n'),

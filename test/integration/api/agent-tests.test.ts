@@ -40,6 +40,7 @@ const body = (test_id: string) => ({
   repeat: 3,
   pass_at_least: 2,
   schedule: '0 6 * * *',
+  time_zone: 'Europe/Berlin',
 });
 
 describe('agent tests', () => {
@@ -52,10 +53,20 @@ describe('agent tests', () => {
     const before = await stored('hours');
     expect(before.spec).toMatchObject({
       agentRefs: [{ name: agent }],
+      tools: [{ type: 'Sequence', sequence: [{ type: 'Error' }, { type: 'Returns' }] }],
+      type: 'Conversation',
       conversation: [
-        { expect: [{ answer: { contains: ['nine'], maxWords: 40 } }, {}, { tool: { name: 'cancel', unknown: true } }] },
-        { keys: '1#' },
+        {
+          type: 'User',
+          expect: [
+            { type: 'Answer', answer: { contains: ['nine'], maxWords: 40 } },
+            { type: 'Tool' },
+            { type: 'Tool', tool: { name: 'cancel', unknown: true } },
+          ],
+        },
+        { type: 'Keys', keys: '1#' },
       ],
+      atEnd: [{ type: 'NeverCalled' }, { type: 'Analysis' }],
       judge: { provider: 'openai', apiKeySecretRef: { name: 'agenttest-hours' } },
       passAtLeast: 2,
     });
@@ -76,7 +87,7 @@ describe('agent tests', () => {
     });
     expect(changed.status).toBe(200);
     const { spec } = await stored('changed');
-    expect(spec).toMatchObject({ required: true, simulatedUser: { goal: 'find out the hours', maxTurns: 3 } });
+    expect(spec).toMatchObject({ required: true, type: 'SimulatedUser', simulatedUser: { goal: 'find out the hours', maxTurns: 3 } });
     for (const gone of ['judge', 'conversation', 'passAtLeast']) expect(spec).not.toHaveProperty(gone);
     expect((await ours.call('DELETE', `${all}/changed`)).status).toBe(200);
     expect((await ours.call('GET', `${all}/changed`)).status).toBe(404);
@@ -86,17 +97,33 @@ describe('agent tests', () => {
     const wrong = await ours.call('POST', all, {
       ...body('wrong'),
       ai_agent_ids: [agent, 'absent'],
-      tools: [{ name: 'look_up' }],
-      conversation: [{ user: 'Hi', expect: [{ answer: { matches: '(' } }] }],
+      tools: [{ name: 'look_up' }, { name: 'look_up', error: 'e', passthrough: true }, { name: 'look_up', sequence: [{}] }],
+      conversation: [
+        { user: 'Hi', expect: [{ answer: { matches: '(' } }] },
+        { user: 'Hi', keys: '1', expect: [{ judge: 'j', within: '1s' }] },
+      ],
+      at_end: [{}],
       schedule: '99 * * * *',
     });
     expect(wrong.status).toBe(422);
     expect(brief(wrong).toSorted()).toEqual([
       'body.ai_agent_ids.1 value_error',
+      'body.at_end.0 value_error',
       'body.conversation.0.expect.0.answer.matches value_error',
+      'body.conversation.1 value_error',
+      'body.conversation.1.expect.0 value_error',
       'body.schedule value_error',
       'body.tools.0 value_error',
+      'body.tools.1 value_error',
+      'body.tools.2.sequence.0 value_error',
     ]);
+    expect(wrong.body.detail.map(({ msg }: { msg: string }) => msg)).toEqual(
+      expect.arrayContaining([
+        'Value error, set exactly one of returns, error, sequence, passthrough',
+        'Value error, set exactly one of user, keys',
+        'Value error, set exactly one of never_called, called, analysis, judge, ends',
+      ]),
+    );
     const both = await ours.call('POST', all, { ...body('both'), simulated_user: { goal: 'g' } });
     expect(both.status).toBe(422);
     expect(both.body.detail).toMatchObject([{ loc: ['body'], msg: 'Value error, set exactly one of conversation, simulated_user' }]);

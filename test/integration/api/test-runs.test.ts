@@ -32,7 +32,7 @@ async function applyTest(name: string, spec: object): Promise<void> {
     apiVersion: 'parley.dev/v1beta1',
     kind: 'AgentTest',
     metadata: { name, namespace: org.name },
-    spec: { agentRefs: [{ name: 'receptionist' }], conversation: [{ user: 'Hello?' }], ...spec },
+    spec: { agentRefs: [{ name: 'receptionist' }], type: 'Conversation', conversation: [{ type: 'User', user: 'Hello?' }], ...spec },
   });
 }
 

@@ -130,13 +130,19 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
   [
     'the smallest test',
     'AgentTest',
-    { agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], tools: [{ name: 'f', returns: null }] },
     {
       agentRefs: [{ name: 'a' }],
-      conversation: [{ user: 'Hi' }],
-      tools: [{ name: 'f', returns: null }],
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Hi' }],
+      tools: [{ name: 'f', type: 'Returns', returns: null }],
+    },
+    {
+      agentRefs: [{ name: 'a' }],
+      type: 'Conversation',
+      conversation: [{ type: 'User', user: 'Hi' }],
+      tools: [{ name: 'f', type: 'Returns', returns: null }],
       required: false,
-      mode: 'text',
+      mode: 'Text',
       repeat: 1,
       timeout: '2m',
     },

@@ -61,7 +61,7 @@ describe('the definitions on a real API server', () => {
     ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'NUMBER', 'TYPE', 'INBOUND', 'OUTBOUND', 'AGE']],
     ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'DOCUMENTS', 'FAILED', 'CHUNKS', 'MODEL', 'AGE']],
     ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
-    ['AgentTest', ['NAME', 'AGENTS', 'READY', 'REASON', 'SUSPEND', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
+    ['AgentTest', ['NAME', 'TYPE', 'READY', 'REASON', 'SUSPEND', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
   ])('%s prints the columns %j', async (kind, columns) => {
     const [head = ''] = (await cluster.kubectl(['get', pluralOf(kind)])).split('\n');
     expect(head.trim().split(/\s+/)).toEqual(columns);

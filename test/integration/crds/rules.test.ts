@@ -21,7 +21,19 @@ const header = { name: 'X-A', value: 'v' };
 const mcp = (fields: ManifestFields): ManifestFields => ({ type: 'MCP', mcp: { url: 'https://example.com/mcp', ...fields } });
 const dynamicData = (fields: ManifestFields): ManifestFields =>
   agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
-const agentTest = (fields: ManifestFields): ManifestFields => ({ agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], ...fields });
+const agentTest = (fields: ManifestFields): ManifestFields => ({
+  agentRefs: [{ name: 'a' }],
+  type: 'Conversation',
+  conversation: [{ type: 'User', user: 'Hi' }],
+  ...fields,
+});
+/** Each type of a union lacks its member once. */
+const withoutMembers = (rule: string, types: readonly string[], spec: (item: ManifestFields) => ManifestFields): readonly Row[] =>
+  types.map((type) => ({
+    rule,
+    spec: spec({ type }),
+    answer: `${rule.replace(/^\w+\./, '').replaceAll('[]', '[0]')}: set ${type.charAt(0).toLowerCase()}${type.slice(1)} with type ${type}, and with no other type`,
+  }));
 const source = (fields: ManifestFields): ManifestFields => ({ sources: [{ name: 'a', ...fields }] });
 const longKey = 'k'.repeat(129);
 
@@ -239,43 +251,39 @@ const rows: readonly Row[] = [
     spec: webhook({ scope: { agentRefs: [{ name: 'a' }], workspaces: ['w'] } }),
     answer: 'spec.scope: set exactly one of agentRefs, workspaces',
   },
-  { rule: 'AgentTest.spec', spec: { agentRefs: [{ name: 'a' }] }, answer: 'spec: set exactly one of conversation, simulatedUser' },
+  ...withoutMembers('AgentTest.spec', ['Conversation', 'SimulatedUser'], (item) => ({ agentRefs: [{ name: 'a' }], ...item })),
+  {
+    rule: 'AgentTest.spec',
+    spec: agentTest({ simulatedUser: { goal: 'g' } }),
+    answer: 'spec: set simulatedUser with type SimulatedUser, and with no other type',
+  },
   {
     rule: 'AgentTest.spec',
     spec: agentTest({ repeat: 2, passAtLeast: 3 }),
     answer: 'spec.passAtLeast: passAtLeast must not be more than repeat',
   },
-  {
-    rule: 'AgentTest.spec.tools[]',
-    spec: agentTest({ tools: [{ name: 'f', error: 'e', passthrough: true }] }),
-    answer: 'spec.tools[0]: set exactly one of returns, error, sequence and passthrough',
-  },
+  ...withoutMembers('AgentTest.spec.tools[]', ['Error', 'Sequence'], (item) => agentTest({ tools: [{ name: 'f', ...item }] })),
+  ...withoutMembers('AgentTest.spec.tools[].sequence[]', ['Error'], (item) =>
+    agentTest({ tools: [{ name: 'f', type: 'Sequence', sequence: [item] }] }),
+  ),
   ...between('AgentTest.spec.tools[].delay', '0s', '60s', '-1s', '61s', (delay) =>
-    agentTest({ tools: [{ name: 'f', error: 'e', delay }] }),
+    agentTest({ tools: [{ name: 'f', type: 'Error', error: 'e', delay }] }),
   ).slice(1),
-  {
-    rule: 'AgentTest.spec.conversation[]',
-    spec: agentTest({ conversation: [{ user: 'Hi', keys: '1' }] }),
-    answer: 'spec.conversation[0]: set exactly one of user, keys',
-  },
-  {
-    rule: 'AgentTest.spec.conversation[].expect[]',
-    spec: agentTest({ conversation: [{ user: 'Hi', expect: [{ judge: 'a', within: '1s' }] }] }),
-    answer: 'spec.conversation[0].expect[0]: set exactly one of answer, tool, judge, within, ends',
-  },
+  ...withoutMembers('AgentTest.spec.conversation[]', ['User', 'Keys'], (item) => agentTest({ conversation: [item] })),
+  ...withoutMembers('AgentTest.spec.conversation[].expect[]', ['Answer', 'Tool', 'Judge', 'Within', 'Ends'], (item) =>
+    agentTest({ conversation: [{ type: 'User', user: 'Hi', expect: [item] }] }),
+  ),
   {
     rule: 'AgentTest.spec.conversation[].expect[].answer',
-    spec: agentTest({ conversation: [{ user: 'Hi', expect: [{ answer: {} }] }] }),
+    spec: agentTest({ conversation: [{ type: 'User', user: 'Hi', expect: [{ type: 'Answer', answer: {} }] }] }),
     answer: 'spec.conversation[0].expect[0].answer: set at least one of contains, notContains, matches, maxWords and language',
   },
   ...between('AgentTest.spec.conversation[].expect[].within', '1ms', '10m', '0s', '11m', (within) =>
-    agentTest({ conversation: [{ user: 'Hi', expect: [{ within }] }] }),
+    agentTest({ conversation: [{ type: 'User', user: 'Hi', expect: [{ type: 'Within', within }] }] }),
   ),
-  {
-    rule: 'AgentTest.spec.atEnd[]',
-    spec: agentTest({ atEnd: [{ judge: 'a', neverCalled: 'f' }] }),
-    answer: 'spec.atEnd[0]: set exactly one of neverCalled, called, analysis, judge, ends',
-  },
+  ...withoutMembers('AgentTest.spec.atEnd[]', ['NeverCalled', 'Called', 'Analysis', 'Judge', 'Ends'], (item) =>
+    agentTest({ atEnd: [item] }),
+  ),
   {
     rule: 'AgentTest.spec.judge',
     spec: agentTest({ judge: { provider: 'openai_compatible', model: 'm' } }),
@@ -283,7 +291,11 @@ const rows: readonly Row[] = [
   },
   {
     rule: 'AgentTest.spec.simulatedUser.llm',
-    spec: { agentRefs: [{ name: 'a' }], simulatedUser: { goal: 'g', llm: { provider: 'openai_compatible', model: 'm' } } },
+    spec: {
+      agentRefs: [{ name: 'a' }],
+      type: 'SimulatedUser',
+      simulatedUser: { goal: 'g', llm: { provider: 'openai_compatible', model: 'm' } },
+    },
     answer: 'spec.simulatedUser.llm.baseURL: Required value: baseURL is required for provider openai_compatible',
   },
   ...between('AgentTest.spec.timeout', '1s', '30m', '999ms', '31m', (timeout) => agentTest({ timeout })),

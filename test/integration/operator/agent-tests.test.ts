@@ -173,7 +173,7 @@ describe('an agent with a required test', () => {
   });
 
   it('waits for one that is not accepted, or suspended, and says which', async () => {
-    const wrong = { conversation: [{ user: 'Hi', expect: [{ answer: { matches: '(' } }] }] };
+    const wrong = { conversation: [{ type: 'User', user: 'Hi', expect: [{ type: 'Answer', answer: { matches: '(' } }] }] };
     await cluster.apply(
       anAgentTest('hours', 'desk', org, wrong),
       anAgentTest('orders', 'desk', org, { suspend: true }),
@@ -204,13 +204,13 @@ describe('an AgentTest', () => {
     await cluster.apply(anAgent('desk', org), anAgentTest('hours', 'desk', org, { agentRefs: [{ name: 'desk' }, { name: 'later' }] }));
     await cluster.reason('AgentTest', org, 'hours', 'ResolvedRefs', 'AgentNotFound');
     const live = await liveRun();
-    await eventually(async () => expect((await testStatus()).lastRun).toMatchObject({ id: live.id, agent: 'desk', verdict: 'running' }));
+    await eventually(async () => expect((await testStatus()).lastRun).toMatchObject({ runID: live.id, agent: 'desk', verdict: 'Running' }));
     await evaluate(live, 'failed', 'turn 1: too long');
     await eventually(async () =>
       expect(await testStatus()).toMatchObject({
         testedAgents: ['desk'],
-        lastRun: { id: live.id, verdict: 'failed' },
-        results: [{ agent: 'desk', revision: live.revision, verdict: 'failed', passed: 0, failed: 1, message: 'turn 1: too long' }],
+        lastRun: { runID: live.id, verdict: 'Failed' },
+        results: [{ agent: 'desk', revision: live.revision, verdict: 'Failed', passed: 0, failed: 1, message: 'turn 1: too long' }],
       }),
     );
     await cluster.apply(anAgent('later', org));

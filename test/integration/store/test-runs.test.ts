@@ -14,7 +14,7 @@ const testNamed = (name: string, content: object = {}): RequestedTest => ({
   mode: 'text',
   spec: content,
 });
-const [hours, orders] = [testNamed('hours', { conversation: [{ user: 'Hi' }] }), testNamed('orders')];
+const [hours, orders] = [testNamed('hours', { type: 'Conversation', conversation: [{ type: 'User', user: 'Hi' }] }), testNamed('orders')];
 
 async function put(store: Store, config: object) {
   const { revision } = revisionOf(config);

@@ -48,32 +48,59 @@ const receptionist: ChatHandler = ({ lastUser, toolResults }) => {
   return 'Pardon?';
 };
 
-const shipped = { name: 'look_up', when: { order_id: '42' }, returns: { state: 'shipped' } };
+const shipped = { name: 'look_up', type: 'Returns', when: { order_id: '42' }, returns: { state: 'shipped' } };
 
 const cases: TestSpecs = {
-  hours: { conversation: [{ user: hours, expect: [{ answer: { contains: ['nine', 'six'], maxWords: 10 } }] }] },
+  hours: {
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: hours, expect: [{ type: 'Answer', answer: { contains: ['nine', 'six'], maxWords: 10 } }] }],
+  },
   order: {
     tools: [shipped],
+    type: 'Conversation',
     conversation: [
       {
+        type: 'User',
         user: order,
-        expect: [{ tool: { name: 'look_up', times: 1, arguments: { order_id: '42' } } }, { answer: { contains: ['has shipped'] } }],
+        expect: [
+          { type: 'Tool', tool: { name: 'look_up', times: 1, arguments: { order_id: '42' } } },
+          { type: 'Answer', answer: { contains: ['has shipped'] } },
+        ],
       },
-      { user: bye, expect: [{ answer: { contains: ['goodbye'] } }, { ends: 'agent_ended_call' }] },
+      {
+        type: 'User',
+        user: bye,
+        expect: [
+          { type: 'Answer', answer: { contains: ['goodbye'] } },
+          { type: 'Ends', ends: 'agent_ended_call' },
+        ],
+      },
     ],
-    atEnd: [{ neverCalled: 'send_digits' }],
+    atEnd: [{ type: 'NeverCalled', neverCalled: 'send_digits' }],
   },
-  closed: { conversation: [{ user: hours, expect: [{ answer: { contains: ['closed'] } }] }] },
-  unmocked: { conversation: [{ user: order, expect: [{ answer: { contains: ['shipped'] } }] }] },
+  closed: {
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: hours, expect: [{ type: 'Answer', answer: { contains: ['closed'] } }] }],
+  },
+  unmocked: {
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: order, expect: [{ type: 'Answer', answer: { contains: ['shipped'] } }] }],
+  },
   broken: {
-    tools: [{ name: 'look_up', error: 'the shop is closed' }],
-    conversation: [{ user: order, expect: [{ answer: { contains: ['shipped'] } }] }],
+    tools: [{ name: 'look_up', type: 'Error', error: 'the shop is closed' }],
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: order, expect: [{ type: 'Answer', answer: { contains: ['shipped'] } }] }],
   },
-  keys: { conversation: [{ keys: '42#', expect: [{ answer: { contains: ['You pressed 42'] } }] }] },
+  keys: {
+    type: 'Conversation',
+    conversation: [{ type: 'Keys', keys: '42#', expect: [{ type: 'Answer', answer: { contains: ['You pressed 42'] } }] }],
+  },
 };
 
 const inMode = (mode: 'text' | 'audio', tests: TestSpecs): TestSpecs =>
-  Object.fromEntries(Object.entries(tests).map(([name, spec]) => [`${name}-${mode}`, { ...spec, mode, timeout: '4m' }]));
+  Object.fromEntries(
+    Object.entries(tests).map(([name, spec]) => [`${name}-${mode}`, { ...spec, mode: mode === 'text' ? 'Text' : 'Audio', timeout: '4m' }]),
+  );
 
 /** Returns what both modes have to agree on. */
 function essence({ verdict, result }: TestResultRecord) {
