@@ -13,10 +13,10 @@ export async function withWholePin(
   found: ValidationIssue[],
 ): Promise<AgentUpdate> {
   const { release } = body;
-  const pin = release?.pin;
-  if (pin == null || pin.length === WHOLE_DIGEST) return body;
+  if (release?.pin == null || release.pin.length === WHOLE_DIGEST) return body;
+  const { pin, ...others } = release;
   const served = await releases.served({ ...agent, prefix: pin });
-  if (served !== undefined) return { ...body, release: { ...release, pin: served.revision } };
+  if (served !== undefined) return { ...body, release: { ...others, pin: served.revision } };
   found.push(issues.value(['body', 'release', 'pin'], `no revision ${pin} of the AI agent has served, or several begin with it`));
-  return body;
+  return { ...body, release: others };
 }
