@@ -94,7 +94,7 @@ function childrenOf(
 }
 
 /** Skips rules about a change: they have nothing to compare with. */
-function brokenRules(schema: Schema, value: unknown, path: string): readonly SpecProblem[] {
+export function brokenRules(schema: Schema, value: unknown, path: string): readonly SpecProblem[] {
   const own = (schema['x-kubernetes-validations'] ?? []).flatMap(({ rule, message = rule, fieldPath = '' }) =>
     rule.includes('oldSelf') || holds(rule, value) ? [] : [{ path: `${path}${fieldPath}`, message }],
   );

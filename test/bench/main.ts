@@ -1,6 +1,7 @@
 /** `npm run bench -- <suite>`: measures, prints a Markdown table, writes JSON. Figures are compared within one run, never against a limit. */
 const SUITES: Readonly<Record<string, () => Promise<{ readonly run: (args: readonly string[]) => Promise<void> }>>> = {
   'control-plane': () => import('./control-plane/suite.ts'),
+  conversion: () => import('./conversion/suite.ts'),
   knowledge: () => import('./knowledge/suite.ts'),
   mcp: () => import('./mcp/suite.ts'),
   traces: () => import('./traces/suite.ts'),

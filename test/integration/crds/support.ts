@@ -53,6 +53,8 @@ export interface SchemaCluster {
   ): Promise<StoredManifest>;
   /** Answers why the object was refused. Throws when it wasn't. */
   refusal(manifest: StoredManifest): Promise<Refusal>;
+  /** Creates or updates the object as `kubectl create` and `kubectl replace` do, without keeping it. Answers as {@link refusal}, or nothing. */
+  answer(manifest: StoredManifest, options: { readonly update: boolean }): Promise<Refusal>;
   get(kind: string, name: string): Promise<StoredManifest>;
   list(kind: string, query: Readonly<Record<string, string>>): Promise<readonly StoredManifest[]>;
   close(): Promise<void>;
@@ -91,6 +93,24 @@ export async function openCluster(prefix: string): Promise<SchemaCluster> {
         throw error;
       }
       throw new Error(`${manifest.kind} ${JSON.stringify(manifest.spec)} was accepted`);
+    },
+    async answer(manifest, { update }) {
+      const { kind, metadata } = manifest;
+      const { name } = metadata;
+      const stored = update ? await cluster.get(kind, name) : undefined;
+      try {
+        await transport.request({
+          method: update ? 'PUT' : 'POST',
+          path: update ? `${pathOf(kind)}/${name}` : pathOf(kind),
+          query: { dryRun: 'All', fieldValidation: 'Strict' },
+          body: { ...manifest, metadata: { name, resourceVersion: stored?.metadata.resourceVersion } },
+        });
+        return [];
+      } catch (error) {
+        if (!(error instanceof KubeError)) throw error;
+        // An unknown field has no cause of its own.
+        return error.causes.length > 0 ? error.causes.map((cause) => `${cause.field}: ${cause.message}`) : [error.message];
+      }
     },
     get: (kind, name) => transport.request<StoredManifest>({ method: 'GET', path: `${pathOf(kind)}/${name}` }),
     async list(kind, query) {
