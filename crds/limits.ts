@@ -22,7 +22,7 @@ export type { SpecProblem } from './spec-problem.ts';
 export const MAX_FREE_JSON_BYTES = 32 * 1024;
 
 /** Deepest nesting of a free JSON value; `{}` has depth 1. */
-const MAX_FREE_JSON_DEPTH = 32;
+export const MAX_FREE_JSON_DEPTH = 32;
 
 export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [

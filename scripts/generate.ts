@@ -15,6 +15,7 @@ import { generateConfigurationReference } from './generators/configuration-refer
 import { generateDecisions } from './generators/decisions.ts';
 import { generateEventsReference } from './generators/events-reference.ts';
 import { generateKustomizeReferences } from './generators/kustomize-references.ts';
+import { generateLimitsReference } from './generators/limits-reference.ts';
 import { generateMetricsReference } from './generators/metrics-reference.ts';
 import { generateOpenApi } from './generators/openapi.ts';
 import { generateResourcesReference } from './generators/resources-reference.ts';
@@ -39,6 +40,7 @@ const generators: readonly Generator[] = [
   { name: 'configuration reference', generate: generateConfigurationReference },
   { name: 'conditions reference', generate: generateConditionsReference },
   { name: 'events', generate: generateEventsReference },
+  { name: 'limits reference', generate: generateLimitsReference },
   { name: 'metrics reference', generate: generateMetricsReference },
   { name: 'chart values', generate: generateChartValues },
   { name: 'alerts', generate: generateAlerts },

@@ -25,7 +25,7 @@ const COLUMNS = `name, display_name AS "displayName", live_call_limit AS "liveCa
 
 /** The table's own limit. */
 const LARGEST_CALL_LIMIT = 100_000;
-const LONGEST_RETENTION_DAYS = 36_500;
+export const LONGEST_RETENTION_DAYS = 36_500;
 
 const retentionColumns = {
   recordingEnabled: 'recording_enabled',

@@ -50,7 +50,7 @@ import { release } from './release.ts';
 import { stt, tts } from './speech.ts';
 
 /** Longest prompt, in bytes. */
-const MAX_PROMPT_BYTES = 128 * 1024;
+export const MAX_PROMPT_BYTES = 128 * 1024;
 
 export interface AgentDecoding extends Decoding {
   readonly state: AgentState;

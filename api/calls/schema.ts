@@ -9,9 +9,9 @@ import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 import { LONGEST_LINK_MINUTES } from './signed-links.ts';
 
-const MOST_METADATA_KEYS = 50;
-const MAX_METADATA_BYTES = 16 * 1024;
-const MAX_DYNAMIC_DATA_BYTES = 32 * 1024;
+export const MOST_METADATA_KEYS = 50;
+export const MAX_CALL_METADATA_BYTES = 16 * 1024;
+export const MAX_DYNAMIC_DATA_BYTES = 32 * 1024;
 
 /** Makes a schema for an object of any fields, kept as it is, up to a size. */
 function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string, unknown>> = {}) {
@@ -23,7 +23,7 @@ function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string
   });
 }
 
-const metadata = freeObject('metadata', MAX_METADATA_BYTES, {
+const metadata = freeObject('metadata', MAX_CALL_METADATA_BYTES, {
   id: 'CallMetadataCreate',
   maxProperties: MOST_METADATA_KEYS,
   description: 'Whatever you want to find again with the call: 50 keys and 16 KiB at most.',

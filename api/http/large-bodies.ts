@@ -11,7 +11,7 @@ import { ApiError } from './api-error.ts';
 const LARGE = 16 * 1024;
 
 /** Most values (texts, numbers, lists, objects …) in one body. An agent with 64 tools of 30 parameters each has half as many. */
-const MAX_VALUES = 20_000;
+export const MAX_VALUES = 20_000;
 
 /** Registers the hook; comes after the hooks that give a request its state. */
 export function registerLargeBodies(app: FastifyInstance): void {

@@ -27,13 +27,13 @@ import { registerLargeAnswers } from './large-answers.ts';
 import { registerRehearsals } from './rehearsals.ts';
 import { registerWarnings } from './warnings.ts';
 
-const BODY_LIMIT = 1024 * 1024;
+export const BODY_LIMIT = 1024 * 1024;
 /** Longest time for the headers of a request, in milliseconds: a client that sends them drop by drop holds a connection, and no more. */
-const HEADERS_TIMEOUT = 10_000;
+export const HEADERS_TIMEOUT = 10_000;
 /** Longest time for a whole request to arrive, in milliseconds, for the slowest upload. Everything else has less (`registerDeadline`). */
 const REQUEST_TIMEOUT = 3_600_000;
 /** Longest address with headers, in bytes. */
-const MAX_HEADER_SIZE = 16 * 1024;
+export const MAX_HEADER_SIZE = 16 * 1024;
 
 /**
  * Creates the server without its resources: traces, authentication, bodies, failures, probes, metrics and the log line of each request.

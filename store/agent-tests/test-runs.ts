@@ -31,7 +31,7 @@ import {
 const CHANNEL = 'parley_test_runs';
 const MESSAGE_CHARACTERS = 2000;
 /** Unfinished runs of one agent beyond which users can't request more: each asks models. */
-const LIVE_RUNS_LIMIT = 20;
+export const LIVE_RUNS_LIMIT = 20;
 
 export interface TestRunsOptions {
   readonly clock: Clock;

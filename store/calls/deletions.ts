@@ -13,7 +13,7 @@ export interface Batch {
 }
 
 /** Days for which a deleted call stays known: longer than a spool keeps recordings of unknown calls. */
-const KNOWN_DAYS = 8;
+export const KNOWN_DAYS = 8;
 
 export class CallDeletions extends Repository {
   /**

@@ -5,7 +5,7 @@ import type { ConversationState } from './state.ts';
 import { takeWaiting } from './turns.ts';
 
 /** Most answers in a row that may call tools; then the model has to do without. */
-const MAX_STEPS = 8;
+export const MAX_STEPS = 8;
 
 /** Placeholder for a result that is still to come. */
 const RUNNING = JSON.stringify({ status: 'The tool is still running: its result will follow.' });

@@ -41,7 +41,7 @@ export interface ResolvedDynamicData {
 }
 
 /** Bound of all that is looked up for one call, in bytes of JSON. */
-const MAX_BYTES = 64 * 1024;
+export const MAX_BYTES = 64 * 1024;
 
 /** Returns the lookups to make. In a test, a lookup whose values are all given is not made: that is how a test replaces it. */
 export function lookupsToMake({ lookups, given }: Pick<ResolveOptions, 'lookups' | 'given'>): readonly Lookup[] {

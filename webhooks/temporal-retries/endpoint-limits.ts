@@ -5,7 +5,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 
-const PER_ENDPOINT = 8;
+export const PER_ENDPOINT = 8;
 
 interface Places {
   taken: number;
