@@ -69,7 +69,6 @@ export class ValueGenerator {
 
   #attempt(schema: StructuralSchema, wanted: GeneratedValue): unknown {
     if (schema['x-kubernetes-preserve-unknown-fields'] === true) return this.#freeValue(schema);
-    if (schema['x-kubernetes-int-or-string'] === true) return this.chance(0.5) ? this.integer(1, 9) : 'text';
     switch (schema.type) {
       case 'boolean':
         return this.chance(0.5);
