@@ -171,14 +171,12 @@ const customTools: Kind<ToolSpec> = {
 
 const mcpTools: Kind<ToolSpec> = {
   schema: toolKind.spec,
-  start: fc
-    .record({ server: url, token: url, headers: kubeHeaders })
-    .map(({ server, token, headers: list }) =>
-      toolKind.spec.parse({
-        type: 'MCP',
-        mcp: { url: server, headers: list, oauth: { tokenURL: token, clientID: 'c', clientSecretRef: kubeKey } },
-      }),
-    ),
+  start: fc.record({ server: url, token: url, headers: kubeHeaders }).map(({ server, token, headers: list }) =>
+    toolKind.spec.parse({
+      type: 'MCP',
+      mcp: { url: server, headers: list, oauth: { tokenURL: token, clientID: 'c', clientSecretRef: kubeKey } },
+    }),
+  ),
   body: partial({
     server_url: url,
     headers: nullable(headers),
