@@ -1,23 +1,29 @@
 import { z } from 'zod';
 
 import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
-import { cel, configMapKeyRef, duration, exactlyOneOf, immutable, list, mapOf, name, text, textMap, url } from './schema.ts';
+import { cel, configMapKeyRef, duration, immutable, list, mapOf, name, text, textMap, unionOf, url } from './schema.ts';
 import { commonStatus, deletionPolicies, ORPHAN, suspend, timestamp } from './status.ts';
+
+const sourceMembers = { Website: 'website', ConfigMap: 'configMap' } as const;
+type SourceType = keyof typeof sourceMembers;
 
 const source = cel(
   z.object({
     name: name(63)
       .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
       .describe('Identifies a source.'),
+    type: z
+      .enum(Object.keys(sourceMembers) as [SourceType, ...SourceType[]])
+      .describe('Where the content is; the field of the same name (website with Website) says what is read.'),
     website: z
       .object({ urls: list(url(), 100).min(1).describe('Pages that are read; together they are one document.') })
       .optional()
       .describe('Content from the web.'),
-    configMapKeyRef: configMapKeyRef().optional().describe('Content from a ConfigMap.'),
+    configMap: configMapKeyRef().optional().describe('Content from one key of a ConfigMap.'),
     refreshInterval: duration('1m', '8760h').optional().describe('Never refreshed by time where absent.'),
     metadata: textMap(32, 512).optional().describe('What a search can filter by.'),
   }),
-  exactlyOneOf(['website', 'configMapKeyRef']),
+  ...unionOf(sourceMembers),
 );
 
 const spec = cel(
@@ -32,7 +38,9 @@ const spec = cel(
     embedding: z
       .object({ profile: name(63).default('default').describe('Name of the profile.') })
       .prefault({})
-      .describe('An embedding profile of the operator configuration; immutable.'),
+      .describe(
+        'An embedding profile of the operator configuration; immutable. status.embedding has the model that it stood for: with another one the knowledge base is not Ready (EmbeddingModelMismatch).',
+      ),
     reranking: z
       .object({ profile: name(63).describe('Name of the profile.') })
       .optional()
@@ -63,7 +71,7 @@ const status = z.object({
       dimension: z.int().min(0).describe('Dimensions of a vector; 0 for a sparse model.'),
     })
     .optional()
-    .describe('What the profile stood for when the first document came.'),
+    .describe('The model that spec.embedding.profile stood for when the knowledge base was made.'),
   store: text(63).optional().describe('The vector store that holds it.'),
   documents: z
     .object({
@@ -71,7 +79,6 @@ const status = z.object({
       processing: documents('that are being read'),
       completed: documents('that a search can find'),
       failed: documents('that could not be read'),
-      progress: text(32).optional().describe('Documents that a search can find, of all: `42/1400`. For `kubectl get`.'),
     })
     .optional()
     .describe('How many documents are in which state. While they change it is written every 2 s at most, and otherwise not at all.'),
@@ -80,7 +87,10 @@ const status = z.object({
     z.object({
       name: name(63).describe('Name of the source.'),
       documentID: text(64).optional().describe('The document that is served from this source.'),
-      state: text(32).optional().describe('processing, completed or failed.'),
+      state: z
+        .enum(['Processing', 'Completed', 'Failed'])
+        .optional()
+        .describe('What came of the latest reading; documentID has the last one that was completed.'),
       lastRefreshedAt: timestamp().optional().describe('When its content last replaced the former.'),
       message: text(1024).optional().describe('What went wrong, if anything did.'),
     }),
@@ -99,7 +109,8 @@ export const knowledgeBaseKind = defineKind('KnowledgeBase', 'knowledgebases', {
     readyColumn,
     reasonColumn,
     suspendColumn,
-    { name: 'Documents', type: 'string', jsonPath: '.status.documents.progress' },
+    { name: 'Documents', type: 'integer', jsonPath: '.status.documents.completed' },
+    { name: 'Total', type: 'integer', jsonPath: '.status.documents.total' },
     { name: 'Failed', type: 'integer', jsonPath: '.status.documents.failed' },
     { name: 'Chunks', type: 'integer', jsonPath: '.status.chunks' },
     { name: 'Model', type: 'string', jsonPath: '.status.embedding.model' },

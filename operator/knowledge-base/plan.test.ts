@@ -126,7 +126,7 @@ describe('the collection', () => {
     const documents = { total: 3, processing: 1, completed: 1, failed: 1 };
     const { status } = plan(baseWith(), holding([], { documents, chunks: 12 }));
     expect(status).toMatchObject({
-      documents: { ...documents, progress: '1/3' },
+      documents,
       chunks: 12,
       store: 'pgvector',
       embedding: { model: 'bm25', dimension: 0 },
@@ -184,7 +184,9 @@ describe('the collection', () => {
 });
 
 describe('a source in a ConfigMap', () => {
-  const policy = baseWith({ sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'text.md' }, metadata: { topic: 'a' } }] });
+  const policy = baseWith({
+    sources: [{ name: 'policy', type: 'ConfigMap', configMap: { name: 'texts', key: 'text.md' }, metadata: { topic: 'a' } }],
+  });
   const texts = (text: string) => ({ configMaps: [textNamed('texts', text)] });
   const first = ingested(plan(policy, holding(), texts('one')).actions);
   const second = ingested(plan(policy, holding(), texts('two')).actions);
@@ -203,7 +205,7 @@ describe('a source in a ConfigMap', () => {
     expect(settled.actions).toEqual([]);
     expect(settled.requeueAfterMs).toBeUndefined();
     expect(settled.status?.sources).toEqual([
-      { name: 'policy', documentID: 'doc_1', state: 'completed', lastRefreshedAt: '2026-06-01T11:59:00Z' },
+      { name: 'policy', documentID: 'doc_1', state: 'Completed', lastRefreshedAt: '2026-06-01T11:59:00Z' },
     ]);
   });
 
@@ -221,7 +223,7 @@ describe('a source in a ConfigMap', () => {
     expect(ingested(plan(policy, holding([served]), texts('two')).actions).content).toBe('two');
     const atWork = holding([served, documentOf(second, 'doc_2', { status: 'processing' })]);
     expect(plan(policy, atWork, texts('two')).actions).toEqual([]);
-    expect(sourceOf(policy, atWork, texts('two'))).toMatchObject({ documentID: 'doc_1', state: 'processing' });
+    expect(sourceOf(policy, atWork, texts('two'))).toMatchObject({ documentID: 'doc_1', state: 'Processing' });
   });
 
   it('keeps the former document when the new one fails, and says what is wrong, once in an event', () => {
@@ -232,7 +234,7 @@ describe('a source in a ConfigMap', () => {
     const result = plan(policy, failed, texts('two'));
     expect(result.actions).toEqual([]);
     const message = 'empty_document: there is no text in it; the previous content stays in use; retried when the source changes';
-    expect(result.status?.sources).toMatchObject([{ documentID: 'doc_1', state: 'failed', message }]);
+    expect(result.status?.sources).toMatchObject([{ documentID: 'doc_1', state: 'Failed', message }]);
     expect(result.notices).toEqual([{ type: 'Warning', reason: 'SourceFailed', message: `source "policy": ${message}` }]);
     expect(conditionOf(result, 'Ready')?.status).toBe('True');
     expect(plan({ ...policy, status: result.status! }, failed, texts('two')).notices).toEqual([]);
@@ -299,15 +301,15 @@ describe('a source in a ConfigMap', () => {
   it('is missing: the former document stays in use, and the others go on', () => {
     const both = baseWith({
       sources: [
-        { ...policy.spec.sources![0]!, configMapKeyRef: { name: 'gone', key: 'text.md' } },
-        { name: 'other', configMapKeyRef: { name: 'texts', key: 'text.md' } },
+        { ...policy.spec.sources![0]!, configMap: { name: 'gone', key: 'text.md' } },
+        { name: 'other', type: 'ConfigMap', configMap: { name: 'texts', key: 'text.md' } },
       ],
     });
     const result = plan(both, holding([documentOf(first, 'doc_1')]), texts('one'));
     expect(ingested(result.actions).source).toBe('other');
     expect(result.status?.sources?.[0]).toMatchObject({
       documentID: 'doc_1',
-      state: 'failed',
+      state: 'Failed',
       message: expect.stringMatching(/^ConfigMap acme\/gone does not exist.*the previous content stays in use$/),
     });
     expect(conditionOf(result, 'ResolvedRefs')?.reason).toBe('ConfigMapNotFound');
@@ -336,7 +338,7 @@ describe('a source in a ConfigMap', () => {
 describe('a website', () => {
   const urls = ['https://example.com/a', 'https://example.com/b'];
   const siteWith = (more: object = {}, annotations: Readonly<Record<string, string>> = {}): KnowledgeBase =>
-    baseWith({ sources: [{ name: 'site', website: { urls }, ...more }] }, { annotations });
+    baseWith({ sources: [{ name: 'site', type: 'Website', website: { urls }, ...more }] }, { annotations });
   const first = ingested(plan(siteWith()).actions);
 
   it('becomes one document', () => {
@@ -376,7 +378,7 @@ describe('a website', () => {
   it('says which pages it lacks', () => {
     const message = '9 chunks can be found; 1 of 2 addresses could not be read: https://example.com/b (404)';
     const { status } = plan(siteWith(), holding([documentOf(first, 'doc_1', { message })]));
-    expect(status?.sources).toMatchObject([{ state: 'completed', message }]);
+    expect(status?.sources).toMatchObject([{ state: 'Completed', message }]);
   });
 
   it('keeps messages within what a status may hold', () => {

@@ -169,7 +169,7 @@ function contentsOf(knowledgeBase: KnowledgeBase, view: KnowledgeView, { store }
     ...shown,
     embedding: { model, dimension },
     store,
-    ...(view.documents && { documents: { ...view.documents, progress: `${view.documents.completed}/${view.documents.total}` } }),
+    ...(view.documents && { documents: view.documents }),
     ...(view.chunks !== undefined && { chunks: view.chunks }),
   };
 }
@@ -182,7 +182,7 @@ function newlyFailed(knowledgeBase: KnowledgeBase, sources: readonly SourceStatu
   const before = new Map((knowledgeBase.status?.sources ?? []).map((source) => [source.name, source]));
   return sources.flatMap((source): Notice[] => {
     const known = before.get(source.name);
-    if (source.state !== 'failed' || (known?.state === 'failed' && known.message === source.message)) return [];
+    if (source.state !== 'Failed' || (known?.state === 'Failed' && known.message === source.message)) return [];
     return [{ type: 'Warning', reason: 'SourceFailed', message: `source "${source.name}": ${source.message ?? 'failed'}` }];
   });
 }

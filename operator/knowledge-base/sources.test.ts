@@ -21,7 +21,9 @@ class Simulation {
   #made = 0;
 
   plan(): SourcesPlan {
-    const spec = this.present ? { sources: [{ name: 's', configMapKeyRef: { name: 'texts', key: 'k' }, refreshInterval: '1h' }] } : {};
+    const spec = this.present
+      ? { sources: [{ name: 's', type: 'ConfigMap', configMap: { name: 'texts', key: 'k' }, refreshInterval: '1h' }] }
+      : {};
     const annotations = this.requested === undefined ? {} : { 'parley.dev/reconcile-requested-at': this.requested };
     const base = storedObject('KnowledgeBase', 'faq', spec, { metadata: { annotations } }) as KnowledgeBase;
     const texts = { namespace: 'acme', name: 'texts', uid: 't', resourceVersion: '1', keys: ['k'], data: { k: this.text } };
@@ -99,7 +101,7 @@ it('whatever happens: what was once served is served until something newer is, l
       }
       simulation.reconcile();
       expect(simulation.served?.content).toBe(simulation.text);
-      expect(simulation.plan().status).toMatchObject([{ state: 'completed' }]);
+      expect(simulation.plan().status).toMatchObject([{ state: 'Completed' }]);
       expect(simulation.rows).toHaveLength(1);
       simulation.present = false;
       simulation.reconcile();

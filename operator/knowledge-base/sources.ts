@@ -54,6 +54,8 @@ const PERMANENT_ERRORS: ReadonlySet<string | null> = new Set([
 
 /** Backoff after temporary failures. */
 const RETRY = { baseMs: 5 * 60_000, maxMs: 6 * 3_600_000, jitter: 0 } as const;
+/** States of a document, as the status says them. */
+const STATES = { processing: 'Processing', completed: 'Completed', failed: 'Failed' } as const;
 /** Longest `status.sources[].message`, in characters. */
 const MESSAGE_LIMIT = 1024;
 
@@ -105,7 +107,7 @@ function planSource(
   const problem = sourceProblem(knowledgeBase, source, snapshot);
   if (problem !== undefined) {
     const message = fitText(served === undefined ? problem : `${problem}; the previous content stays in use`, MESSAGE_LIMIT);
-    return { superfluous: [], status: { ...shown, state: 'failed', message }, dueAt: Infinity };
+    return { superfluous: [], status: { ...shown, state: 'Failed', message }, dueAt: Infinity };
   }
 
   const content = contentOf(knowledgeBase, source, snapshot);
@@ -121,7 +123,7 @@ function planSource(
       superfluous: documents.filter(
         (document, index) => document !== latest && (document.status === 'failed' || index > documents.indexOf(latest)),
       ),
-      status: { ...shown, state: latest.status, ...messageOf(latest, { served, dueAt }) },
+      status: { ...shown, state: STATES[latest.status], ...messageOf(latest, { served, dueAt }) },
       dueAt,
     };
   }
@@ -133,7 +135,7 @@ function planSource(
       ? {}
       : { wanted: { ...content.document, metadata: source.metadata ?? {}, source: source.name, sourceRevision: printRevision(next) } }),
     superfluous: others.filter(({ queued }) => queued),
-    status: { ...shown, state: 'processing' },
+    status: { ...shown, state: 'Processing' },
     dueAt: Infinity,
   };
 }
@@ -148,13 +150,13 @@ function isDue(
   // A request tries again: pages may have changed, and what failed may succeed now. A text that was read is the same.
   const asked = request !== '' && parseRevision(latest.revision).request !== request;
   if (latest.status === 'failed') return asked || !newest;
-  return asked && source.website !== undefined;
+  return asked && source.type === 'Website';
 }
 
 /** Failures are retried with the refreshes, temporary ones also after a backoff. */
 function nextAttemptAt(source: Source, latest: SourceDocument, failures: number): number {
   const interval = source.refreshInterval === undefined ? Infinity : millisecondsOf(source.refreshInterval);
-  if (latest.status === 'completed') return source.website === undefined ? Infinity : latest.progressAt + interval;
+  if (latest.status === 'completed') return source.type === 'ConfigMap' ? Infinity : latest.progressAt + interval;
   const backoff = PERMANENT_ERRORS.has(latest.errorCode) ? Infinity : backoffDelay(failures, RETRY);
   return latest.progressAt + Math.min(interval, backoff);
 }
@@ -188,7 +190,7 @@ function contentOf(
   snapshot: ClusterSnapshot,
 ): { readonly hash: string; readonly document: Pick<WantedDocument, 'kind' | 'filename' | 'urls' | 'content' | 'bytes'> } {
   const { documentLanguage, chunking } = knowledgeBase.spec;
-  const ref = source.configMapKeyRef;
+  const ref = source.configMap;
   const found = ref === undefined ? undefined : snapshot.configText(knowledgeBase.metadata.namespace ?? '', ref.name, ref.key);
   const text = found?.state === 'text' ? found.text : '';
   const urls = source.website?.urls ?? [];
@@ -223,7 +225,7 @@ function sourceProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: C
 }
 
 function textProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: ClusterSnapshot): Problem | undefined {
-  const ref = source.configMapKeyRef;
+  const ref = source.configMap;
   if (ref === undefined) return undefined;
   const namespace = knowledgeBase.metadata.namespace ?? '';
   const found = snapshot.configMap(namespace, ref.name);

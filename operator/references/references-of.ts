@@ -92,7 +92,7 @@ export function phoneNumberReferences({ spec }: Pick<PhoneNumber, 'spec'>): read
 }
 
 export function knowledgeBaseReferences({ spec }: Pick<KnowledgeBase, 'spec'>): readonly Reference[] {
-  return (spec.sources ?? []).flatMap((source) => configMap(source.configMapKeyRef, `spec.sources[${source.name}].configMapKeyRef`));
+  return (spec.sources ?? []).flatMap((source) => configMap(source.configMap, `spec.sources[${source.name}].configMap`));
 }
 
 /** The key under which a subscription's current signing secret is kept. */

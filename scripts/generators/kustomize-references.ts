@@ -30,14 +30,14 @@ function* referencesIn(schema: StructuralSchema, kind: string, path: string): Ge
   if (schema.items !== undefined) yield* referencesIn(schema.items, kind, path);
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
     const item = child.items ?? child;
-    if (/Refs?$/.test(name) && item.properties?.['name'] !== undefined)
+    if (/(Refs?|^configMap)$/.test(name) && item.properties?.['name'] !== undefined)
       yield { target: targetOf(name), kind, path: `${path}/${name}/name` };
     yield* referencesIn(child, kind, `${path}/${name}`);
   }
 }
 
 function targetOf(field: string): Reference['target'] {
-  if (field === 'configMapKeyRef') return 'ConfigMap';
+  if (/^configMap(KeyRef)?$/.test(field)) return 'ConfigMap';
   if (field === 'knowledgeBaseRef') return 'KnowledgeBase';
   return /agentRefs?$/i.test(field) ? 'Agent' : 'Secret';
 }

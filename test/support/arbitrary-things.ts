@@ -129,8 +129,8 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       Object.assign(spec, {
         embedding: { profile },
         sources: [
-          ...(source === undefined ? [] : [{ name: 's', configMapKeyRef: source }]),
-          ...(website ? [{ name: 'w', website: { urls: ['https://example.com/'] } }] : []),
+          ...(source === undefined ? [] : [{ name: 's', type: 'ConfigMap', configMap: source }]),
+          ...(website ? [{ name: 'w', type: 'Website', website: { urls: ['https://example.com/'] } }] : []),
         ],
       }),
     ),

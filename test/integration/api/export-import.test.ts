@@ -113,7 +113,7 @@ async function fill(): Promise<void> {
     anAgentTest('hours', 'by-kubectl', org.name),
     aTool('lookup', org.name, { agentRefs: [{ name: 'by-kubectl' }] }),
     aPhoneNumber('front', `+1555${Math.floor(Math.random() * 1e7)}`, org.name, { inboundAgentRef: { name: 'by-kubectl' } }),
-    aKnowledgeBase('docs', org.name, { sources: [{ name: 'faq', configMapKeyRef: { name: 'faq', key: 'text' } }] }),
+    aKnowledgeBase('docs', org.name, { sources: [{ name: 'faq', type: 'ConfigMap', configMap: { name: 'faq', key: 'text' } }] }),
     aWebhookSubscription('hook', org.name, { events: ['CallHandler.CallStarted'], retryPolicy: { maxAttempts: 5 } }),
   ];
   await kubectl(['apply', '--server-side', '--filename=-'], { apiVersion: 'v1', kind: 'List', items });

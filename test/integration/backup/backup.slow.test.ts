@@ -178,7 +178,9 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   );
   await kubectl(
     ['apply', '--server-side', '-f', '-'],
-    aKnowledgeBase('manuals', undefined, { sources: [{ name: 'handbook', configMapKeyRef: { name: 'handbook', key: 'text' } }] }),
+    aKnowledgeBase('manuals', undefined, {
+      sources: [{ name: 'handbook', type: 'ConfigMap', configMap: { name: 'handbook', key: 'text' } }],
+    }),
   );
   const search = (from: Installation) =>
     ask(from, 'POST', '/api/v1/vector/search', { knowledge_base_id: 'manuals', query: 'how does the gate open?', top_k: 1 });

@@ -87,13 +87,13 @@ const rows: readonly (readonly [string, string, ManifestFields, string])[] = [
   [
     '10,000 sources',
     'KnowledgeBase',
-    { sources: refs.map(({ name }) => ({ name, configMapKeyRef: { name: 'n', key: 'k' } })) },
+    { sources: refs.map(({ name }) => ({ name, type: 'ConfigMap', configMap: { name: 'n', key: 'k' } })) },
     'spec.sources: Too many: 10000: must have at most 64 items',
   ],
   [
     '10,000 pages',
     'KnowledgeBase',
-    { sources: [{ name: 'a', website: { urls: many(10_000, (index) => `https://example.com/${index}`) } }] },
+    { sources: [{ name: 'a', type: 'Website', website: { urls: many(10_000, (index) => `https://example.com/${index}`) } }] },
     'spec.sources[0].website.urls: Too many: 10000: must have at most 100 items',
   ],
   [

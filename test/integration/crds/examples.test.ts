@@ -91,7 +91,7 @@ function references(node: unknown, field = ''): readonly string[] {
   if (typeof node !== 'object' || node === null) return [];
   const { name, key } = node as { readonly name?: string; readonly key?: string };
   if (/secret(Key)?Ref$/i.test(field)) return [`Secret/${name ?? ''}${key === undefined ? '' : `#${key}`}`];
-  if (field === 'configMapKeyRef') return [`ConfigMap/${name ?? ''}#${key ?? ''}`];
+  if (/^configMap(KeyRef)?$/.test(field)) return [`ConfigMap/${name ?? ''}#${key ?? ''}`];
   if (/agentRefs?$/i.test(field)) return [`Agent/${name ?? ''}`];
   if (field === 'knowledgeBaseRef') return [`KnowledgeBase/${name ?? ''}`];
   return Object.entries(node).flatMap(([child, value]) => references(value, child));

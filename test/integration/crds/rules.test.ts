@@ -35,6 +35,7 @@ const withoutMembers = (rule: string, types: readonly string[], spec: (item: Man
     answer: `${rule.replace(/^\w+\./, '').replaceAll('[]', '[0]')}: set ${type.charAt(0).toLowerCase()}${type.slice(1)} with type ${type}, and with no other type`,
   }));
 const source = (fields: ManifestFields): ManifestFields => ({ sources: [{ name: 'a', ...fields }] });
+const configMap = { type: 'ConfigMap', configMap: secret };
 const longKey = 'k'.repeat(129);
 
 const between = (
@@ -216,18 +217,22 @@ const rows: readonly Row[] = [
     spec: { chunking: { maxTokens: 50 } },
     answer: 'spec.chunking: overlapTokens must be less than maxTokens',
   },
-  { rule: 'KnowledgeBase.spec.sources[]', spec: source({}), answer: 'spec.sources[0]: set exactly one of website, configMapKeyRef' },
+  ...Object.entries({ Website: 'website', ConfigMap: 'configMap' }).map(([type, field]) => ({
+    rule: 'KnowledgeBase.spec.sources[]',
+    spec: source({ type }),
+    answer: `spec.sources[0]: set ${field} with type ${type}, and with no other type`,
+  })),
   {
     rule: 'KnowledgeBase.spec.sources[]',
-    spec: source({ website: { urls: ['https://example.com'] }, configMapKeyRef: secret }),
-    answer: 'spec.sources[0]: set exactly one of website, configMapKeyRef',
+    spec: source({ ...configMap, website: { urls: ['https://example.com'] } }),
+    answer: 'spec.sources[0]: set website with type Website, and with no other type',
   },
   ...between('KnowledgeBase.spec.sources[].refreshInterval', '1m', '8760h', '59s', '8761h', (refreshInterval) =>
-    source({ configMapKeyRef: secret, refreshInterval }),
+    source({ ...configMap, refreshInterval }),
   ),
   {
     rule: 'KnowledgeBase.spec.sources[].metadata',
-    spec: source({ configMapKeyRef: secret, metadata: { [longKey]: 'v' } }),
+    spec: source({ ...configMap, metadata: { [longKey]: 'v' } }),
     answer: `spec.sources[0].metadata: ${keys}`,
   },
   { rule: 'WebhookSubscription.spec.headers[]', spec: webhook({ headers: [{ name: 'X-A' }] }), answer: `spec.headers[0]: ${oneOfHeader}` },

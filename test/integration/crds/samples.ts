@@ -267,20 +267,21 @@ export const samples: readonly StoredManifest[] = [
       sources: [
         {
           name: 'faq',
+          type: 'Website',
           website: { urls: ['https://example.com/faq', 'https://example.com/faq'] },
           refreshInterval: '24h',
           metadata: { kind: 'faq' },
         },
-        { name: 'policy', configMapKeyRef: { name: 'policies', key: 'returns.md' } },
+        { name: 'policy', type: 'ConfigMap', configMap: { name: 'policies', key: 'returns.md' } },
       ],
       deletionPolicy: 'Delete',
     },
     {
       embedding: { model: 'e5', dimension: 384 },
       store: 'pgvector',
-      documents: { total: 4, processing: 1, completed: 2, failed: 1, progress: '2/4' },
+      documents: { total: 4, processing: 1, completed: 2, failed: 1 },
       chunks: 99,
-      sources: [{ name: 'faq', documentID: 'doc_1', state: 'completed', lastRefreshedAt: time, message: 'two pages' }],
+      sources: [{ name: 'faq', documentID: 'doc_1', state: 'Completed', lastRefreshedAt: time, message: 'two pages' }],
     },
   ),
   sample(

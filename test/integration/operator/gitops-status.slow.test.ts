@@ -63,7 +63,7 @@ const rollout = (org: string): readonly TestManifest[] => [
   }),
   anAgent('reception', org, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: key }, knowledgeBaseRef: { name: 'faq' } }),
   aWebhookSubscription('hook', org, { signing: { secretRef: { name: 'signing' } }, scope: { agentRefs: [{ name: 'reception' }] } }),
-  aKnowledgeBase('faq', org, { sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'policy' } }] }),
+  aKnowledgeBase('faq', org, { sources: [{ name: 'policy', type: 'ConfigMap', configMap: { name: 'texts', key: 'policy' } }] }),
 ];
 
 async function lookAtAll(org: string): Promise<readonly (Seen & { readonly name: string })[]> {

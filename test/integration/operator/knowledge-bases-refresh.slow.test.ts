@@ -64,8 +64,8 @@ it('keeps what it declares in step with its sources, and never without an answer
   const base = (requested?: string): TestManifest => {
     const manifest = aKnowledgeBase('handbook', org, {
       sources: [
-        { name: 'rules', configMapKeyRef: { name: 'texts', key: 'rules.md' }, metadata: { kind: 'rule' } },
-        { name: 'site', website: { urls: [`${site.url}/prices`] } },
+        { name: 'rules', type: 'ConfigMap', configMap: { name: 'texts', key: 'rules.md' }, metadata: { kind: 'rule' } },
+        { name: 'site', type: 'Website', website: { urls: [`${site.url}/prices`] } },
       ],
     });
     if (requested === undefined) return manifest;

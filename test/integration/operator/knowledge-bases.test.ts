@@ -55,7 +55,7 @@ async function asAdministrator(use: (admin: PostgresClient) => Promise<unknown>)
 /** Returns a knowledge base whose source is the ConfigMap `texts`. */
 const withText = (org: string, spec: TestManifest['spec'] = {}): TestManifest =>
   aKnowledgeBase('faq', org, {
-    sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'policy.md' }, metadata: { topic: 'terms' } }],
+    sources: [{ name: 'policy', type: 'ConfigMap', configMap: { name: 'texts', key: 'policy.md' }, metadata: { topic: 'terms' } }],
     ...spec,
   });
 const texts = (org: string, text: string): TestManifest => aConfigMap('texts', { 'policy.md': text }, org);
@@ -215,7 +215,7 @@ describe('with everything there', () => {
     await complete(first);
     await cluster.until('KnowledgeBase', org, 'faq', (object) => {
       expect(object.status).toMatchObject({ documents: { total: 1, processing: 0, completed: 1, failed: 0 }, chunks: 2 });
-      expect(sourcesOf(object)).toMatchObject([{ name: 'policy', documentID: first.id, state: 'completed' }]);
+      expect(sourcesOf(object)).toMatchObject([{ name: 'policy', documentID: first.id, state: 'Completed' }]);
     });
 
     await cluster.apply(texts(org, '# Two'));
@@ -246,7 +246,7 @@ describe('with everything there', () => {
   it.concurrent('reads a website again in its time, and when somebody asks for it', async () => {
     const org = await cluster.organization();
     const site = aKnowledgeBase('faq', org, {
-      sources: [{ name: 'site', website: { urls: ['https://example.com/'] }, refreshInterval: '1h' }],
+      sources: [{ name: 'site', type: 'Website', website: { urls: ['https://example.com/'] }, refreshInterval: '1h' }],
     });
     await cluster.apply(site);
     const first = await newestOf(org, 1);
@@ -414,7 +414,8 @@ describe('while Temporal is unavailable', () => {
       // One start alone waits 3 s: one after the other these would take longer than this waits.
       const sources = Array.from({ length: 64 }, (_, index) => ({
         name: `s${index}`,
-        configMapKeyRef: { name: 'texts', key: 'policy.md' },
+        type: 'ConfigMap',
+        configMap: { name: 'texts', key: 'policy.md' },
       }));
       await cluster.apply(texts(org, '# One'), withText(org, { sources }));
       await eventually(async () => expect(await documentsOf(org)).toHaveLength(64));

@@ -36,7 +36,7 @@ function everything(org: string): readonly TestManifest[] {
     aSecret('keys', { apiKey: CANARY }, org),
     aSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, org),
     aConfigMap('texts', { prompt: 'Be kind.', policy: 'No refunds.' }, org),
-    aKnowledgeBase('faq', org, { sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'policy' } }] }),
+    aKnowledgeBase('faq', org, { sources: [{ name: 'policy', type: 'ConfigMap', configMap: { name: 'texts', key: 'policy' } }] }),
     anAgent('reception', org, {
       llm: {
         provider: 'openai',
