@@ -380,6 +380,13 @@ describe('CEL rules on a real API server', () => {
     for (const provider of known) expect(answer).toContain(`"${provider}"`);
   });
 
+  it('a type that is forgotten in a list is asked for at its place', async () => {
+    const spec = agentTest({ conversation: [{ user: 'Hi', expect: [{ judge: 'is polite' }] }], tools: [{ name: 'f', error: 'e' }] });
+    const answer = await cluster.refusal(manifestOf('AgentTest', 'typeless', spec));
+    for (const place of ['conversation[0]', 'conversation[0].expect[0]', 'tools[0]'])
+      expect(answer).toContain(`spec.${place}.type: Required value`);
+  });
+
   it('an immutable field can not be changed by taking it away first', async () => {
     await cluster.apply(manifestOf('PhoneNumber', 'fixed', { number: '+15550199', type: 'SIP', sip: {} }));
     expect(await cluster.refusal(manifestOf('PhoneNumber', 'fixed', { type: 'SIP', sip: {} }))).toEqual(['spec.number: Required value']);
