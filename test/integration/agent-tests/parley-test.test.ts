@@ -86,7 +86,7 @@ describe('parley test', () => {
       '    tool  │ look_up_order({"order_id":"42"}) → {"state":"shipped"}',
       '    agent │ One moment.',
       '    agent │ Your order: shipped.',
-      '    tests/order.yaml:24: spec.conversation[1].expect[0].answer.contains[0]',
+      '    tests/order.yaml:30: spec.conversation[1].expect[0].answer.contains[0]',
       '      expected  an answer with "delivered"',
       '      got       One moment. Your order: shipped.',
     ]);

@@ -252,7 +252,7 @@ describe('a file that kubectl would refuse is not run:', () => {
     ['a name that is a number', test(AGENT, ASK).replace('NAME', '0123'), /:3: metadata\.name: is 83, which is no text: put it in quotes/],
     ['no YAML', 'kind: [', /wrong\.yaml:\d+: /],
     ['a tab', 'kind: AgentTest\n\tspec: {}\n', /wrong\.yaml:2: .*[Tt]ab/],
-    ['a key that is there twice', `${test(AGENT, ASK)}  mode: text\n  mode: text\n`, /wrong\.yaml:8: .*unique/],
+    ['a key that is there twice', `${test(AGENT, ASK)}  mode: Text\n  mode: Text\n`, /wrong\.yaml:9: .*unique/],
   ])('%s', async (_what, file, message) => {
     await using folder = await aTestFolder();
     await folder.write('tests/wrong.yaml', file);
