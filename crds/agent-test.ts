@@ -32,14 +32,14 @@ const mock = atomic(
   cel(
     z.object({
       name: functionName(),
-      when: freeObject(32)
-        .optional()
-        .describe('Arguments that must be equal for this entry to answer; others may be there too. Every call where absent.'),
       type: z
         .enum(['Returns', 'Error', 'Sequence', 'Passthrough'])
         .describe(
           'Returns: the tool answers with returns. Error: it fails with error. Sequence: each call has an answer of its own. Passthrough: the tool itself is called.',
         ),
+      when: freeObject(32)
+        .optional()
+        .describe('Arguments that must be equal for this entry to answer; others may be there too. Every call where absent.'),
       ...mockAnswer,
       sequence: list(
         atomic(
@@ -108,7 +108,7 @@ const expectation = cel(
     tool: toolCall.optional().describe('A tool that the agent calls in this turn.'),
     judge: judgement(),
     within: duration('1ms', '10m').optional().describe('Longest wait until the first words of the answer.'),
-    ends: endReason().describe('The call ends in this turn, for this reason.'),
+    ends: endReason().describe('The call ends in this turn, for this reason, such as agent_ended_call.'),
   }),
   ...unionOf({ Answer: 'answer', Tool: 'tool', Judge: 'judge', Within: 'within', Ends: 'ends' }),
 );
@@ -144,7 +144,7 @@ const endCheck = cel(
       .optional()
       .describe('A result of the analysis after the call.'),
     judge: judgement(),
-    ends: endReason().describe('The call has ended, for this reason.'),
+    ends: endReason().describe('The call has ended, for this reason, such as agent_ended_call.'),
   }),
   ...unionOf({ NeverCalled: 'neverCalled', Called: 'called', Analysis: 'analysis', Judge: 'judge', Ends: 'ends' }),
 );
