@@ -1,7 +1,7 @@
 /** Creates, changes and deletes agents. A crash in the middle of a request leaves nothing half done. */
 import { agentKind, MAX_INLINE_PROMPT, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
-import { agentProblems } from '../../crds/limits.ts';
+import { agentProblems, type SpecProblem } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
 import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
 import type { Draft } from '../codec/present.ts';
@@ -21,7 +21,15 @@ import { attachedToolToRest, toolFieldNames } from '../tools/fields.ts';
 import type { Store } from '../../store/index.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
-import { agentBringsSecrets, agentFieldNames, agentFromRest, agentSecretRefs, type AgentUpdate, type AgentView } from './fields.ts';
+import {
+  agentBringsSecrets,
+  agentFieldNames,
+  agentFromRest,
+  agentSecretRefs,
+  unusedChoices,
+  type AgentUpdate,
+  type AgentView,
+} from './fields.ts';
 import { withWholePin } from './pinned-revision.ts';
 
 export const agentResource: ResourceKind<Agent> = {
@@ -50,6 +58,8 @@ interface AgentChange extends ResourceChange {
   readonly longPrompt: string | undefined;
   /** Absent where the request changes no tools. */
   readonly tools: ToolSteps | undefined;
+  /** Remarks on fields of the request that are not stored. */
+  readonly remarks: readonly SpecProblem[];
 }
 
 interface WrittenAgent extends Written<Agent> {
@@ -160,6 +170,7 @@ export class AgentService {
       ...(tools && { after: [tools.attach, tools.detach] }),
       longPrompt: prompts.values().next().value,
       tools,
+      remarks: unusedChoices(body),
     };
   }
 
@@ -179,10 +190,11 @@ export class AgentService {
 
   async #answer(
     caller: Caller,
-    { object: agent, previous, change: { longPrompt, tools }, resultOf }: WrittenAgent,
+    { object: agent, previous, change: { longPrompt, tools, remarks }, resultOf }: WrittenAgent,
     { dryRun }: Pick<WriteMode, 'dryRun'>,
   ): Promise<AgentAnswer> {
     await this.#warn(caller.org, agent, previous?.spec, longPrompt);
+    warnOf(agentFieldNames, remarks);
     const unwritten = {
       ...(longPrompt !== undefined && { longPrompt }),
       ...(dryRun && tools && { tools: resultOf(tools.attach).map((tool) => attachedToolToRest(tool, masked)) }),

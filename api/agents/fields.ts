@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { originOf } from '../../crds/address.ts';
 import { agentKind, MAX_INLINE_PROMPT, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { listed, llmProviders } from '../../crds/providers.ts';
+import type { SpecProblem } from '../../crds/spec-problem.ts';
 import {
   choice,
   days,
@@ -378,6 +379,14 @@ function promptFromRest(
       ? { systemPromptFrom: { configMapKeyRef: encoding.promptRef(sent) } }
       : { systemPrompt: sent ?? undefined };
   return { ...spec, llm: { ...others, ...present(own) } };
+}
+
+/** Returns a remark on choices that {@link choicesFromRest} leaves out. */
+export function unusedChoices({ post_call_analysis: questions }: AgentUpdate): readonly SpecProblem[] {
+  return (questions ?? []).flatMap(({ type, choices }, index) => {
+    if (type === 'enum' || choices === undefined || choices === null || choices.length === 0) return [];
+    return [{ path: `spec.postCallAnalysis[${index}].choices`, message: `has no effect with the type ${type ?? 'string'}` }];
+  });
 }
 
 /** Leaves out choices that have no effect: the resource refuses them. */

@@ -89,7 +89,8 @@ function read<T>(schema: z.ZodType<T>, body: object): T | undefined {
 }
 
 const lookup = fc.record({ url, headers: nullable(headers), method: fc.constantFrom('GET', 'POST') }, { requiredKeys: ['url'] });
-const provider = fc.constantFrom('openai', 'groq', 'azure');
+const provider = fc.constantFrom('openai', 'groq', 'google');
+const speechProvider = fc.constantFrom('openai', 'azure');
 const llmFallback = fc.record(
   { model_provider: provider, model_name: fc.constantFrom('m', 'n'), base_url: nullable(url), api_key: nullable(secret) },
   { requiredKeys: ['model_provider', 'model_name'] },
@@ -100,7 +101,7 @@ const agents: Kind<AgentSpec> = {
     .record({
       llm: partial({ provider, baseURL: url }),
       fallbacks: fc.array(partial({ provider, baseURL: url, apiKeySecretRef: fc.constant(kubeKey) }), { maxLength: 2 }),
-      speech: provider,
+      speech: speechProvider,
       listeners: fc.array(partial({ baseURL: url, apiKeySecretRef: fc.constant(kubeKey) }), { maxLength: 2 }),
       dynamicData: fc.array(fc.record({ url, headers: kubeHeaders }), { maxLength: 3 }),
     })
@@ -129,8 +130,8 @@ const agents: Kind<AgentSpec> = {
       fallbacks: nullable(fc.array(llmFallback, { maxLength: 3 })),
     }),
     stt: partial({
-      provider: fc.constantFrom('openai', 'azure'),
-      fallbacks: nullable(fc.array(fc.record({ provider: fc.constantFrom('openai', 'azure') }), { maxLength: 3 })),
+      provider: speechProvider,
+      fallbacks: nullable(fc.array(fc.record({ provider: speechProvider }), { maxLength: 3 })),
     }),
     dynamic_data_config: nullable(fc.array(lookup, { maxLength: 3 })),
   }),

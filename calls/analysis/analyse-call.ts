@@ -3,7 +3,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AnalysisError, AnalysisItem, AnalysisOutcome, CallMessage } from '../../store/index.ts';
 import { readAnswer, type Reading } from './answer.ts';
 import type { AgentModels } from './agent-models.ts';
-import { answerSchema, askAgain, askAll, type AnalysisQuestion, type ChatMessage } from './questions.ts';
+import { answerSchema, askAgain, askAll, toAnalysisQuestion, type AnalysisQuestion, type ChatMessage } from './questions.ts';
 import { transcriptText } from './transcript.ts';
 
 export interface AnalyseOptions {
@@ -18,10 +18,7 @@ const MAX_REMINDER_LENGTH = 20_000;
 
 /** Returns the questions in the order in which they are stored. */
 export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
-  return ((config as AgentRevisionConfig | undefined)?.agent.postCallAnalysis ?? []).map(({ type, ...question }) => ({
-    type: type.toLowerCase() as Lowercase<typeof type>,
-    ...question,
-  }));
+  return ((config as AgentRevisionConfig | undefined)?.agent.postCallAnalysis ?? []).map(toAnalysisQuestion);
 }
 
 /**

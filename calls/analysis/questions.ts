@@ -6,6 +6,10 @@ type AgentQuestion = NonNullable<AgentRevisionConfig['agent']['postCallAnalysis'
 /** A question of an agent. Its type has JSON's name, which models, results and webhooks use. */
 export type AnalysisQuestion = Omit<AgentQuestion, 'type'> & { readonly type: Lowercase<AgentQuestion['type']> };
 
+export function toAnalysisQuestion({ type, ...question }: AgentQuestion): AnalysisQuestion {
+  return { ...question, type: type.toLowerCase() as Lowercase<typeof type> };
+}
+
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;

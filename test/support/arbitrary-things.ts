@@ -78,7 +78,7 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       suspend,
       language: fc.constantFrom('en-US', 'de', 'en-US-oxendict-x'),
       llm: fc.record({
-        provider: fc.constantFrom('openai', 'openai', 'absent'),
+        provider: fc.constantFrom('openai', 'groq'),
         model: fc.constant('m'),
         apiKeySecretRef: maybe(keyRef),
         systemPromptFrom: maybe(fc.record({ configMapKeyRef: keyRef })),
@@ -148,7 +148,14 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       suspend,
       agentRefs: agentRefs.filter((refs) => refs.length > 0),
       required: fc.boolean(),
-      judge: maybe(fc.record({ provider: fc.constantFrom('openai', 'absent'), model: fc.constant('m'), apiKeySecretRef: maybe(keyRef) })),
+      judge: maybe(
+        fc.record({
+          provider: fc.constant('openai'),
+          model: fc.constant('m'),
+          baseURL: maybe(fc.constantFrom('https://api.example.com', 'https://[')),
+          apiKeySecretRef: maybe(keyRef),
+        }),
+      ),
     })
     .map((spec) => Object.assign(spec, { type: 'Conversation', conversation: [{ type: 'User', user: 'Hello' }] })),
 };

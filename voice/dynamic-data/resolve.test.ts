@@ -209,7 +209,7 @@ describe('a lookup that fails', () => {
 describe('an answer', () => {
   const cached = (url: string, more: Partial<Lookup> = {}) => aLookup(url, { cache: '5m', ...more });
 
-  it('is used again for the same request of the same organisation, for 300 seconds', async () => {
+  it('is used again for the same request of the same organisation, for as long as the lookup says', async () => {
     const endpoint = await serve();
     const lookups = [cached(`${endpoint.url}/{{caller}}`)];
     for (const [org, caller] of [
@@ -222,6 +222,13 @@ describe('an answer', () => {
     }
     expect(endpoint.requests.map(({ url }) => url)).toEqual(['/a', '/b', '/a']);
     expect([...kept.values()].map(({ forMs }) => forMs)).toEqual([300_000, 300_000, 300_000]);
+  });
+
+  it('is not used by a lookup that keeps answers for another time', async () => {
+    const endpoint = await serve();
+    for (const cache of ['1h', '10s', '60m', '10s']) await resolve({ lookups: [cached(endpoint.url, { cache })] });
+    expect(endpoint.requests).toHaveLength(2);
+    expect([...kept.values()].map(({ forMs }) => forMs)).toEqual([3_600_000, 10_000]);
   });
 
   it('is not used without `cache`, or for another secret', async () => {

@@ -85,6 +85,22 @@ describe('a lookup', () => {
   );
 });
 
+it('choices that a question has no use for are named, and not kept', async () => {
+  const agent = await made({ post_call_analysis: [{ type: 'number', name: 'guests', choices: ['2'] }] });
+  expect(agent.warnings).toEqual(['post_call_analysis[0].choices has no effect with the type number']);
+  expect(agent.post_call_analysis).toEqual([{ type: 'number', name: 'guests', examples: [], choices: [] }]);
+});
+
+it('an unknown provider of the model is refused with the known ones', async () => {
+  expect(await refusedWith({ llm: { model_name: 'm', model_provider: 'opnai' } })).toEqual([
+    {
+      type: 'value_error',
+      loc: ['body', 'llm', 'model_provider'],
+      msg: 'Value error, "opnai" is not a known provider; use one of openai, azure_openai, anthropic, google, groq, openai_compatible',
+    },
+  ]);
+});
+
 it('"" leaves unset whatever null does, and a list or a number stays as strict as before', async () => {
   const agent = await made({
     welcome_message: '',

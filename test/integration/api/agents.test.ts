@@ -88,7 +88,7 @@ describe('the agent object', () => {
     expect(read.body).toEqual(made);
     expect(warnings).toEqual([
       'tts.voice_temperature has no effect with cartesia',
-      'silence_reminder_message has no effect while enabled is false',
+      'silence_reminder_message has no effect: the agent never asks',
       expect.stringMatching(/^dynamic_data_config\[0\]\.url holds "{{phone}}".*list it in required_dynamic_data;/),
       expect.stringMatching(/^dynamic_data_config\[1\] takes nothing/),
     ]);

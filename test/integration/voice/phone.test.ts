@@ -324,6 +324,19 @@ describe('a call that goes out', () => {
       await becomes(again, { status: 'ended', finishReason: 'user_ended_call' });
     }
   });
+
+  it('is talked on with a tape, too, where the agent does not listen for one', async () => {
+    const { provider, revision } = await serving({ spec: { call: { voicemailDetection: { mode: 'Never' } } } });
+    provider.chat(({ system }) => (system.includes('who or what has answered') ? 'voicemail' : 'Certainly.'));
+    let phone: TestCaller | undefined;
+    gateway.onDial = async (request) => (phone = await answer(request));
+    const find = await goesOut(revision);
+    await becomes(find, { status: 'ongoing' });
+    await says(phone, provider, 'You have reached the voicemail of Ada. Please leave a message after the tone.', 4_000);
+    await phone?.hears('Certainly.');
+    await phone?.leave();
+    await becomes(find, { status: 'ended', finishReason: 'user_ended_call' });
+  });
 });
 
 describe('a transfer', () => {

@@ -125,6 +125,23 @@ describe('a language model', () => {
     expect(providers.llm.model).toBe('other-model');
   });
 
+  it('is asked with settings of its own, or else with those of the preferred one', async () => {
+    preferred.chat(() => ({ status: 500 }));
+    fallback.chat(() => LONG);
+    const other = { provider: 'openai_compatible', baseURL: fallback.url, model: 'm' } as const;
+    for (const [own, sent] of [
+      [{}, { temperature: 0.7, max_tokens: 100 }],
+      [
+        { temperature: '0', maxTokens: 7 },
+        { temperature: 0, max_tokens: 7 },
+      ],
+    ] as const) {
+      await answerOf(await providersOf({ llm: { temperature: '0.7', maxTokens: 100, fallbacks: [{ ...other, ...own }] } }));
+      expect(fallback.requests('chat').at(-1)?.body).toMatchObject(sent);
+    }
+    expect(preferred.requests('chat').at(-1)?.body).toMatchObject({ temperature: 0.7, max_tokens: 100 });
+  });
+
   it('that is late is asked no more: the other answers, and one answer is heard', async () => {
     const held = Promise.withResolvers<void>();
     preferred.chat(() => ({ text: 'Too late.', holdHead: held.promise }));
