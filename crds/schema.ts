@@ -142,8 +142,12 @@ export const header = () =>
     { rule: 'has(self.value) != has(self.valueFrom)', message: 'set exactly one of value and valueFrom' },
   );
 
-/** Headers by their names. */
-export const headerList = () => mapOf(header(), ['name'], 32);
+/** Headers by their names, in whose case HTTP sees no difference. */
+export const headerList = (item: ReturnType<typeof header> = header()) =>
+  cel(mapOf(item, ['name'], 32), {
+    rule: 'self.all(x, self.exists_one(y, x.name.lowerAscii() == y.name.lowerAscii()))',
+    message: 'must not name a header twice: upper and lower case are the same',
+  });
 
 /** Builds the rule "exactly one of `fields`", for the node that has them. */
 export function exactlyOneOf(fields: readonly string[]): CelRule {

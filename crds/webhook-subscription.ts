@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { reservedHeaderMessage, reservedHeaderPrefixes, reservedHeaders } from './delivery-header.ts';
-import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
-import { atomic, cel, distinctList, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
+import { atomic, cel, distinctList, duration, header, headerList, localRef, mapOf, name, setOf, text, unionOf, url } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
 /** A subscriber can't set headers that HTTP or the delivery itself sets. */
@@ -18,34 +18,48 @@ const deliveryHeader = cel(header(), {
 const eventName = name(128).regex(/^(\*|[A-Za-z][A-Za-z0-9]*\.[A-Za-z][A-Za-z0-9]*)$/);
 
 const spec = z.object({
-  suspend,
+  suspend: suspend.describe(
+    'true: nothing is sent and changes are ignored; deletion still works. Events are recorded meanwhile, and retries wait.',
+  ),
   displayName: name(200)
     .optional()
     .describe('Unique in the organisation without the spaces around it, the oldest wins; metadata.name where absent.'),
   url: url().describe('Where events are posted.'),
   description: text(1500).optional().describe('A note for people.'),
   // A set would leave to the server in which order a person lists them.
-  events: distinctList(eventName, 64).optional().describe('Event types; empty, absent or ["*"] means all.'),
-  active: z.boolean().default(true).describe('false: nothing is sent.'),
-  headers: mapOf(deliveryHeader, ['name'], 32).optional().describe('Sent with every delivery.'),
+  events: distinctList(eventName, 64).min(1).optional().describe('Event types; absent or ["*"] means all.'),
+  headers: headerList(deliveryHeader).optional().describe('Sent with every delivery.'),
   requestTimeout: duration('100ms', '30s').default('1s').describe('Limit of one attempt.'),
   retryPolicy: z
     .object({
-      strategy: z.enum(['FixedDelay', 'ExponentialBackoff', 'None']).default('FixedDelay').describe('How the wait between attempts grows.'),
-      maxAttempts: z.int().min(0).max(10).default(3).describe('Retries after the first attempt.'),
-      maxDelay: duration('0s', '1h').default('10s').describe('The wait of FixedDelay, the longest of ExponentialBackoff.'),
+      strategy: z.enum(['FixedDelay', 'ExponentialBackoff']).default('FixedDelay').describe('How the wait between attempts grows.'),
+      maxRetries: z.int().min(0).max(10).default(3).describe('Attempts after the first one; 0 means no retry.'),
+      delay: duration('0s', '1h').default('10s').describe('The wait of FixedDelay, the longest of ExponentialBackoff.'),
     })
     .prefault({})
     .describe('What happens after a failed attempt.'),
-  signing: atomic(z.object({ secretRef: localRef().optional().describe('A Secret of your own.') }))
-    .optional()
-    .describe('Absent: unsigned. {}: the operator generates a Secret. secretRef: a Secret with the keys current, previous-1 and so on.'),
+  signing: cel(
+    atomic(
+      z.object({
+        mode: z
+          .enum(['None', 'Generated', 'Secret'])
+          .describe(
+            'None: unsigned. Generated: the operator makes the key, in the Secret that status.signingSecretRef names. Secret: yours.',
+          ),
+        secretRef: localRef().optional().describe('A Secret of your own, with the keys current, previous-1 and so on.'),
+      }),
+    ),
+    ...unionOf({ Secret: 'secretRef' }, { discriminator: 'mode' }),
+  )
+    .default({ mode: 'None' })
+    .describe('How deliveries are signed.'),
   scope: cel(
     z.object({
+      type: z.enum(['AgentRefs', 'Workspaces']).describe('By what events are chosen.'),
       agentRefs: mapOf(localRef(), ['name'], 100).min(1).optional().describe('Events of these Agents.'),
       workspaces: setOf(name(63), 100).min(1).optional().describe('Events of objects with these values of the label parley.dev/workspace.'),
     }),
-    exactlyOneOf(['agentRefs', 'workspaces']),
+    ...unionOf({ AgentRefs: 'agentRefs', Workspaces: 'workspaces' }),
   )
     .optional()
     .describe('Absent: the whole organisation.'),
@@ -60,7 +74,6 @@ const status = z.object({
     .describe('Set when nothing but failures came back for days; nothing is sent then.'),
   lastSuccessAt: timestamp().optional().describe('Last delivery that was taken.'),
   lastFailureAt: timestamp().optional().describe('Last attempt that failed.'),
-  consecutiveFailures: z.int().min(0).optional().describe('Attempts that failed since then.'),
   circuitBreaker: z
     .object({
       state: z
@@ -79,9 +92,9 @@ export const webhookSubscriptionKind = defineKind('WebhookSubscription', 'webhoo
     displayNameColumn(),
     readyColumn,
     reasonColumn,
+    suspendColumn,
     { name: 'URL', type: 'string', jsonPath: '.spec.url' },
-    { name: 'Events', type: 'string', jsonPath: '.spec.events' },
-    { name: 'Active', type: 'boolean', jsonPath: '.spec.active' },
+    { name: 'Events', type: 'string', jsonPath: '.spec.events', priority: 1 },
     { name: 'LastDelivery', type: 'date', jsonPath: '.status.lastSuccessAt' },
     ageColumn,
   ],

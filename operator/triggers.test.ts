@@ -36,7 +36,7 @@ const objects: readonly ParleyObject[] = [
   storedObject('PhoneNumber', 'rival', { number: '+15550100', type: 'Native' }, { namespace: 'globex' }),
   storedObject('KnowledgeBase', 'faq', { displayName: 'Answers' }),
   storedObject('KnowledgeBase', 'other', { displayName: 'Answers' }),
-  storedObject('WebhookSubscription', 'hook', { url: 'https://h.example.com', signing: {} }),
+  storedObject('WebhookSubscription', 'hook', { url: 'https://h.example.com', signing: { mode: 'Generated' } }),
   agent('elsewhere', { apiKeySecretRef: { name: 'other-keys', key: 'k' } }),
 ];
 

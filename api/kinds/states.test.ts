@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { digestOfDependencies } from '../../crds/agent-dependencies.ts';
-import type { Agent, Tool } from '../../crds/index.ts';
+import type { Agent, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { stateOf, stateWithReferences } from '../state/resource-state.ts';
-import { agentStateOf, toolStateOf } from './states.ts';
+import { agentStateOf, States, toolStateOf } from './states.ts';
+import type { Views } from './views.ts';
 
 const condition = (type: string, status: string, reason: string) => ({
   type,
@@ -118,5 +120,18 @@ describe('the state of a tool', () => {
   it('is its own where it is not ready itself', () => {
     const unsound = aTool(1, { observedGeneration: 1, conditions: [condition('Ready', 'False', 'FunctionNameConflict')] });
     expect(toolStateOf(unsound, anAgent({ status }), inputs).reason).toBe('FunctionNameConflict');
+  });
+});
+
+describe('the state of a subscription', () => {
+  const states = new States({ agents: { known: () => undefined } } as unknown as Views);
+  const spec = { url: 'https://hooks.example.com/', suspend: true, scope: { type: 'AgentRefs', agentRefs: [{ name: 'absent' }] } };
+  const subscription = storedObject('WebhookSubscription', 'orders', spec) as Stored<WebhookSubscription>;
+
+  it('that is suspended is ready, once the operator has seen that', () => {
+    expect(states.subscription(subscription)).toMatchObject({ ready: false, reason: 'Reconciling' });
+    const status = { observedGeneration: 1, conditions: [condition('Suspended', 'True', 'Suspended')] };
+    const seen = { ...subscription, status } as Stored<WebhookSubscription>;
+    expect(states.subscription(seen)).toEqual({ ready: true, reason: 'Available', message: 'nothing is sent while active is false' });
   });
 });

@@ -43,8 +43,10 @@ export class States {
     return this.#naming(number, [inboundAgentRef, outboundAgentRef]);
   }
 
+  /** A suspended subscription does as it was told: REST shows that as `active: false`, and nothing about it waits. */
   subscription(subscription: Stored<WebhookSubscription>): ResourceState {
-    return this.#naming(subscription, subscription.spec.scope?.agentRefs ?? []);
+    const state = this.#naming(subscription, subscription.spec.scope?.agentRefs ?? []);
+    return state.reason === 'Suspended' ? { ready: true, reason: 'Available', message: 'nothing is sent while active is false' } : state;
   }
 
   agentTest(test: Stored<AgentTest>): ResourceState {

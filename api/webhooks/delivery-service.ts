@@ -4,6 +4,8 @@ import type { Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deliveryIdOf, type AttemptRecord, type DeliveryRecord, type EndpointRecord, type WebhookStore } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
+import { isDisabled } from '../../webhooks/endpoint-health/is-disabled.ts';
+import { requestedAtOf } from '../../webhooks/subscriptions/endpoint-of.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import { deliveryIdFrom, statesOf } from './delivery-codec.ts';
 import type { DeliveryStatus, Recovery } from './schema.ts';
@@ -24,9 +26,7 @@ export class DeliveryService {
     if (subscriptions.length === 0) return new Set();
     const records = await this.#store.endpoints({ org, subscriptionUids: subscriptions.map(({ metadata }) => metadata.uid) });
     const known = new Map(records.map((record) => [record.subscriptionUid, record]));
-    return new Set(
-      subscriptions.flatMap(({ metadata }) => (isDisabled(known.get(metadata.uid), metadata.generation) ? [metadata.uid] : [])),
-    );
+    return new Set(subscriptions.flatMap(({ metadata }) => (isSwitchedOff(known.get(metadata.uid), metadata) ? [metadata.uid] : [])));
   }
 
   /** @param receiver a subscription, or an agent with its own address @param page.before the delivery before the page, newest first */
@@ -104,10 +104,9 @@ export class DeliveryService {
     const { spec, metadata } = subscription;
     const refuse = (why: string, cure: string): ApiError =>
       new ApiError('conflict', `the subscription ${why}, so that nothing is sent to it: ${cure}`);
-    if (spec.suspend === true) throw refuse('is suspended', 'take spec.suspend out of its resource');
-    if (!spec.active) throw refuse('is paused', 'set active to true first');
+    if (spec.suspend === true) throw refuse('is paused', 'set active to true first');
     const endpoint = await this.#store.endpoint(refTo(subscription));
-    if (isDisabled(endpoint, metadata.generation)) throw refuse('was disabled because of its failures', 'set active to true first');
+    if (isSwitchedOff(endpoint, metadata)) throw refuse('was disabled because of its failures', 'set active to true first');
   }
 }
 
@@ -115,8 +114,6 @@ function refTo({ metadata }: Pick<Subscription, 'metadata'>): { readonly org: st
   return { org: metadata.namespace ?? '', subscriptionUid: metadata.uid };
 }
 
-/** Returns whether failures have switched the subscription off; a change of the resource switches it on again. */
-function isDisabled(endpoint: EndpointRecord | undefined, generation: number | undefined): boolean {
-  if (endpoint?.disabledAt === undefined) return false;
-  return endpoint.disabledGeneration === undefined || generation === undefined || generation <= endpoint.disabledGeneration;
+function isSwitchedOff(endpoint: EndpointRecord | undefined, metadata: Subscription['metadata']): boolean {
+  return isDisabled(endpoint, { generation: metadata.generation ?? 0, requestedAt: requestedAtOf(metadata) });
 }

@@ -25,7 +25,7 @@ const named = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' }).
 const url = fc.webUrl({ validSchemes: ['http', 'https'] }).filter((each) => each.length <= 2048);
 const headerName = fc.constantFrom('X-Tenant', 'Authorization', 'X-Api-Key', 'Accept-Language');
 const headerValue = fc.stringMatching(/^[!-~]([ -~]{0,10}[!-~])?$/);
-const events = fc.oneof(fc.constant(['*']), fc.uniqueArray(fc.constantFrom(...eventNames), { maxLength: 4 }));
+const events = fc.oneof(fc.constant(['*']), fc.uniqueArray(fc.constantFrom(...eventNames), { minLength: 1, maxLength: 4 }));
 const names = (max: number) => fc.uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { minLength: 1, maxLength: max });
 const keyRef = fc.record({ name: fc.constantFrom('mine', own), key: fc.constantFrom('headers.k', 'headers.l', 'other') });
 
@@ -42,21 +42,20 @@ const spec = fc
       displayName: named,
       description: text,
       events: fc.oneof(events, fc.constant(['Later.Version'])),
-      active: fc.boolean(),
       headers: fc.uniqueArray(header, { maxLength: 4, selector: ({ name }) => name }),
-      requestTimeout: fc.constantFrom('100ms', '100.4ms', '0.5s', '1s', '30s', '0.25m'),
+      requestTimeout: fc.constantFrom('100ms', '500ms', '1s', '30s', '0m20s'),
       retryPolicy: fc.record(
         {
-          strategy: fc.constantFrom('FixedDelay', 'ExponentialBackoff', 'None'),
-          maxAttempts: fc.integer({ min: 0, max: 10 }),
-          maxDelay: fc.constantFrom('0s', '0.4ms', '1m30s', '1h'),
+          strategy: fc.constantFrom('FixedDelay', 'ExponentialBackoff'),
+          maxRetries: fc.integer({ min: 0, max: 10 }),
+          delay: fc.constantFrom('0s', '400ms', '1m30s', '1h'),
         },
         { requiredKeys: [] },
       ),
-      signing: fc.constantFrom({}, { secretRef: { name: 'mine' } }),
+      signing: fc.constantFrom({ mode: 'None' }, { mode: 'Generated' }, { mode: 'Secret', secretRef: { name: 'mine' } }),
       scope: fc.oneof(
-        names(3).map((agents) => ({ agentRefs: agents.map((name) => ({ name })) })),
-        names(3).map((workspaces) => ({ workspaces })),
+        names(3).map((agents) => ({ type: 'AgentRefs', agentRefs: agents.map((name) => ({ name })) })),
+        names(3).map((workspaces) => ({ type: 'Workspaces', workspaces })),
       ),
     },
     { requiredKeys: ['url'] },
@@ -107,7 +106,7 @@ describe('a subscription: resource → REST → resource', () => {
   it('sent as it was answered with enable_signed_webhooks, is signed as it was', () => {
     fc.assert(
       fc.property(spec, (stored) => {
-        const body = update({ enable_signed_webhooks: stored.signing !== undefined });
+        const body = update({ enable_signed_webhooks: stored.signing.mode !== 'None' });
         expect(subscriptionFromRest(body, subscription(stored), encoding()).signing).toEqual(stored.signing);
       }),
     );
@@ -125,13 +124,13 @@ const body = fc
     optional: fc.record(
       {
         active: fc.boolean(),
-        events,
+        events: fc.oneof(events, fc.constant([])),
         description: text,
         headers: fc.dictionary(headerName, headerValue, { minKeys: 1, maxKeys: 4 }),
         request_timeout_ms: fc.integer({ min: 100, max: 30_000 }),
         retry_policy: fc.record(
           {
-            retryStrategy: fc.constantFrom('FIXED_DELAY', 'EXPONENTIAL_BACKOFF', 'NO_RETRY'),
+            retryStrategy: fc.constantFrom('FIXED_DELAY', 'EXPONENTIAL_BACKOFF'),
             maxRetryAttempts: fc.integer({ min: 0, max: 10 }),
             maxRetryDelayMs: fc.integer({ min: 0, max: 3_600_000 }),
           },
@@ -193,12 +192,12 @@ describe('an update', () => {
     displayName: 'n',
     description: 'd',
     events: ['Webhook.Test'],
-    active: false,
+    suspend: true,
     headers: [{ name: 'X-Tenant', value: 'a' }],
     requestTimeout: '5s',
-    retryPolicy: { strategy: 'None', maxAttempts: 7, maxDelay: '1m' },
-    signing: {},
-    scope: { agentRefs: [{ name: 'a' }] },
+    retryPolicy: { strategy: 'ExponentialBackoff', maxRetries: 7, delay: '1m' },
+    signing: { mode: 'Generated' },
+    scope: { type: 'AgentRefs', agentRefs: [{ name: 'a' }] },
   });
   const changed = (sent: object, context = encoding()) => subscriptionFromRest(update(sent), subscription(full), context);
 
@@ -218,17 +217,30 @@ describe('an update', () => {
       url: address,
       displayName,
       signing,
-      active: true,
       requestTimeout: '1s',
-      retryPolicy: { strategy: 'FixedDelay', maxAttempts: 3, maxDelay: '10s' },
+      retryPolicy: { strategy: 'FixedDelay', maxRetries: 3, delay: '10s' },
     });
-    expect(changed({ retry_policy: { maxRetryAttempts: 2 } })).toEqual({ ...full, retryPolicy: { ...full.retryPolicy, maxAttempts: 2 } });
+    expect(changed({ retry_policy: { maxRetryAttempts: 2 } })).toEqual({ ...full, retryPolicy: { ...full.retryPolicy, maxRetries: 2 } });
+  });
+
+  it('resumes with active: true, and says nothing where nothing is suspended', () => {
+    expect(changed({ active: true })).not.toHaveProperty('suspend');
+    expect(changed({ active: false }).suspend).toBe(true);
+    const resumed = subscription({ ...full, suspend: false });
+    expect(subscriptionFromRest(update({ active: true }), resumed, encoding()).suspend).toBe(false);
+    expect(subscriptionFromRest(update({ active: false }), resumed, encoding()).suspend).toBe(true);
+  });
+
+  it('signs with a key of its own, and no longer', () => {
+    expect(changed({ enable_signed_webhooks: false }).signing).toEqual({ mode: 'None' });
+    const unsigned = subscription({ ...full, signing: { mode: 'None' } });
+    expect(subscriptionFromRest(update({ enable_signed_webhooks: true }), unsigned, encoding()).signing).toEqual({ mode: 'Generated' });
   });
 
   it('puts one scope in the place of the other, and takes it away with an empty list', () => {
-    expect(changed({ workspace_ids: ['w'] }).scope).toEqual({ workspaces: ['w'] });
-    expect(changed({ workspace_ids: ['w'], agent_ids: [] }).scope).toEqual({ workspaces: ['w'] });
-    expect(changed({ agent_ids: ['b'], workspace_ids: null }).scope).toEqual({ agentRefs: [{ name: 'b' }] });
+    expect(changed({ workspace_ids: ['w'] }).scope).toEqual({ type: 'Workspaces', workspaces: ['w'] });
+    expect(changed({ workspace_ids: ['w'], agent_ids: [] }).scope).toEqual({ type: 'Workspaces', workspaces: ['w'] });
+    expect(changed({ agent_ids: ['b'], workspace_ids: null }).scope).toEqual({ type: 'AgentRefs', agentRefs: [{ name: 'b' }] });
     expect(changed({ agent_ids: [] }).scope).toBeUndefined();
     expect(changed({ workspace_ids: [] }).scope).toEqual(full.scope);
   });

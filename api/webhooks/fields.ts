@@ -97,14 +97,22 @@ const subscribedEvents: Conversion<readonly string[], readonly string[], readonl
   ...listUnlessEmpty,
   body: (stored) =>
     withRule(
-      listLike(stored, without(bodySchema(itemOf(stored)), 'string_format')),
+      without(listLike(stored, without(bodySchema(itemOf(stored)), 'string_format')), 'min_length'),
       distinct('events', (name) => name),
     ),
   write: (names, { stored }, encoding) => unlessEmpty(knownEvents(names, stored, encoding), stored),
 };
 
+/** Converts `suspend` to its opposite; one that is stored as false stays. */
+const opposite: Conversion<boolean, boolean> = {
+  body: () => z.boolean(),
+  answer: () => z.boolean(),
+  read: (suspended) => !suspended,
+  write: (active, { stored }) => (active && stored !== false ? undefined : !active),
+};
+
 const count = () => z.int().min(0);
-const strategies = { FIXED_DELAY: 'FixedDelay', EXPONENTIAL_BACKOFF: 'ExponentialBackoff', NO_RETRY: 'None' } as const;
+const strategies = { FIXED_DELAY: 'FixedDelay', EXPONENTIAL_BACKOFF: 'ExponentialBackoff' } as const;
 const scopes = z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']).meta({ id: 'WebhookScope' });
 
 const { field, answered, restField, group } = fieldsOf<
@@ -117,8 +125,8 @@ const { field, answered, restField, group } = fieldsOf<
 const retryPolicy = group(
   {
     retryStrategy: field('retryPolicy.strategy', { as: choice(strategies), id: 'WebhookRetryStrategy', ownsDefault: true }),
-    maxRetryAttempts: field('retryPolicy.maxAttempts', { ownsDefault: true }),
-    maxRetryDelayMs: field('retryPolicy.maxDelay', {
+    maxRetryAttempts: field('retryPolicy.maxRetries', { text: 'Retries after the first attempt.', ownsDefault: true }),
+    maxRetryDelayMs: field('retryPolicy.delay', {
       as: milliseconds,
       text: 'The wait of `FIXED_DELAY`, the longest one of `EXPONENTIAL_BACKOFF`.',
       ownsDefault: true,
@@ -155,7 +163,7 @@ const fields = {
   }),
   enable_signed_webhooks: restField({
     path: 'signing',
-    also: ['signing.secretRef'],
+    also: ['signing.mode', 'signing.secretRef'],
     create: z.boolean().describe('true: deliveries are signed, and the answer holds the secret, once.'),
     update: z
       .boolean()
@@ -164,14 +172,15 @@ const fields = {
         'true for an unsigned subscription: it is signed from now on, and the answer holds the secret, once. false: no longer signed.',
       ),
     write(wanted, spec) {
-      const { signing = {}, ...others } = spec ?? {};
-      return wanted === undefined ? spec : wanted ? { ...others, signing } : others;
+      if (wanted === undefined || wanted === isSigned(spec)) return spec;
+      return { ...spec, signing: { mode: wanted ? 'Generated' : 'None' } };
     },
   }),
-  active: field('active', {
+  active: field('suspend', {
+    as: opposite,
     text: { body: 'false: nothing is sent.', answer: 'false: paused, or disabled because nothing but failures came back.' },
-    ownsDefault: true,
-    read: ({ spec }, { disabled }) => spec.active && !disabled,
+    empty: true,
+    read: ({ spec }, { disabled }) => spec.suspend !== true && !disabled,
   }),
   events: field('events', {
     as: subscribedEvents,
@@ -205,6 +214,7 @@ const fields = {
     write: (_, spec) => spec,
   }),
   scope: restField({
+    path: 'scope.type',
     create: scopes.optional().describe('Follows from the lists. May be sent along; it has to be what they make it.'),
     answer: scopes.describe('Whose events it gets: all, or those of what the lists name.'),
     read: ({ spec }) => scopeOf(spec.scope),
@@ -218,11 +228,10 @@ const fields = {
   retry_policy: retryPolicy,
   signing_enabled: restField({
     answer: sentAs(z.boolean().describe('Whether deliveries are signed.'), 'enable_signed_webhooks'),
-    read: ({ spec }) => spec.signing !== undefined,
+    read: ({ spec }) => isSigned(spec),
     // A client that sends the answer's field wants to switch signing on or off.
     write: (_, spec, { answered: sent = [], found }) => {
-      const isSigned = spec?.signing !== undefined;
-      found.push(...sent.filter(({ path, value }) => path[0] === 'signing_enabled' && value !== isSigned).map(answersOnly));
+      found.push(...sent.filter(({ path, value }) => path[0] === 'signing_enabled' && value !== isSigned(spec)).map(answersOnly));
       return spec;
     },
   }),
@@ -287,6 +296,10 @@ export function subscriptionFromRest(
   return writeFields(fields, body, subscription?.spec, own);
 }
 
+function isSigned(spec: Draft<Spec> | undefined): boolean {
+  return (spec?.signing?.mode ?? 'None') !== 'None';
+}
+
 function scopeOf(scope: Draft<Spec['scope']>): Scope {
   if (scope?.agentRefs !== undefined) return 'AGENT';
   return scope?.workspaces === undefined ? 'ORGANIZATION' : 'WORKSPACE';
@@ -302,7 +315,7 @@ interface SentScope {
 /** Writes the scope. A list takes the place of the other one; an empty list, or null, takes its own away. */
 function scopeFromRest(
   { agent_ids: agents, workspace_ids: workspaces, scope: said }: SentScope,
-  previous: Spec['scope'],
+  previous: Draft<Spec['scope']>,
   found: ValidationIssue[],
 ): Draft<Spec['scope']> {
   const named = { agents: (agents ?? []).length > 0, workspaces: (workspaces ?? []).length > 0 };
@@ -314,9 +327,9 @@ function scopeFromRest(
   const cleared =
     (agents !== undefined && previous?.agentRefs !== undefined) || (workspaces !== undefined && previous?.workspaces !== undefined);
   const scope: Draft<Spec['scope']> = named.agents
-    ? { agentRefs: (agents ?? []).map((name) => ({ name })) }
+    ? { type: 'AgentRefs', agentRefs: (agents ?? []).map((name) => ({ name })) }
     : named.workspaces
-      ? { workspaces: [...(workspaces ?? [])] }
+      ? { type: 'Workspaces', workspaces: [...(workspaces ?? [])] }
       : cleared
         ? undefined
         : previous;

@@ -7,14 +7,14 @@ import type { Draft } from '../codec/present.ts';
 import type { Secret } from '../resources/core-clients.ts';
 import { headerRefs } from './header-values.ts';
 
-/** Returns the name of the Secret with the keys of `signing: {}`. */
+/** Returns the name of the Secret with the keys of the mode Generated. */
 export function signingSecretName(name: string): string {
   return companionName('WebhookSubscription', name);
 }
 
 /** Returns the keys of the own Secret that sign the subscription; none where it is unsigned, or where a person keeps the keys. */
 function signingRefs(spec: Pick<Draft<WebhookSubscription['spec']>, 'signing'>, name: string): readonly KeyRef[] {
-  if (spec.signing === undefined || spec.signing.secretRef !== undefined) return [];
+  if (spec.signing?.mode !== 'Generated') return [];
   return [CURRENT_KEY_NAME, ...previousKeyNames].map((key) => ({ name: signingSecretName(name), key }));
 }
 

@@ -91,7 +91,7 @@ function rotatedIn(...args: Parameters<typeof rotated>): Rotated {
 }
 
 function requireGenerated({ metadata, spec }: Stored<WebhookSubscription>): void {
-  if (spec.signing === undefined)
+  if (spec.signing.mode === 'None')
     throw new ApiError('conflict', 'this subscription is unsigned: switch signing on with enable_signed_webhooks first');
   if (spec.signing.secretRef !== undefined)
     throw new ApiError(

@@ -39,7 +39,7 @@ export function subscriptionsOfAgent(context: KindContext): FindUsers {
       (await webhookSubscriptions.list(org)).filter(({ spec }) => spec.scope?.agentRefs?.some((ref) => ref.name === agent)),
     without: (spec, agent) => {
       const left = (spec.scope?.agentRefs ?? []).filter((ref) => ref.name !== agent);
-      return left.length === 0 ? spec : { ...spec, scope: { agentRefs: left } };
+      return left.length === 0 ? spec : { ...spec, scope: { type: 'AgentRefs', agentRefs: left } };
     },
   });
 }
@@ -131,7 +131,7 @@ export class SubscriptionService {
       requireNoIssues(found);
       if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
       const { unwritten } = secrets;
-      if (body.enable_signed_webhooks !== true || stored.spec.signing !== undefined)
+      if (body.enable_signed_webhooks !== true || stored.spec.signing.mode !== 'None')
         return { spec, companions: { Secret: secrets }, unwritten };
       const expected = { key: CURRENT_KEY_NAME, version: await this.#ownSecretVersion(stored) };
       const secret = generateSigningKey();

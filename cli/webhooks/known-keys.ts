@@ -66,8 +66,8 @@ export class KnownKeys {
     const { items } = await this.#subscriptions.listAll({ namespace });
     const names = new Map(
       items.flatMap(({ metadata, spec, status }) => {
-        const secret = spec.signing?.secretRef?.name ?? status?.signingSecretRef?.name;
-        return spec.signing === undefined || secret === undefined ? [] : [[metadata.name, secret] as const];
+        const secret = spec.signing.secretRef?.name ?? status?.signingSecretRef?.name;
+        return spec.signing.mode === 'None' || secret === undefined ? [] : [[metadata.name, secret] as const];
       }),
     );
     // Reads Secrets by name, and not by a list: a receiver has no business with anything but signing keys.

@@ -100,7 +100,7 @@ export const SIGNING_KEY = 'current';
 
 /** Returns all references but the Secret that the operator generates by itself. */
 export function webhookSubscriptionReferences({ spec }: Pick<WebhookSubscription, 'spec'>): readonly Reference[] {
-  const signing = spec.signing?.secretRef;
+  const signing = spec.signing.secretRef;
   return [
     ...headers(spec.headers, 'spec.headers'),
     ...(signing === undefined ? [] : secret({ name: signing.name, key: SIGNING_KEY }, 'spec.signing.secretRef')),
@@ -116,11 +116,10 @@ export function agentTestReferences({ spec }: Pick<AgentTest, 'spec'>): readonly
   ];
 }
 
-/** Returns the name of the Secret that is generated for `signing: {}`; absent where the spec names its own, or wants no signature. */
+/** Returns the name of the Secret that is generated with the mode Generated; undefined with any other. */
 export function generatedSigningSecret(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>): string | undefined {
-  const { signing } = subscription.spec;
-  if (signing === undefined || signing.secretRef !== undefined) return undefined;
-  return companionName('WebhookSubscription', subscription.metadata.name);
+  const { metadata, spec } = subscription;
+  return spec.signing.mode === 'Generated' ? companionName('WebhookSubscription', metadata.name) : undefined;
 }
 
 /** Returns every reference of an object of any of the six kinds, including the Secret the operator generates for it. */

@@ -63,6 +63,7 @@ export function suspendedStatus<S extends CommonStatus>(
 /** Says what `spec.suspend` does. Agents read the specs of their Tools themselves, suspended or not. */
 export function effectOfSuspend({ kind }: Pick<KubeObject, 'kind'>): string {
   if (kind === 'Tool') return 'spec.suspend is true, so the status stays as it is; agents follow changes of the spec all the same';
+  if (kind === 'WebhookSubscription') return 'spec.suspend is true, so nothing is sent and changes are ignored';
   return 'spec.suspend is true, so changes are ignored';
 }
 

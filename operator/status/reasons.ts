@@ -17,7 +17,7 @@ const table = {
     condition: 'Suspended',
     status: 'True',
     meaning:
-      '`spec.suspend` is true: changes are ignored, what was in use stays in use; the agents of a Tool follow its changes all the same. There is no `Ready` meanwhile.',
+      '`spec.suspend` is true: changes are ignored, what was in use stays in use; the agents of a Tool follow its changes all the same, and a WebhookSubscription sends nothing: events are recorded and can be redelivered, retries wait. There is no `Ready` meanwhile.',
     cure: 'Set `spec.suspend` to false, or remove it, to resume.',
   },
   Deleting: {
@@ -73,7 +73,7 @@ const table = {
   }),
   SecretNotOwned: stalled('ResolvedRefs', {
     meaning: 'The Secret in which the operator would generate a signing key exists already and belongs to something else.',
-    cure: 'Delete that Secret, add the key `current` to it, or name another one in `spec.signing.secretRef`.',
+    cure: 'Delete that Secret, add the key `current` to it, or name another one in `spec.signing` with mode Secret.',
   }),
   SigningKeyInvalid: stalled('ResolvedRefs', {
     meaning: 'A signing key in the Secret cannot be used. Deliveries wait where it is the current one.',
@@ -175,12 +175,6 @@ const table = {
     cure: 'Give the profile its former model again, or create a knowledge base with another name.',
   }),
   Delivering: { condition: 'Synced', status: 'True', meaning: 'Events that match the subscription are delivered to its address.' },
-  DeliveryPaused: {
-    condition: 'Synced',
-    status: 'True',
-    meaning: '`spec.active` is false: nothing is sent. Events are recorded meanwhile and can be redelivered; retries that were due wait.',
-    cure: 'Set `spec.active` to true, or remove it, to resume.',
-  },
   DeliveryHeldUp: stalled('Synced', {
     meaning: 'Deliveries wait, because a Secret that they need is missing or cannot be used. They resume once it can.',
     cure: 'See the condition ResolvedRefs.',
@@ -188,7 +182,7 @@ const table = {
   AutoDisabled: stalled('Synced', {
     meaning:
       'Nothing is sent any more, because every attempt failed for days, or because the endpoint answered 410 Gone. `status.autoDisabled` says since when and why.',
-    cure: 'Repair the endpoint, then change anything in the spec, or set `active` to true over REST: either switches the subscription on again. What was not delivered can be recovered.',
+    cure: 'Repair the endpoint, then set the annotation `parley.dev/reconcile-requested-at` to the present time, change the spec, or set `active` to true over REST: each switches the subscription on again. What was not delivered can be recovered.',
   }),
 
   CircuitBreakerClosed: {

@@ -50,7 +50,6 @@ function planned(
 describe('events', () => {
   it.each([
     ['absent', {}],
-    ['none', { events: [] }],
     ['all', { events: ['*'] }],
     ['each that there is', { events: [...eventNames] }],
   ])('takes %s', (_name, spec) => {
@@ -81,7 +80,7 @@ describe('the address', () => {
 });
 
 describe('signing keys', () => {
-  const spec = { signing: { secretRef: { name: 'keys' } } };
+  const spec = { signing: { mode: 'Secret', secretRef: { name: 'keys' } } };
   const short = `whsec_${Buffer.alloc(23).toString('base64')}`;
 
   it.each([
@@ -116,9 +115,9 @@ describe('signing keys', () => {
 it('never signs with the key of a former subscription, and takes back what a restore left without an owner', () => {
   const generated = (more: object) =>
     secretOf({ current: goodKey }, { name: 'webhooksubscription-orders', companionOf: 'webhooksubscription', ...more });
-  const former = planned({ signing: {} }, { secrets: [generated({ owners: ['uid-of-the-former'] })] });
+  const former = planned({ signing: { mode: 'Generated' } }, { secrets: [generated({ owners: ['uid-of-the-former'] })] });
   expect(former.condition('ResolvedRefs')).toBe('False SecretNotOwned');
-  const subscription = subscriptionOf({ signing: {} });
+  const subscription = subscriptionOf({ signing: { mode: 'Generated' } });
   const adopted = (secret: DataEntry) =>
     adoptionsOf(subscription, referencesOf(subscription), memorySnapshot({ organizations: ['acme'], secrets: [secret] }));
   expect(adopted(generated({ owners: [] }))).toEqual([
@@ -138,7 +137,7 @@ describe('former keys', () => {
   });
 
   it('go from a generated Secret when their time is over, and the next one is waited for', () => {
-    const { plan } = planned({ signing: {} }, { secrets: [secretOf(keys, { ...generated, signingExpiry })] });
+    const { plan } = planned({ signing: { mode: 'Generated' } }, { secrets: [secretOf(keys, { ...generated, signingExpiry })] });
     expect(plan.actions).toEqual([
       {
         type: 'removeSigningKeys',
@@ -151,10 +150,14 @@ describe('former keys', () => {
   });
 
   it.each([
-    ['stay without a date', { signing: {} }, { ...generated }],
-    ['stay with a date that cannot be read', { signing: {} }, { ...generated, signingExpiry: 'tomorrow' }],
-    ["stay in somebody's own Secret", { signing: { secretRef: { name: 'webhooksubscription-orders' } } }, { ...generated, signingExpiry }],
-    ['stay in a Secret that belongs to something else', { signing: {} }, { name: generated.name, signingExpiry }],
+    ['stay without a date', { signing: { mode: 'Generated' } }, { ...generated }],
+    ['stay with a date that cannot be read', { signing: { mode: 'Generated' } }, { ...generated, signingExpiry: 'tomorrow' }],
+    [
+      "stay in somebody's own Secret",
+      { signing: { mode: 'Secret', secretRef: { name: 'webhooksubscription-orders' } } },
+      { ...generated, signingExpiry },
+    ],
+    ['stay in a Secret that belongs to something else', { signing: { mode: 'Generated' } }, { name: generated.name, signingExpiry }],
   ])('%s', (_name, spec, more) => {
     const { plan } = planned(spec, { secrets: [secretOf(keys, more)] });
     expect(plan.actions).toEqual([]);
@@ -182,9 +185,16 @@ describe('header values', () => {
 });
 
 describe('what is delivered', () => {
-  it('nothing while it is paused, which is as it should be', () => {
-    const { condition } = planned({ active: false });
-    expect([condition('Synced'), condition('Ready')]).toEqual(['True DeliveryPaused', 'True Available']);
+  it('nothing while it is suspended, and it says so', () => {
+    const { plan } = planned({ suspend: true, signing: { mode: 'Generated' }, events: ['Absent.Event'] });
+    expect(plan.actions).toEqual([]);
+    expect(plan.status?.conditions).toMatchObject([
+      {
+        type: 'Suspended',
+        status: 'True',
+        message: 'spec.suspend is true, so nothing is sent and changes are ignored; set it to false to resume',
+      },
+    ]);
   });
 
   it('nothing since it was switched off, until somebody does something', () => {
@@ -196,16 +206,18 @@ describe('what is delivered', () => {
       'True AutoDisabled',
     ]);
     expect(message('Ready')).toContain('since 2026-11-20T08:00:00Z: the endpoint answered 410 Gone');
+    expect(message('Ready')).toContain(
+      'kubectl annotate --overwrite webhooksubscription/orders parley.dev/reconcile-requested-at="$(date -Is)"',
+    );
   });
 
   it.each([
-    ['nothing is known against it', undefined, true, 'True CircuitBreakerClosed', 'True Available'],
-    ['it has begun to take deliveries again', 'HalfOpen', true, 'True CircuitBreakerClosed', 'True Available'],
-    ['it only fails', 'Open', true, 'False CircuitBreakerOpen', 'False CircuitBreakerOpen'],
-    ['nothing is to be sent', 'Open', false, 'True CircuitBreakerClosed', 'True Available'],
-  ] as const)('shows whether the endpoint gets it: %s', (_name, state, active, healthy, ready) => {
+    ['nothing is known against it', undefined, 'True CircuitBreakerClosed', 'True Available'],
+    ['it has begun to take deliveries again', 'HalfOpen', 'True CircuitBreakerClosed', 'True Available'],
+    ['it only fails', 'Open', 'False CircuitBreakerOpen', 'False CircuitBreakerOpen'],
+  ] as const)('shows whether the endpoint gets it: %s', (_name, state, healthy, ready) => {
     const circuitBreaker = state && { state, failingSince: '2026-11-20T08:00:00Z' };
-    const { condition, message } = planned({ active }, { status: { circuitBreaker } });
+    const { condition, message } = planned({}, { status: { circuitBreaker } });
     expect([condition('EndpointHealthy'), condition('Ready')]).toEqual([healthy, ready]);
     if (!ready.startsWith('False')) return;
     expect([condition('Stalled'), condition('Reconciling')]).toEqual([undefined, 'True Retrying']);

@@ -47,7 +47,7 @@ export function planWebhookSubscription(
   if (foreign.length > 0) return { actions: [], status: commonFields(subscription, now, [accepted(foreign)]) };
 
   const generated = generatedSigningSecret(subscription);
-  const own = subscription.spec.signing?.secretRef?.name;
+  const own = subscription.spec.signing.secretRef?.name;
   const signing = generated === undefined ? NO_SIGNING_ACTIONS : planSigningSecret(subscription, generated, snapshot, now);
   const signingName = generated ?? own;
   const secret = signingName === undefined ? undefined : snapshot.secret(namespace, signingName);
@@ -69,14 +69,11 @@ export function planWebhookSubscription(
     synced(subscription, { blocked }),
     endpointHealthy(subscription),
   ];
-  const message = subscription.spec.active
-    ? 'events that match are delivered'
-    : 'the spec is accepted; nothing is sent while spec.active is false';
   return {
     actions: signing.actions,
     ...(signing.nextAt !== undefined && { requeueAfterMs: Math.min(signing.nextAt - now, LONGEST_REQUEUE_MS) }),
     status: {
-      ...commonFields(subscription, now, stages, { message }),
+      ...commonFields(subscription, now, stages, { message: 'events that match are delivered' }),
       ...(signingName === undefined ? {} : { signingSecretRef: { name: signingName } }),
     },
   };
@@ -134,7 +131,7 @@ function planSigningSecret(subscription: WebhookSubscription, name: string, snap
         problems: [
           {
             reason: 'SecretNotOwned',
-            message: `Secret ${namespace}/${name}, which would hold the generated signing key, belongs to something else; delete it, add the key "${SIGNING_KEY}" or set spec.signing.secretRef`,
+            message: `Secret ${namespace}/${name}, which would hold the generated signing key, belongs to something else; delete it, add the key "${SIGNING_KEY}", or name a Secret of yours in spec.signing with mode Secret`,
           },
         ],
       };

@@ -1,5 +1,5 @@
 /** Checks and stages of a subscription, beyond schema and CEL. */
-import type { WebhookSubscription } from '../../crds/index.ts';
+import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { ConditionStage } from '../status/conditions.ts';
@@ -57,16 +57,15 @@ export const BLOCKING_REASONS: ReadonlySet<string> = new Set<Reason>([
 
 /** @param options.blocked nothing can be sent until a Secret is corrected */
 export function synced(
-  { spec, status }: Pick<WebhookSubscription, 'spec' | 'status'>,
+  { status, metadata }: Pick<WebhookSubscription, 'status' | 'metadata'>,
   { blocked }: { readonly blocked: boolean },
 ): ConditionStage {
-  const good = spec.active
-    ? ({ reason: 'Delivering', message: 'events that match are delivered to the address' } as const)
-    : ({ reason: 'DeliveryPaused', message: 'spec.active is false: events are recorded and nothing is sent' } as const);
+  const good = { reason: 'Delivering', message: 'events that match are delivered to the address' } as const;
   const stage = (problems: readonly Problem[]): ConditionStage => ({ type: 'Synced', good, problems });
   const disabled = status?.autoDisabled;
   if (disabled !== undefined) {
-    const cure = 'repair the endpoint, then change anything in the spec or set active to true over REST';
+    const annotate = `kubectl annotate --overwrite webhooksubscription/${metadata.name} ${wellKnown.reconcileRequestedAt}="$(date -Is)"`;
+    const cure = `repair the endpoint, then run \`${annotate}\`, change the spec, or set active to true over REST`;
     return stage([{ reason: 'AutoDisabled', message: `nothing is sent since ${disabled.since}: ${disabled.reason}; ${cure}` }]);
   }
   if (!blocked) return stage([]);
@@ -78,11 +77,11 @@ export function synced(
   ]);
 }
 
-/** A paused subscription gets no deliveries anyway. Half open, the endpoint has accepted a delivery and gets the next ones. */
-export function endpointHealthy({ spec, status, metadata }: WebhookSubscription): ConditionStage {
+/** Half open, the endpoint has accepted a delivery and gets the next ones. */
+export function endpointHealthy({ status, metadata }: WebhookSubscription): ConditionStage {
   const good = { reason: 'CircuitBreakerClosed', message: 'every delivery is sent as soon as it is due' } as const;
   const { state, failingSince } = status?.circuitBreaker ?? {};
-  if (!spec.active || state !== 'Open') return { type: 'EndpointHealthy', good, problems: [] };
+  if (state !== 'Open') return { type: 'EndpointHealthy', good, problems: [] };
   const since = failingSince === undefined ? '' : ` since ${failingSince}`;
   const message = `nearly all attempts at the endpoint have failed${since}: deliveries wait, and one is attempted from time to time; repair the endpoint and run \`parley webhooks test ${metadata.name}\` to send to it at once`;
   return { type: 'EndpointHealthy', good, problems: [{ reason: 'CircuitBreakerOpen', message }] };

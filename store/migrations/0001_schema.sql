@@ -1286,7 +1286,9 @@ CREATE TABLE parley.webhook_endpoints (
   -- Raised with every change of the breaker and of the disabling: whoever decides does so on what still holds.
   version bigint NOT NULL DEFAULT 0,
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  status_written_at timestamptz
+  -- When the resource's status was last written, and of which version.
+  status_written_at timestamptz,
+  status_written_version bigint
 ) WITH (fillfactor = 70);
 
 -- What a write of a subscription came to, written before it is answered: a relay that hasn't seen as much yet waits.

@@ -117,10 +117,14 @@ export interface DispatchStore {
   /** Closes the breaker and forgets the counted failures. @returns the changed endpoint; undefined where there was neither */
   forgetFailures(subscriptionUid: string): Promise<EndpointRecord | undefined>;
   /**
-   * Returns endpoints that have changed since their status was last written, `everyMs` ago or longer: of all processes the caller gets to
-   * write them.
+   * Returns endpoints that have changed since their status was last written, `everyMs` ago or longer, or `timesEveryMs` where only times have
+   * changed: of all processes the caller gets to write them.
    */
-  takeStatusWrites(which: { readonly everyMs: number; readonly limit: number }): Promise<readonly EndpointRecord[]>;
+  takeStatusWrites(which: {
+    readonly everyMs: number;
+    readonly timesEveryMs: number;
+    readonly limit: number;
+  }): Promise<readonly EndpointRecord[]>;
   /** Gives back writes that failed: another process may make them at once. */
   giveBackStatusWrites(subscriptionUids: readonly string[]): Promise<void>;
   /**

@@ -43,7 +43,7 @@ beforeAll(async () => {
           type: 'SIP',
           sip: { terminationURI: 'sip.example.com', username: 'u', passwordSecretRef: { name, key: 'password' } },
         }),
-        aWebhookSubscription(name, undefined, { signing: { secretRef: { name } } }),
+        aWebhookSubscription(name, undefined, { signing: { mode: 'Secret', secretRef: { name } } }),
       ],
     },
   });

@@ -145,7 +145,7 @@ it('a subscription is tested, fails, and is sent again from the command line', a
     name: 'tour',
     url: 'http://receiver.example/tour/status/503',
     enable_signed_webhooks: true,
-    retry_policy: { retryStrategy: 'NO_RETRY' },
+    retry_policy: { maxRetryAttempts: 0 },
   });
   expect(made.status, made.text).toBe(201);
   const { id } = made.body;

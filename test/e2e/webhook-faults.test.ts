@@ -23,7 +23,10 @@ it('loses no event when every process is killed in turn', async () => {
   const database = new pg.Client({ connectionString: stack.env.DATABASE_URL });
   try {
     for (const name of names) {
-      const subscription = aWebhookSubscription(name, undefined, { url: sink.url(`/${name}`), scope: { workspaces: [workspace] } });
+      const subscription = aWebhookSubscription(name, undefined, {
+        url: sink.url(`/${name}`),
+        scope: { type: 'Workspaces', workspaces: [workspace] },
+      });
       const metadata = { ...subscription.metadata, labels: { test: label } };
       await client.kubectl(['apply', '--server-side', '-f', '-'], { input: { ...subscription, metadata } });
     }

@@ -72,7 +72,7 @@ export class Load {
     await this.#apply([
       anAgent(NAME, undefined, { call: { endAfterSilence: '600s', maxDuration: '30m' }, welcomeMessage: 'Hello, how can I help you?' }),
       aKnowledgeBase(NAME),
-      aWebhookSubscription(NAME, undefined, { url: sink.url('/load'), scope: { agentRefs: [{ name: NAME }] } }),
+      aWebhookSubscription(NAME, undefined, { url: sink.url('/load'), scope: { type: 'AgentRefs', agentRefs: [{ name: NAME }] } }),
     ]);
     for (let number = 0; number < LONG_CALLS; number += 1)
       this.#long.push(this.#call('--stay', '--max-seconds', '1700', ...questions(20, this.#pause())));

@@ -139,8 +139,10 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       suspend,
       displayName,
       headers,
-      signing: maybe(fc.oneof(fc.constant({}), fc.record({ secretRef: fc.record({ name }) }))),
-      scope: maybe(fc.record({ agentRefs: agentRefs.filter((refs) => refs.length > 0) })),
+      signing: maybe(
+        fc.oneof(fc.constant({ mode: 'Generated' }), fc.record({ mode: fc.constant('Secret'), secretRef: fc.record({ name }) })),
+      ),
+      scope: maybe(fc.record({ type: fc.constant('AgentRefs'), agentRefs: agentRefs.filter((refs) => refs.length > 0) })),
     })
     .map((spec) => Object.assign(spec, { url: 'https://hooks.example.com/' })),
   AgentTest: fc

@@ -10,7 +10,7 @@ export const endpoint = (more: Partial<Endpoint> = {}): Endpoint => ({
   events: [],
   active: true,
   timeoutMs: 1_000,
-  retry: { strategy: 'None', maxRetries: 0, maxDelayMs: 0 },
+  retry: { strategy: 'FixedDelay', maxRetries: 0, delayMs: 0 },
   headers: [],
   generation: 1,
   resourceVersion: '1',

@@ -35,13 +35,13 @@ export function decideNext(options: {
   if (outcome.succeeded) return { next: 'succeeded' };
   if (outcome.ours) return { next: 'postpone', delayMs: POSTPONE_MS };
   if (outcome.reason === 'gone') return { next: 'disable' };
-  if (policy.strategy === 'None' || attemptInSeries > policy.maxRetries) return { next: 'failed' };
+  if (attemptInSeries > policy.maxRetries) return { next: 'failed' };
   const delayMs = Math.max(ownDelay(policy, attemptInSeries, random), outcome.retryAfterMs ?? 0);
   return { next: 'retry', delayMs };
 }
 
 /** Chance only shortens a wait: the configured one is the longest. */
-function ownDelay({ strategy, maxDelayMs: maxMs }: RetryPolicy, retry: number, random: () => number): number {
+function ownDelay({ strategy, delayMs: maxMs }: RetryPolicy, retry: number, random: () => number): number {
   return Math.round(
     strategy === 'FixedDelay'
       ? backoffDelay(1, { baseMs: maxMs, maxMs, jitter: 0.1, random })

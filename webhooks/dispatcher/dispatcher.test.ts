@@ -16,7 +16,7 @@ import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Retry } from '../temporal-retries/retry-starter.ts';
 import { Dispatcher } from './dispatcher.ts';
 
-const target = endpoint({ uid: 'a', retry: { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 } });
+const target = endpoint({ uid: 'a', retry: { strategy: 'FixedDelay', maxRetries: 3, delayMs: 10_000 } });
 
 const event = (id: string): OutboxEvent => outboxEvent(`01890000-0000-7000-8000-00000000000${id}`);
 

@@ -6,6 +6,7 @@ import { admitted, type Breaker, closed } from './circuit-breaker.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { EndpointRecord } from '../../store/webhooks/types.ts';
+import { isDisabled } from './is-disabled.ts';
 
 /** Whether deliveries to an endpoint go out now. */
 export type EndpointGate =
@@ -72,7 +73,7 @@ export class EndpointHealthCache {
 
   gate(endpoint: Endpoint): EndpointGate {
     const record = this.#records.get(endpoint.uid);
-    if (record?.disabledAt !== undefined && !changedSince(record, endpoint)) return 'disabled';
+    if (isDisabled(record, endpoint)) return 'disabled';
     if (!endpoint.active) return 'paused';
     return record?.breaker === 'open' ? 'parked' : 'open';
   }
@@ -93,18 +94,15 @@ export class EndpointHealthCache {
     return counts;
   }
 
-  /** Switches endpoints on again that switched themselves off, and were edited since. */
+  /** Switches endpoints on again that were switched off, and whose owners want them since. */
   async enableChanged(endpointOf: (uid: string) => Endpoint | undefined): Promise<void> {
     for (const record of this.#records.values()) {
       const endpoint = endpointOf(record.subscriptionUid);
-      if (endpoint !== undefined && changedSince(record, endpoint))
+      if (record.disabledAt !== undefined && endpoint !== undefined && !isDisabled(record, endpoint))
         await this.#store.enable({ org: record.org, subscriptionUid: endpoint.uid });
     }
   }
 }
-
-const changedSince = ({ disabledAt, disabledGeneration }: EndpointRecord, { generation }: Endpoint): boolean =>
-  disabledAt !== undefined && disabledGeneration !== undefined && generation > disabledGeneration;
 
 export function breakerOf(record: EndpointRecord | undefined): Breaker {
   if (record === undefined || record.breaker === 'closed') return closed;

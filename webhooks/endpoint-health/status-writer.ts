@@ -1,6 +1,7 @@
 /**
  * Copies the health of endpoints into the status of their subscriptions: for users of kubectl, and for the operator's
- * conditions. Postgres has the truth, so that a copy may be late by half a minute, and costs the API server no more than that.
+ * conditions. Postgres has the truth, so that a copy may be late: by half a minute for what conditions
+ * tell, by five minutes where only times have changed. It costs the API server no more than that.
  */
 import { API_VERSION, webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
 import { KubeError, ResourceClient, timestamp, type Transport } from '../../kube/index.ts';
@@ -25,6 +26,8 @@ const FIELD_MANAGER = 'parley-dispatcher';
 
 /** Time between two writes of one subscription's status by all processes together, in milliseconds. */
 export const STATUS_EVERY_MS = 30_000;
+/** The same where only times have changed: a busy endpoint would otherwise write to etcd all day. */
+export const STATUS_TIMES_EVERY_MS = 300_000;
 /** Time between two looks, in milliseconds. */
 const LOOK_MS = 2_000;
 /** Statuses that are written after one look, and at once. With many subscriptions they are written less often, and the API server stays free. */
@@ -43,17 +46,13 @@ export function statusClient(transport: Transport): ResourceClient<WebhookSubscr
 
 /** Returns the endpoint's part of a status. Absent fields are removed. */
 export function statusOf(
-  record: Pick<
-    EndpointRecord,
-    'disabledAt' | 'disabledReason' | 'lastSuccessAt' | 'lastFailureAt' | 'consecutiveFailures' | 'breaker' | 'failingSince'
-  >,
+  record: Pick<EndpointRecord, 'disabledAt' | 'disabledReason' | 'lastSuccessAt' | 'lastFailureAt' | 'breaker' | 'failingSince'>,
 ): WebhookSubscriptionStatus {
-  const { disabledAt, disabledReason = '', lastSuccessAt, lastFailureAt, consecutiveFailures, breaker, failingSince } = record;
+  const { disabledAt, disabledReason = '', lastSuccessAt, lastFailureAt, breaker, failingSince } = record;
   return {
     ...(disabledAt !== undefined && { autoDisabled: { since: timestamp(disabledAt), reason: disabledReason } }),
     ...(lastSuccessAt !== undefined && { lastSuccessAt: timestamp(lastSuccessAt) }),
     ...(lastFailureAt !== undefined && { lastFailureAt: timestamp(lastFailureAt) }),
-    consecutiveFailures,
     ...(breaker !== 'closed' && {
       circuitBreaker: {
         state: breaker === 'open' ? 'Open' : 'HalfOpen',
@@ -80,7 +79,7 @@ export class StatusWriter {
   /** Writes what is due now. @throws StoreError */
   async look(signal: AbortSignal): Promise<void> {
     const { store, directory } = this.#options;
-    const due = await store.takeStatusWrites({ everyMs: STATUS_EVERY_MS, limit: LIMIT });
+    const due = await store.takeStatusWrites({ everyMs: STATUS_EVERY_MS, timesEveryMs: STATUS_TIMES_EVERY_MS, limit: LIMIT });
     const left = due.flatMap((record) => {
       const endpoint = directory.byUid(record.subscriptionUid);
       // An agent's own address has no status.

@@ -1,10 +1,10 @@
 /** An endpoint gets events: a WebhookSubscription, or the address that an Agent has for the events of its calls. */
 export interface RetryPolicy {
-  readonly strategy: 'FixedDelay' | 'ExponentialBackoff' | 'None';
+  readonly strategy: 'FixedDelay' | 'ExponentialBackoff';
   /** Attempts after the first one, 0 to 10. */
   readonly maxRetries: number;
   /** The wait of FixedDelay, the longest one of ExponentialBackoff, in milliseconds. */
-  readonly maxDelayMs: number;
+  readonly delayMs: number;
 }
 
 /** A header as it is configured; its value may have to be read first. */
@@ -29,7 +29,7 @@ export interface Endpoint {
   readonly url: string;
   /** Names of events; empty means all that its kind gets. */
   readonly events: readonly string[];
-  /** The spec has neither `active: false` nor `suspend`. Only the database knows whether the endpoint has disabled itself. */
+  /** The spec has no `suspend: true`. Only the database knows whether the endpoint was switched off by its failures. */
   readonly active: boolean;
   /** Absent: the whole organisation. */
   readonly scope?: SubscriptionScope;
@@ -39,6 +39,8 @@ export interface Endpoint {
   readonly signingSecret?: string;
   readonly headers: readonly HeaderSource[];
   readonly generation: number;
+  /** When a person last asked for a reconcile, in milliseconds since the epoch; absent without a request that says a time. */
+  readonly requestedAt?: number | undefined;
   readonly resourceVersion: string;
 }
 

@@ -13,7 +13,7 @@ const anEndpoint = (more: Partial<Endpoint> = {}): Endpoint => ({
   events: [],
   active: true,
   timeoutMs: 1000,
-  retry: { strategy: 'None', maxRetries: 0, maxDelayMs: 0 },
+  retry: { strategy: 'FixedDelay', maxRetries: 0, delayMs: 0 },
   headers: [],
   generation: 1,
   resourceVersion: '1',

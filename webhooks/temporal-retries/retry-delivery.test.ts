@@ -81,9 +81,7 @@ async function retried(world: World) {
       directory: {
         byUid(uid) {
           if (uid === world.gone) return undefined;
-          return 'endpoint' in world
-            ? world.endpoint
-            : endpointOf({ retry: { strategy: 'FixedDelay', maxRetries: 2, maxDelayMs: 60_000 } });
+          return 'endpoint' in world ? world.endpoint : endpointOf({ retry: { strategy: 'FixedDelay', maxRetries: 2, delayMs: 60_000 } });
         },
         async credentials() {
           if (world.credentials !== undefined) throw world.credentials;

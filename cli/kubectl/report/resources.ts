@@ -15,7 +15,7 @@ export interface ResourceMasking {
 const plain = words(
   'revision onMissing for deadline p95VoiceToVoice below',
   'provider model type id name key language documentLanguage method mode strategy profile region source deletionPolicy timeZone',
-  'eventTypeID path displayName workspaces events requiredDynamicData choices timeout requestTimeout maxDelay',
+  'eventTypeID path displayName workspaces events requiredDynamicData choices timeout requestTimeout delay',
   'minSpeechDuration endOfSpeechDelay endAfterSilence maxDuration refreshInterval cache retention temperature volume',
 );
 const addresses = words('url urls baseURL webhookURL');

@@ -120,8 +120,8 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
                   metadata: { namespace: name, name: subscription },
                   spec: {
                     url: address,
-                    signing: { secretRef: { name: 'signing' } },
-                    ...(workspace === undefined ? {} : { scope: { workspaces: [workspace] } }),
+                    signing: { mode: 'Secret', secretRef: { name: 'signing' } },
+                    ...(workspace === undefined ? {} : { scope: { type: 'Workspaces', workspaces: [workspace] } }),
                     ...spec,
                   },
                 },

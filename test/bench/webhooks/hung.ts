@@ -27,7 +27,7 @@ export const hung: WebhooksPart = async ({ host, scale, progress }) => {
       ...workspaces.map((workspace, index) => ({
         name: workspace,
         url: sink.url(`/${index}`),
-        spec: { scope: { workspaces: [workspace, all] } },
+        spec: { scope: { type: 'Workspaces', workspaces: [workspace, all] } },
       })),
     ]);
     const dispatcher = await host.dispatcher(site);

@@ -114,7 +114,7 @@ async function fill(): Promise<void> {
     aTool('lookup', org.name, { agentRefs: [{ name: 'by-kubectl' }] }),
     aPhoneNumber('front', `+1555${Math.floor(Math.random() * 1e7)}`, org.name, { inboundAgentRef: { name: 'by-kubectl' } }),
     aKnowledgeBase('docs', org.name, { sources: [{ name: 'faq', type: 'ConfigMap', configMap: { name: 'faq', key: 'text' } }] }),
-    aWebhookSubscription('hook', org.name, { events: ['CallHandler.CallStarted'], retryPolicy: { maxAttempts: 5 } }),
+    aWebhookSubscription('hook', org.name, { events: ['CallHandler.CallStarted'], retryPolicy: { maxRetries: 5 } }),
   ];
   await kubectl(['apply', '--server-side', '--filename=-'], { apiVersion: 'v1', kind: 'List', items });
   await eventually(async () => expect(await agents()).toHaveLength(2));
@@ -158,7 +158,7 @@ describe('parley export', () => {
     expect(objects.find(({ kind }) => kind === 'WebhookSubscription')?.spec).toEqual({
       url: 'https://hooks.example.com/parley',
       events: ['CallHandler.CallStarted'],
-      retryPolicy: { maxAttempts: 5 },
+      retryPolicy: { maxRetries: 5 },
     });
     expect(objects.find(({ metadata }) => metadata.name === 'provider')?.stringData).toEqual({ key: 'REPLACE-ME' });
     expect(stdout).not.toContain('sk-1');
@@ -323,7 +323,7 @@ describe('parley import', () => {
 
     await removeEverything();
     // The owner of a Secret is refused: the Secret comes alone.
-    const broken = await importTwice(untouched.replace('provider: deepgram', 'provider: 5').replace('maxAttempts: 5', 'maxAttempts: five'));
+    const broken = await importTwice(untouched.replace('provider: deepgram', 'provider: 5').replace('maxRetries: 5', 'maxRetries: five'));
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/2 of 14 objects were refused/) });
     expect(await ownersOf('webhooksubscription-hook')).toBeUndefined();
     expect(await importTwice(untouched)).toMatchObject({ code: 0 });

@@ -254,7 +254,7 @@ describe('a tool that Git attaches', () => {
 describe('a subscription that Git restricts to agents', () => {
   it('is at no moment for all calls while force restricts it to workspaces', async () => {
     await apply(anAgent('restricted', org.name));
-    await apply(aWebhookSubscription('crm', org.name, { scope: { agentRefs: [{ name: 'restricted' }] } }));
+    await apply(aWebhookSubscription('crm', org.name, { scope: { type: 'AgentRefs', agentRefs: [{ name: 'restricted' }] } }));
     const read = () => kubectlJson<WebhookSubscription>(['get', 'webhooksubscription', 'crm', '-n', org.name]);
     const before = await read();
     const path = '/v1/public/webhook/subscription/crm?force=true';

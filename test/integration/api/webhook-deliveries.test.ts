@@ -304,7 +304,7 @@ describe('a subscription to which nothing is sent', () => {
     expect((await ours.call('POST', `${path}/deliveries/dlv_${given}/redeliver`)).status).toBe(202);
   });
 
-  it('because of its failures, is shown as inactive, and switched on again by active: true or by another resource', async () => {
+  it('because of its failures, is shown as inactive, and switched on again by active: true, by another spec or by a request', async () => {
     const disable = async () => {
       const { metadata } = await kubectlJson<{ metadata: { generation: number } }>(['get', 'webhooksubscription', id, '-n', ours.name]);
       const ref = { org: ours.name, subscriptionUid: uid };
@@ -335,6 +335,12 @@ describe('a subscription to which nothing is sent', () => {
     ]);
     await eventually(async () => expect(await active()).toEqual([true, true]));
     expect((await ours.call('POST', `${path}/test`)).status).toBe(202);
+    await facade.store.webhooks.enable({ org: ours.name, subscriptionUid: uid });
+    await disable();
+    expect(await active()).toEqual([false, false]);
+    const later = new Date(Date.now() + 1_000).toISOString();
+    await kubectl(['annotate', 'webhooksubscription', id, '-n', ours.name, `parley.dev/reconcile-requested-at=${later}`]);
+    await eventually(async () => expect(await active()).toEqual([true, true]));
   });
 
   it('because its resource is suspended, answers 409 to what would send', async () => {

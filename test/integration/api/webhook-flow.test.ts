@@ -31,7 +31,7 @@ const make = async (rest: object = {}, name = `Hook ${count}`): Promise<RestAnsw
     enable_signed_webhooks: true,
     // A delivery that isn't tried again must not fail because the machine is busy.
     request_timeout_ms: 30_000,
-    retry_policy: { retryStrategy: 'NO_RETRY' },
+    retry_policy: { maxRetryAttempts: 0 },
     ...rest,
   };
   const answer = await ours.call('POST', one, body);

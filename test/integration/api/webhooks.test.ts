@@ -95,10 +95,10 @@ describe('webhook subscriptions', () => {
     const { spec, metadata } = await stored(rest.id);
     expect(spec).toMatchObject({
       displayName: sent.name,
-      signing: {},
+      signing: { mode: 'Generated' },
       requestTimeout: '2500ms',
-      retryPolicy: { strategy: 'ExponentialBackoff', maxAttempts: 0, maxDelay: '3600s' },
-      scope: { agentRefs: [{ name: agent.ai_agent_id }] },
+      retryPolicy: { strategy: 'ExponentialBackoff', maxRetries: 0, delay: '3600s' },
+      scope: { type: 'AgentRefs', agentRefs: [{ name: agent.ai_agent_id }] },
       headers: [{ name: 'X-Tenant', valueFrom: { secretKeyRef: { name: `webhooksubscription-${rest.id}` } } }],
     });
     const kept = await storedSecret(rest.id);
@@ -122,7 +122,7 @@ describe('webhook subscriptions', () => {
       signing_enabled: false,
       state: notLookedAt,
     });
-    expect((await stored(id)).spec.signing).toBeUndefined();
+    expect((await stored(id)).spec.signing).toEqual({ mode: 'None' });
     expect(await kubectl(['get', 'secret', `webhooksubscription-${id}`, '-n', ours.name, '--ignore-not-found'])).toBe('');
     expect([created_at, updated_at]).toEqual([expect.any(String), created_at]);
   });
@@ -169,7 +169,7 @@ describe('webhook subscriptions', () => {
       'retries out of bounds',
       { retry_policy: { retryStrategy: 'NEVER', maxRetryAttempts: 11, maxRetryDelayMs: 3_600_001 } },
       {
-        'retry_policy.retryStrategy': expect.stringContaining('NO_RETRY'),
+        'retry_policy.retryStrategy': expect.stringContaining('EXPONENTIAL_BACKOFF'),
         'retry_policy.maxRetryAttempts': expect.stringContaining('10'),
         'retry_policy.maxRetryDelayMs': expect.stringContaining('3600000'),
       },
@@ -222,7 +222,7 @@ describe('webhook subscriptions', () => {
       headers: { 'X-Tenant': 'a', Authorization: 'secret' },
       workspace_ids: ['w', 'v'],
       request_timeout_ms: 5000,
-      retry_policy: { retryStrategy: 'NO_RETRY', maxRetryAttempts: 2, maxRetryDelayMs: 1 },
+      retry_policy: { retryStrategy: 'EXPONENTIAL_BACKOFF', maxRetryAttempts: 2, maxRetryDelayMs: 1 },
     });
     const path = `${one}/${whole.id}`;
     const same = await ours.call(method, path, whole);
@@ -306,7 +306,7 @@ describe('webhook subscriptions', () => {
 
     await kubectl(
       ['apply', '--server-side', '--field-manager=gitops', '-f', '-'],
-      aWebhookSubscription('gitops', ours.name, { active: true, signing: {} }),
+      aWebhookSubscription('gitops', ours.name, { suspend: true, signing: { mode: 'Generated' } }),
     );
     const owned = `${one}/gitops`;
     const refused = await ours.call('PATCH', owned, { url: 'https://example.com/x', description: 'd' });
@@ -316,9 +316,14 @@ describe('webhook subscriptions', () => {
     ]);
     expect((await ours.call('GET', owned)).body).not.toHaveProperty('description');
     expect((await ours.call('PATCH', owned, { description: 'd' })).status).toBe(200);
+    const resumed = await ours.call('PATCH', owned, { active: true });
+    expect(resumed.body.details.conflicts).toEqual([{ field: 'active', manager: 'gitops' }]);
     const unsigned = await ours.call('PATCH', owned, { enable_signed_webhooks: false });
     expect(unsigned.body.details.conflicts).toEqual([{ field: 'enable_signed_webhooks', manager: 'gitops' }]);
-    expect((await ours.call('PATCH', `${owned}?force=true`, { url: 'https://example.com/x' })).body.url).toBe('https://example.com/x');
+    expect((await ours.call('PATCH', `${owned}?force=true`, { url: 'https://example.com/x', active: true })).body).toMatchObject({
+      url: 'https://example.com/x',
+      active: true,
+    });
   });
 
   it('are deleted with their Secret, and gone from the answer on', async () => {
@@ -456,7 +461,10 @@ describe('the signing secret', () => {
   });
 
   it('of a person is theirs to rotate', async () => {
-    await kubectl(['create', '-f', '-'], aWebhookSubscription('own-key', ours.name, { signing: { secretRef: { name: 'mine' } } }));
+    await kubectl(
+      ['create', '-f', '-'],
+      aWebhookSubscription('own-key', ours.name, { signing: { mode: 'Secret', secretRef: { name: 'mine' } } }),
+    );
     const path = `${one}/own-key`;
     await eventually(async () => expect((await ours.call('GET', path)).status).toBe(200));
     const answer = await ours.call('POST', `${path}/rotate-secret`, {});

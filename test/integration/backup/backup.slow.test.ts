@@ -168,7 +168,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
     enable_signed_webhooks: true,
     // Agent.RevisionServed is left out: a restored agent is another object, whose revision goes into service.
     events: ['CallHandler.CallStarted', 'KnowledgeBase.DocumentCompleted'],
-    retry_policy: { retryStrategy: 'NO_RETRY' },
+    retry_policy: { maxRetryAttempts: 0 },
   });
   expect(hook.status, hook.content.toString()).toBe(201);
   const hookId = hook.body['id'] as string;

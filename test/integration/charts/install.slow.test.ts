@@ -579,7 +579,7 @@ async function conditions(namespace: string, agent: string): Promise<readonly { 
 async function facadeAndOperatorWork(url: string, org: string): Promise<void> {
   await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'models', namespace: org }, stringData: { openai: 'sk-test' } });
   await apply(anAgent('from-git', org, withKey));
-  await apply(aWebhookSubscription('from-git', org, { signing: {} }));
+  await apply(aWebhookSubscription('from-git', org, { signing: { mode: 'Generated' } }));
   await eventually(async () => {
     expect(await conditions(org, 'from-git')).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
     const secrets = await cluster.kubectl(['get', 'secrets', `--namespace=${org}`, '--output=name']);

@@ -168,13 +168,13 @@ describe('the TypeScript client', () => {
       name: 'Typed',
       url: 'https://hooks.example.com',
       enable_signed_webhooks: true,
-      retry_policy: { retryStrategy: 'NO_RETRY' },
+      retry_policy: { maxRetryAttempts: 0 },
     };
     const made = await parley.post('/v1/public/webhook/subscription', { body });
     expect(made.secret).toMatch(/^whsec_/);
     const path = { subscription_id: made.id };
     const list = await parley.get('/v1/public/webhook/subscriptions', { params: { query: { page_size: 10 } } });
-    expect([list.total_count, list.data[0]?.retry_policy.retryStrategy]).toEqual([1, 'NO_RETRY']);
+    expect([list.total_count, list.data[0]?.retry_policy.maxRetryAttempts]).toEqual([1, 0]);
     const one = '/v1/public/webhook/subscription/{subscription_id}' as const;
     expect((await parley.patch(one, { params: { path }, body: { active: false } })).active).toBe(false);
     const paused = await failure(parley.post(`${one}/test`, { params: { path } }));

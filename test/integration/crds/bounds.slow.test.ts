@@ -106,7 +106,7 @@ const rows: readonly (readonly [string, string, ManifestFields, string])[] = [
   [
     '10,000 agents in scope',
     'WebhookSubscription',
-    webhook({ scope: { agentRefs: refs } }),
+    webhook({ scope: { type: 'AgentRefs', agentRefs: refs } }),
     'spec.scope.agentRefs: Too many: 10000: must have at most 100 items',
   ],
 ];

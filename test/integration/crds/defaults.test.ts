@@ -122,9 +122,9 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
     webhook(),
     {
       url: 'https://example.com',
-      active: true,
+      signing: { mode: 'None' },
       requestTimeout: '1s',
-      retryPolicy: { strategy: 'FixedDelay', maxAttempts: 3, maxDelay: '10s' },
+      retryPolicy: { strategy: 'FixedDelay', maxRetries: 3, delay: '10s' },
     },
   ],
   [
@@ -189,12 +189,12 @@ const emptied: readonly (readonly [string, string, ManifestFields, ManifestField
   [
     "signing with a Secret of one's own",
     'WebhookSubscription',
-    webhook({ signing: { secretRef: { name: 'a' } } }),
-    webhook({ signing: {} }),
-    { signing: {} },
+    webhook({ signing: { mode: 'Secret', secretRef: { name: 'a' } } }),
+    webhook({ signing: { mode: 'Generated' } }),
+    { signing: { mode: 'Generated' } },
   ],
-  ['signing altogether', 'WebhookSubscription', webhook({ signing: {} }), webhook(), { signing: undefined }],
-  ['events', 'WebhookSubscription', webhook({ events: ['A.B'] }), webhook({ events: [] }), { events: [] }],
+  ['signing altogether', 'WebhookSubscription', webhook({ signing: { mode: 'Generated' } }), webhook(), { signing: { mode: 'None' } }],
+  ['events', 'WebhookSubscription', webhook({ events: ['A.B'] }), webhook(), { events: undefined }],
   [
     'fixed parameters',
     'Tool',

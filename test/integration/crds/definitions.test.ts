@@ -60,7 +60,7 @@ describe('the definitions on a real API server', () => {
     ['Tool', ['NAME', 'FUNCTION', 'READY', 'REASON', 'SUSPEND', 'TYPE', 'AGENTS', 'AGE']],
     ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'NUMBER', 'TYPE', 'INBOUND', 'OUTBOUND', 'AGE']],
     ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'DOCUMENTS', 'TOTAL', 'FAILED', 'CHUNKS', 'MODEL', 'AGE']],
-    ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
+    ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'SUSPEND', 'URL', 'LASTDELIVERY', 'AGE']],
     ['AgentTest', ['NAME', 'TYPE', 'READY', 'REASON', 'SUSPEND', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
   ])('%s prints the columns %j', async (kind, columns) => {
     const [head = ''] = (await cluster.kubectl(['get', pluralOf(kind)])).split('\n');

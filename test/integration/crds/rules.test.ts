@@ -18,6 +18,8 @@ interface Row {
 
 const secret = { name: 'n', key: 'k' };
 const header = { name: 'X-A', value: 'v' };
+const twoSpellings = [header, { name: 'x-a', value: 'w' }];
+const sameHeader = 'must not name a header twice: upper and lower case are the same';
 const mcp = (fields: ManifestFields): ManifestFields => ({ type: 'MCP', mcp: { url: 'https://example.com/mcp', ...fields } });
 const dynamicData = (fields: ManifestFields): ManifestFields =>
   agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
@@ -163,6 +165,13 @@ const rows: readonly Row[] = [
     spec: mcp({ updatePolicy: 'Follow', digest: `sha256:${'a'.repeat(64)}` }),
     answer: 'spec.mcp.digest: digest pins the list of tools: remove it, or the updatePolicy that follows the server',
   },
+  {
+    rule: 'Agent.spec.dynamicData[].headers',
+    spec: dynamicData({ headers: twoSpellings }),
+    answer: `spec.dynamicData[0].headers: ${sameHeader}`,
+  },
+  { rule: 'Tool.spec.custom.http.headers', spec: custom({ headers: twoSpellings }), answer: `spec.custom.http.headers: ${sameHeader}` },
+  { rule: 'Tool.spec.mcp.headers', spec: mcp({ headers: twoSpellings }), answer: `spec.mcp.headers: ${sameHeader}` },
   { rule: 'Tool.spec.mcp.headers[]', spec: mcp({ headers: [{ name: 'X-A' }] }), answer: `spec.mcp.headers[0]: ${oneOfHeader}` },
   ...between('Tool.spec.mcp.timeout', '1s', '120s', '999ms', '2m1s', (timeout) => mcp({ timeout })),
   ...between('Tool.spec.custom.http.timeout', '1s', '120s', '999ms', '2m1s', (timeout) => custom({ timeout })),
@@ -241,20 +250,39 @@ const rows: readonly Row[] = [
     spec: webhook({ headers: [{ name, value: 'v' }] }),
     answer: `spec.headers[0].name: ${reserved}`,
   })),
-  ...between('WebhookSubscription.spec.requestTimeout', '100ms', '30s', '99ms', '30.5s', (requestTimeout) => webhook({ requestTimeout })),
-  ...between('WebhookSubscription.spec.retryPolicy.maxDelay', '0s', '1h', '0s', '61m', (maxDelay) =>
-    webhook({ retryPolicy: { maxDelay } }),
-  ).slice(1),
+  ...between('WebhookSubscription.spec.requestTimeout', '100ms', '30s', '99ms', '30500ms', (requestTimeout) => webhook({ requestTimeout })),
+  ...between('WebhookSubscription.spec.retryPolicy.delay', '0s', '1h', '0s', '61m', (delay) => webhook({ retryPolicy: { delay } })).slice(
+    1,
+  ),
   {
     rule: 'WebhookSubscription.spec.events',
     spec: webhook({ events: ['Webhook.Test', 'CallHandler.CallEnded', 'Webhook.Test'] }),
     answer: 'spec.events: must not name anything twice',
   },
-  { rule: 'WebhookSubscription.spec.scope', spec: webhook({ scope: {} }), answer: 'spec.scope: set exactly one of agentRefs, workspaces' },
+  {
+    rule: 'WebhookSubscription.spec.headers',
+    spec: webhook({ headers: twoSpellings }),
+    answer: `spec.headers: ${sameHeader}`,
+  },
+  {
+    rule: 'WebhookSubscription.spec.signing',
+    spec: webhook({ signing: { mode: 'Secret' } }),
+    answer: 'spec.signing: set secretRef with mode Secret, and with no other mode',
+  },
+  {
+    rule: 'WebhookSubscription.spec.signing',
+    spec: webhook({ signing: { mode: 'Generated', secretRef: { name: 'a' } } }),
+    answer: 'spec.signing: set secretRef with mode Secret, and with no other mode',
+  },
   {
     rule: 'WebhookSubscription.spec.scope',
-    spec: webhook({ scope: { agentRefs: [{ name: 'a' }], workspaces: ['w'] } }),
-    answer: 'spec.scope: set exactly one of agentRefs, workspaces',
+    spec: webhook({ scope: { type: 'AgentRefs', agentRefs: [{ name: 'a' }], workspaces: ['w'] } }),
+    answer: 'spec.scope: set workspaces with type Workspaces, and with no other type',
+  },
+  {
+    rule: 'WebhookSubscription.spec.scope',
+    spec: webhook({ scope: { type: 'AgentRefs' } }),
+    answer: 'spec.scope: set agentRefs with type AgentRefs, and with no other type',
   },
   ...withoutMembers('AgentTest.spec', ['Conversation', 'SimulatedUser'], (item) => ({ agentRefs: [{ name: 'a' }], ...item })),
   {

@@ -29,7 +29,7 @@ beforeAll(async () => {
       custom: { function: { name: 'look_up' }, http: { url: 'https://shop.example.com/orders', headers } },
     }),
     aPhoneNumber('front', '+15550123', org, { inboundAgentRef: { name: 'reception' } }),
-    aWebhookSubscription('hook', org, { scope: { agentRefs: [{ name: 'reception' }] } }),
+    aWebhookSubscription('hook', org, { scope: { type: 'AgentRefs', agentRefs: [{ name: 'reception' }] } }),
     aSecret('shop', { token: 'canary-of-the-shop' }, org),
   );
   const regarding = { apiVersion: 'parley.dev/v1beta1', kind: 'Agent', name: 'reception', namespace: org };

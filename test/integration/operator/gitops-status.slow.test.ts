@@ -62,7 +62,10 @@ const rollout = (org: string): readonly TestManifest[] => [
     },
   }),
   anAgent('reception', org, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: key }, knowledgeBaseRef: { name: 'faq' } }),
-  aWebhookSubscription('hook', org, { signing: { secretRef: { name: 'signing' } }, scope: { agentRefs: [{ name: 'reception' }] } }),
+  aWebhookSubscription('hook', org, {
+    signing: { mode: 'Secret', secretRef: { name: 'signing' } },
+    scope: { type: 'AgentRefs', agentRefs: [{ name: 'reception' }] },
+  }),
   aKnowledgeBase('faq', org, { sources: [{ name: 'policy', type: 'ConfigMap', configMap: { name: 'texts', key: 'policy' } }] }),
 ];
 

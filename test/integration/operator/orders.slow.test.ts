@@ -49,8 +49,8 @@ function groups(org: string, number: string): Readonly<Record<Kind, readonly Tes
     WebhookSubscription: [
       secret('hook'),
       aWebhookSubscription('hook', org, {
-        signing: {},
-        scope: { agentRefs: [{ name: 'reception' }] },
+        signing: { mode: 'Generated' },
+        scope: { type: 'AgentRefs', agentRefs: [{ name: 'reception' }] },
         headers: [{ name: 'x-key', valueFrom: { secretKeyRef: own('hook') } }],
       }),
     ],

@@ -161,7 +161,7 @@ describe('while the API server is unavailable', () => {
     try {
       operator = await cluster.operator({ env: { KUBECONFIG: kubeconfig, PARLEY_LEADER_ELECTION: 'false', PARLEY_LOG_LEVEL: 'silent' } });
       const org = await cluster.organization();
-      await cluster.apply(anAgent('reception', org), aWebhookSubscription('hook', org, { signing: {} }));
+      await cluster.apply(anAgent('reception', org), aWebhookSubscription('hook', org, { signing: { mode: 'Generated' } }));
       await cluster.ready('Agent', org, 'reception');
       for (let round = 1; round <= 3; round += 1) {
         apiServer.cut();
@@ -201,7 +201,7 @@ describe('two operators', () => {
   it('hand over when the leader is killed, and when it stops in order', async () => {
     const org = await cluster.organization();
     const byName = new Map(['one', 'two'].map((identity) => [identity, start(identity)]));
-    await cluster.apply(anAgent('reception', org), aWebhookSubscription('hook', org, { signing: {} }));
+    await cluster.apply(anAgent('reception', org), aWebhookSubscription('hook', org, { signing: { mode: 'Generated' } }));
     await cluster.ready('Agent', org, 'reception');
     await cluster.ready('WebhookSubscription', org, 'hook');
     const secret = await cluster.get('Secret', org, 'webhooksubscription-hook');

@@ -58,7 +58,10 @@ function everything(org: string): readonly TestManifest[] {
       carrier: { accountSID: 'AC1', authTokenSecretRef: secretRef },
       inboundAgentRef: { name: 'reception' },
     }),
-    aWebhookSubscription('hook', org, { signing: { secretRef: { name: 'signing' } }, scope: { agentRefs: [{ name: 'reception' }] } }),
+    aWebhookSubscription('hook', org, {
+      signing: { mode: 'Secret', secretRef: { name: 'signing' } },
+      scope: { type: 'AgentRefs', agentRefs: [{ name: 'reception' }] },
+    }),
   ];
 }
 
@@ -325,7 +328,7 @@ describe('signing secrets', () => {
 
   it('generates one, keeps it, and makes a new one only when it is deleted', async () => {
     const org = await cluster.organization();
-    await cluster.apply(aWebhookSubscription('hook', org, { signing: {} }));
+    await cluster.apply(aWebhookSubscription('hook', org, { signing: { mode: 'Generated' } }));
     const hook = await cluster.ready('WebhookSubscription', org, 'hook');
     expect(hook.status).toMatchObject({ signingSecretRef: { name: secretName } });
     const secret = await cluster.get('Secret', org, secretName);
@@ -334,7 +337,7 @@ describe('signing secrets', () => {
     expect(Buffer.from(first.slice('whsec_'.length), 'base64')).toHaveLength(32);
     expect(secret.metadata.ownerReferences).toMatchObject([{ kind: 'WebhookSubscription', name: 'hook', uid: hook.metadata.uid }]);
 
-    await cluster.apply(aWebhookSubscription('hook', org, { signing: {}, description: 'changed' }));
+    await cluster.apply(aWebhookSubscription('hook', org, { signing: { mode: 'Generated' }, description: 'changed' }));
     await cluster.ready('WebhookSubscription', org, 'hook');
     expect((await cluster.get('Secret', org, secretName)).data).toEqual(secret.data);
 
@@ -345,7 +348,7 @@ describe('signing secrets', () => {
 
   it('adds the key to a Secret of the subscription, and leaves one of somebody else alone', async () => {
     const org = await cluster.organization();
-    await cluster.apply(aSecret(secretName, { mine: 'x' }, org), aWebhookSubscription('hook', org, { signing: {} }));
+    await cluster.apply(aSecret(secretName, { mine: 'x' }, org), aWebhookSubscription('hook', org, { signing: { mode: 'Generated' } }));
     const refused = await cluster.reason('WebhookSubscription', org, 'hook', 'ResolvedRefs', 'SecretNotOwned');
     expect(Object.keys((await cluster.get('Secret', org, secretName)).data ?? {})).toEqual(['mine']);
 

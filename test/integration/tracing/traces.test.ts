@@ -67,7 +67,7 @@ const subscribe = async (from: Caller, path: string, more: object = {}): Promise
     url: sink.url(path),
     enable_signed_webhooks: true,
     request_timeout_ms: 30_000,
-    retry_policy: { retryStrategy: 'NO_RETRY' },
+    retry_policy: { maxRetryAttempts: 0 },
     ...more,
   };
   return ((await call(from, 'POST', one, body)).body as { readonly id: string }).id;

@@ -101,7 +101,7 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
             apiVersion: 'parley.dev/v1beta1',
             kind: 'WebhookSubscription',
             metadata: { namespace: org, name },
-            spec: { url: sink.url(path), requestTimeout: '30s', retryPolicy: { strategy: 'None' }, ...spec },
+            spec: { url: sink.url(path), requestTimeout: '30s', retryPolicy: { maxRetries: 0 }, ...spec },
           },
           { force: true },
         ),

@@ -75,19 +75,19 @@ describe('what is known of endpoints', () => {
     const spec = {
       events: ['CallHandler.CallEnded'],
       requestTimeout: '10s500ms',
-      retryPolicy: { strategy: 'ExponentialBackoff', maxAttempts: 10, maxDelay: '1h' },
+      retryPolicy: { strategy: 'ExponentialBackoff', maxRetries: 10, delay: '1h' },
       headers: [
         { name: 'X-One', value: 'plain' },
         { name: 'X-Two', valueFrom: { secretKeyRef: { name: 'values', key: 'two' } } },
       ],
-      signing: { secretRef: { name: 'own' } },
-      scope: { agentRefs: [{ name: 'anna' }] },
+      signing: { mode: 'Secret', secretRef: { name: 'own' } },
+      scope: { type: 'AgentRefs', agentRefs: [{ name: 'anna' }] },
     };
     await Promise.all([
       subscribe('full', spec),
-      subscribe('plain', { events: ['*'], signing: {} }),
-      subscribe('off', { active: false }),
-      subscribe('suspended', { suspend: true, scope: { workspaces: ['north'] } }),
+      subscribe('plain', { events: ['*'], signing: { mode: 'Generated' } }),
+      subscribe('off', { suspend: true }),
+      subscribe('north', { scope: { type: 'Workspaces', workspaces: ['north'] } }),
       apply(anAgent('anna', org, { webhookURL: 'https://anna.example.com/' })),
       apply(anAgent('bert', org)),
     ]);
@@ -100,7 +100,7 @@ describe('what is known of endpoints', () => {
       active: true,
       scope: { agents: ['anna'] },
       timeoutMs: 10_500,
-      retry: { strategy: 'ExponentialBackoff', maxRetries: 10, maxDelayMs: 3_600_000 },
+      retry: { strategy: 'ExponentialBackoff', maxRetries: 10, delayMs: 3_600_000 },
       signingSecret: 'own',
       headers: [
         { name: 'X-One', value: 'plain' },
@@ -111,13 +111,13 @@ describe('what is known of endpoints', () => {
       events: [],
       signingSecret: 'webhooksubscription-plain',
       timeoutMs: 1000,
-      retry: { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 },
+      retry: { strategy: 'FixedDelay', maxRetries: 3, delayMs: 10_000 },
       headers: [],
     });
     expect(named('plain')).not.toHaveProperty('scope');
     expect(named('off')).toMatchObject({ active: false });
     expect(named('off')).not.toHaveProperty('signingSecret');
-    expect(named('suspended')).toMatchObject({ active: false, scope: { workspaces: ['north'] } });
+    expect(named('north')).toMatchObject({ active: true, scope: { workspaces: ['north'] } });
     expect(named('anna')).toMatchObject({ kind: 'Agent', url: 'https://anna.example.com/', active: true, timeoutMs: 1000 });
     expect(directory.list(org)).toHaveLength(5);
     expect(directory.list()).toHaveLength(5);
@@ -135,9 +135,9 @@ describe('what is known of endpoints', () => {
     const anna = anAgent('anna', org, { webhookURL: 'https://anna.example.com/' });
     await apply({ ...anna, metadata: { ...anna.metadata, labels: { 'parley.dev/workspace': 'north' } } });
     const about = { org, name: 'A.B', agent: 'anna' };
-    const north = () => directory.matching(about).filter(({ name }) => name === 'suspended');
+    const north = () => directory.matching(about).filter(({ name }) => name === 'north');
     await eventually(() => expect(north()).toHaveLength(1));
-    expect(directory.matching({ ...about, workspace: 'south' })).not.toContainEqual(named('suspended'));
+    expect(directory.matching({ ...about, workspace: 'south' })).not.toContainEqual(named('north'));
     expect(directory.matching({ org: 'other', name: 'A.B', onlySubscription: named('full').uid })).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('what is known of endpoints', () => {
     // A write of its status changes nothing about where events go.
     await subscriptions().applyStatus({ ...made, status: { lastSuccessAt: '2026-11-21T12:00:00Z' } } as Stored<Any>);
     const stored = await subscriptions().get({ namespace: org, name: 'one' });
-    await subscriptions().update({ ...stored, spec: { ...made.spec, url: two, active: false, requestTimeout: '1.5s' } });
+    await subscriptions().update({ ...stored, spec: { ...made.spec, url: two, suspend: true, requestTimeout: '1500ms' } });
     await eventually(() => expect(directory.byUid(made.metadata.uid)).toMatchObject({ url: two, active: false, timeoutMs: 1500 }));
     await subscriptions().delete({ namespace: org, name: 'one' });
     await eventually(() => expect(directory.byUid(made.metadata.uid)).toBeUndefined());
@@ -211,7 +211,7 @@ describe('credentials', () => {
       { name: 'Authorization', valueFrom: { secretKeyRef: { name: 'webhooksubscription-one', key: 'header-x' } } },
       { name: 'X-Plain', value: 'yes' },
     ];
-    await subscribe('one', { signing: {}, headers });
+    await subscribe('one', { signing: { mode: 'Generated' }, headers });
     await began();
     for (let round = 0; round < 20; round += 1) {
       const { keys, headers: sent } = await directory.credentials(named('one'));
@@ -249,7 +249,7 @@ describe('credentials', () => {
   ])('that are %s are an error that names them and no value: %#', async (reason, values, message) => {
     if (values !== undefined) await putSecret('own', values);
     const headers = [{ name: 'X-Token', valueFrom: { secretKeyRef: { name: 'own', key: 'token' } } }];
-    await subscribe('one', { signing: { secretRef: { name: 'own' } }, headers });
+    await subscribe('one', { signing: { mode: 'Secret', secretRef: { name: 'own' } }, headers });
     await began();
     const error: unknown = await directory.credentials(named('one')).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'DeliverySecretError', reason, message: expect.stringMatching(message) as string });
@@ -257,7 +257,7 @@ describe('credentials', () => {
   });
 
   it('come as soon as the Secret does', async () => {
-    await subscribe('one', { signing: {} });
+    await subscribe('one', { signing: { mode: 'Generated' } });
     await began();
     await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'missing' });
     const asked = gets();
@@ -273,8 +273,8 @@ describe('credentials', () => {
   it('stay good while the API server is unavailable', async () => {
     await putSecret('webhooksubscription-one', { current: first });
     await putSecret('webhooksubscription-two', { current: second });
-    await subscribe('one', { signing: {} });
-    await subscribe('two', { signing: {} });
+    await subscribe('one', { signing: { mode: 'Generated' } });
+    await subscribe('two', { signing: { mode: 'Generated' } });
     await began();
     // They are read before anybody needs them.
     await eventually(() => expect(gets()).toBeGreaterThanOrEqual(2));
@@ -288,7 +288,7 @@ describe('credentials', () => {
 
   it('stay good for a while where a newer version is known of and can not be read', async () => {
     await putSecret('webhooksubscription-one', { current: first });
-    await subscribe('one', { signing: {} });
+    await subscribe('one', { signing: { mode: 'Generated' } });
     await began();
     expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
     await eventually(() => expect(directory.behind(org, { secrets: far })).toBe(true));
@@ -301,7 +301,7 @@ describe('credentials', () => {
   });
 
   it('that were never read are an error while the API server is unavailable', async () => {
-    await subscribe('one', { signing: {} });
+    await subscribe('one', { signing: { mode: 'Generated' } });
     proxy.faults.next({ kind: 'drop', times: 1_000_000, match: { method: 'GET', path: /secrets/ } });
     await began();
     await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'unreachable' });
@@ -309,7 +309,7 @@ describe('credentials', () => {
 
   it('are kept without a watch where Secrets may be read but not listed', async () => {
     await putSecret('webhooksubscription-one', { current: first });
-    await subscribe('one', { signing: {} });
+    await subscribe('one', { signing: { mode: 'Generated' } });
     proxy.faults.next({
       kind: 'status',
       code: 403,
@@ -326,7 +326,7 @@ describe('credentials', () => {
   it('follow a watermark also while no watch shows their versions', async () => {
     const name = 'webhooksubscription-one';
     await putSecret(name, { current: first });
-    const { signing, ...unsigned } = (await subscribe('one', { signing: {} })).spec as { readonly signing: object };
+    const { signing, ...unsigned } = (await subscribe('one', { signing: { mode: 'Generated' } })).spec as { readonly signing: object };
     await began();
     expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
     const change = async (spec: object): Promise<void> => {
@@ -352,7 +352,7 @@ describe('credentials', () => {
   it('are not taken from a read that began before the watermark', async () => {
     const name = 'webhooksubscription-one';
     await putSecret(name, { current: first });
-    await subscribe('one', { signing: {} });
+    await subscribe('one', { signing: { mode: 'Generated' } });
     const answered = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     const slow: Transport = {
@@ -379,7 +379,7 @@ describe('credentials', () => {
   });
 
   it('that may not be read are an error', async () => {
-    await subscribe('one', { signing: {} });
+    await subscribe('one', { signing: { mode: 'Generated' } });
     proxy.faults.next({ kind: 'status', code: 403, reason: 'Forbidden', times: 1_000_000, match: { method: 'GET', path: /secrets/ } });
     await began();
     await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'forbidden' });

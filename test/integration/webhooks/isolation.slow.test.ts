@@ -53,7 +53,7 @@ it('leaves an endpoint alone that only fails, tries it now and then, and lets it
   const harness = await dispatchHarness();
   const { sink } = harness;
   sink.behave('/down', 500);
-  const { metadata } = await harness.subscribe('down', { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '0s' } });
+  const { metadata } = await harness.subscribe('down', { retryPolicy: { strategy: 'FixedDelay', maxRetries: 10, delay: '0s' } });
   await harness.subscribe('up');
   await harness.dispatcher();
   await harness.emit(300);
@@ -110,7 +110,7 @@ it('brings everything to an endpoint that refuses whatever it sees for the first
     response.end();
   });
   const { metadata } = await harness.subscribe('warming-up', {
-    retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '900ms' },
+    retryPolicy: { strategy: 'FixedDelay', maxRetries: 10, delay: '900ms' },
   });
   await harness.emit(100);
   await harness.dispatcher();
@@ -125,7 +125,7 @@ it('tries an endpoint again that it left alone although all its deliveries were 
   const harness = await dispatchHarness();
   const { sink } = harness;
   sink.behave('/down', 500);
-  const { metadata } = await harness.subscribe('down', { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '1200ms' } });
+  const { metadata } = await harness.subscribe('down', { retryPolicy: { strategy: 'FixedDelay', maxRetries: 10, delay: '1200ms' } });
   await harness.dispatcher();
   // Twenty failures are enough for the breaker, and too few for any to be left over.
   await harness.emit(20);

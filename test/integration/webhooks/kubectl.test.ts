@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { webhookSubscriptionKind, type WebhookSubscription } from '../../../crds/index.ts';
+import { webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../../crds/index.ts';
 import { createInformer, createTransport, KubeError, loadKubeConfig, ResourceClient, type KubeObject } from '../../../kube/index.ts';
 import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { controlPlane } from '../../support/control-plane.ts';
@@ -29,13 +29,13 @@ async function clients() {
   };
 }
 
-const keep = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '10s' }, requestTimeout: '30s' };
+const keep = { retryPolicy: { strategy: 'FixedDelay', maxRetries: 10, delay: '10s' }, requestTimeout: '30s' };
 
 /** Lets the next status be written now, as if the last one had been written long ago. */
 const letStatusBeWritten = (harness: RetryHarness): Promise<unknown> =>
   harness.sql(`UPDATE parley.webhook_endpoints SET status_written_at = status_written_at - interval '31 seconds'`);
 
-it('lets retries wait while a subscription is paused, and go on when it is active again', async () => {
+it('lets retries wait while a subscription is paused, and go on when it is resumed', async () => {
   const harness = await retryHarness();
   const { sink } = harness;
   const { metadata } = await harness.subscribe('a', keep);
@@ -43,7 +43,7 @@ it('lets retries wait while a subscription is paused, and go on when it is activ
   await Promise.all([harness.dispatcher(), harness.worker()]);
   const [first] = await harness.emit(1);
   await settled(harness, { retrying: 1 });
-  await harness.subscribe('a', { ...keep, active: false });
+  await harness.subscribe('a', { ...keep, suspend: true });
   await settled(harness, { paused: 1 });
   const before = (await harness.attempts(metadata.uid)).length;
   // Meanwhile events are only recorded.
@@ -80,7 +80,7 @@ it('lets what waits for a parked endpoint wait as paused, so that nothing is lat
   });
   // An event that is relayed to a paused subscription is skipped.
   await eventually(async () => expect(await harness.sql('SELECT FROM parley.outbox')).toEqual([]));
-  await harness.subscribe('a', { ...keep, active: false });
+  await harness.subscribe('a', { ...keep, suspend: true });
   const count = (await harness.deliveries()).length;
   const done = (await harness.deliveries()).filter(({ state }) => state === 'succeeded').length;
   await settled(harness, { succeeded: done, paused: count - done });
@@ -106,7 +106,7 @@ it('signs with what the Secret holds: the new key at once, the former one for as
     return secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name: 'keys' }, data }, { force: true });
   };
   await write({ current: one });
-  await harness.subscribe('a', { ...keep, signing: { secretRef: { name: 'keys' } } });
+  await harness.subscribe('a', { ...keep, signing: { mode: 'Secret', secretRef: { name: 'keys' } } });
   await Promise.all([harness.dispatcher(), harness.worker()]);
   /** Emits until a delivery is signed with exactly these keys. */
   const signedWith = (...keys: readonly string[]) =>
@@ -141,7 +141,7 @@ it('ends everything that waits for a subscription that is deleted', async () => 
   const harness = await retryHarness();
   const { org, sink } = harness;
   const { subscriptions } = await clients();
-  const { metadata } = await harness.subscribe('a', { ...keep, retryPolicy: { ...keep.retryPolicy, maxDelay: '1h' } });
+  const { metadata } = await harness.subscribe('a', { ...keep, retryPolicy: { ...keep.retryPolicy, delay: '1h' } });
   await harness.subscribe('b');
   await Promise.all([harness.dispatcher(), harness.worker()]);
   sink.behave('/a', 500);
@@ -191,7 +191,7 @@ it('disables a subscription that answers 410, notifies the others, shows it, and
     expect(found.status?.autoDisabled?.reason).toBe('the endpoint answered 410 Gone');
     return found;
   });
-  expect(status).toMatchObject({ consecutiveFailures: 1, lastFailureAt: expect.any(String) });
+  expect(status).toMatchObject({ lastFailureAt: expect.any(String) });
   await harness.emit(2);
   await settled(harness, { failed: 1, skipped: 2 }, metadata.uid);
 
@@ -209,6 +209,11 @@ it('disables a subscription that answers 410, notifies the others, shows it, and
     await eventually(() => expect(sink.ids('/b').has(id!)).toBe(true));
     expect(sink.ids('/a').has(id!)).toBe(true);
   });
+  await eventually(async () =>
+    expect(
+      await harness.sql('SELECT FROM parley.webhook_endpoints WHERE last_success_at IS NOT NULL AND subscription_uid = $1', [metadata.uid]),
+    ).toHaveLength(1),
+  );
   await letStatusBeWritten(harness);
   await eventually(async () => {
     const found = await subscriptions.get({ namespace: org, name: 'a' });
@@ -217,9 +222,37 @@ it('disables a subscription that answers 410, notifies the others, shows it, and
   });
 });
 
+it('switches a subscription on again when a reconcile is requested, with the spec as it was', async () => {
+  const harness = await retryHarness();
+  const { org, sink } = harness;
+  const { subscriptions } = await clients();
+  const { metadata } = await harness.subscribe('a', keep);
+  const disabled = () =>
+    harness.sql('SELECT FROM parley.webhook_endpoints WHERE disabled_at IS NOT NULL AND subscription_uid = $1', [metadata.uid]);
+  const request = async (at: Date): Promise<void> => {
+    const annotations = { [wellKnown.reconcileRequestedAt]: at.toISOString() };
+    await subscriptions.mergePatch(await subscriptions.get({ namespace: org, name: 'a' }), { metadata: { annotations } });
+  };
+  // A request from before it was switched off is not one to switch it on again.
+  await request(new Date(Date.now() - 60_000));
+  await harness.dispatcher();
+  sink.behave('/a', 410);
+  await harness.emit(1);
+  await settled(harness, { failed: 1 });
+  expect(await disabled()).toHaveLength(1);
+  await harness.emit(1);
+  await settled(harness, { failed: 1, skipped: 1 });
+  sink.behave('/a', 200);
+  await request(new Date(Date.now() + 60_000));
+  await eventually(async () => expect(await disabled()).toEqual([]));
+  await harness.emit(1);
+  await settled(harness, { failed: 1, skipped: 1, succeeded: 1 });
+  expect((await subscriptions.get({ namespace: org, name: 'a' })).metadata.generation).toBe(metadata.generation);
+});
+
 it('switches a subscription off that has done nothing but fail for five days', async () => {
   const harness = await retryHarness();
-  const { metadata } = await harness.subscribe('a', { retryPolicy: { strategy: 'None' } });
+  const { metadata } = await harness.subscribe('a', { retryPolicy: { maxRetries: 0 } });
   harness.sink.behave('/a', 500);
   await harness.dispatcher();
   await harness.emit(1);
@@ -241,7 +274,7 @@ it('switches a subscription off that has done nothing but fail for five days', a
 it('counts no failures of the former address once a subscription has another one', async () => {
   const harness = await retryHarness();
   const { sink } = harness;
-  await harness.subscribe('moved', { retryPolicy: { strategy: 'None' } }, '/before');
+  await harness.subscribe('moved', { retryPolicy: { maxRetries: 0 } }, '/before');
   for (const path of ['/before', '/after']) sink.behave(path, 500);
   await harness.dispatcher();
   await harness.emit(1);
@@ -249,7 +282,7 @@ it('counts no failures of the former address once a subscription has another one
   await harness.sql(
     `UPDATE parley.webhook_endpoints SET consecutive_failures = 99, failing_since = now() - interval '5 days', failure_slots = 3`,
   );
-  await harness.subscribe('moved', { retryPolicy: { strategy: 'None' } }, '/after');
+  await harness.subscribe('moved', { retryPolicy: { maxRetries: 0 } }, '/after');
   const counted = () =>
     harness.sql(
       `SELECT consecutive_failures AS failures, failure_slots AS slots, failing_since > now() - interval '1 hour' AS lately FROM parley.webhook_endpoints`,
@@ -260,7 +293,7 @@ it('counts no failures of the former address once a subscription has another one
   expect(await counted()).toEqual([{ failures: 1, slots: 1, lately: true }]);
 });
 
-it('writes the status of a subscription once in 30 s, however much happens and whichever dispatcher delivers', async () => {
+it('writes the status of a subscription once in 30 s, and mere times once in 5 minutes, however much happens and whichever dispatcher delivers', async () => {
   const harness = await retryHarness();
   const { org, sink } = harness;
   const { subscriptions } = await clients();
@@ -268,13 +301,13 @@ it('writes the status of a subscription once in 30 s, however much happens and w
   const { uid } = metadata;
   const mark = await harness.subscribe('mark');
   const writes = new Set<string>();
-  let marked = 0;
+  let marked: string | undefined;
   const informer = createInformer<WebhookSubscription>({ client: subscriptions, namespace: org, transform: (object) => object });
   informer.onChange(({ object }) => {
     const entry = object.metadata.managedFields?.find(({ manager }) => manager === 'parley-dispatcher');
     expect([undefined, 'status']).toContain(entry?.subresource);
     if (entry === undefined) return;
-    if (object.metadata.name === 'mark') marked = object.status?.consecutiveFailures ?? 0;
+    if (object.metadata.name === 'mark') marked = object.status?.lastFailureAt;
     else writes.add(JSON.stringify(object.status));
   });
   informer.start();
@@ -294,17 +327,27 @@ it('writes the status of a subscription once in 30 s, however much happens and w
     await settled(harness, { succeeded: 5 * Math.floor(1 + (round + 1) / 2), failed: 5 * Math.ceil((round + 1) / 2) }, uid);
   }
   await change(`changed_at = now() + interval '2 hours'`);
+  let marks = 0;
   // Of three looks by two dispatchers one begins after another one has ended.
-  for (const failures of [1, 2, 3]) {
-    await harness.sql(
-      `UPDATE parley.webhook_endpoints SET consecutive_failures = $2, status_written_at = NULL, changed_at = clock_timestamp() WHERE subscription_uid = $1`,
-      [mark.metadata.uid, failures],
-    );
-    await eventually(() => expect(marked).toBe(failures));
-  }
+  const lookTwice = async (): Promise<void> => {
+    for (const last = marks + 3; marks < last;) {
+      marks += 1;
+      const failureAt = `2026-11-21T08:00:0${marks}Z`;
+      await harness.sql(
+        `UPDATE parley.webhook_endpoints SET last_failure_at = $2, status_written_at = NULL, changed_at = clock_timestamp() WHERE subscription_uid = $1`,
+        [mark.metadata.uid, failureAt],
+      );
+      await eventually(() => expect(marked).toBe(failureAt));
+    }
+  };
+  await lookTwice();
   expect(writes.size).toBe(written);
-  // Changes since then are written half a minute later.
-  await change(`status_written_at = now() - interval '31 seconds', changed_at = now()`);
+  // Times alone are written 5 minutes later, and not after half a minute.
+  const due = (interval: string) => change(`status_written_at = now() - interval '${interval}', changed_at = now()`);
+  await due('31 seconds');
+  await lookTwice();
+  expect(writes.size).toBe(written);
+  await due('301 seconds');
   await eventually(() => expect(writes.size).toBe(written + 1));
   const { status } = await subscriptions.get({ namespace: org, name: 'a' });
   const [row] = await harness.sql<{ success: Date; failure: Date }>(

@@ -19,7 +19,7 @@ interface Case {
   readonly state?: string;
 }
 
-const fixed = (maxAttempts: number, maxDelay: string) => ({ strategy: 'FixedDelay', maxAttempts, maxDelay });
+const fixed = (maxRetries: number, delay: string) => ({ strategy: 'FixedDelay', maxRetries, delay });
 
 const busyFor = (header: () => string, status: number): Behaviour => {
   let asked = false;
@@ -33,7 +33,7 @@ const busyFor = (header: () => string, status: number): Behaviour => {
 let busyUntil = '';
 
 const cases: Readonly<Record<string, Case>> = {
-  none: { retryPolicy: { strategy: 'None', maxAttempts: 5 }, behaviour: 500, attempts: 1, waits: [] },
+  none: { retryPolicy: { maxRetries: 0 }, behaviour: 500, attempts: 1, waits: [] },
   zero: { retryPolicy: fixed(0, '1s'), behaviour: 500, attempts: 1, waits: [] },
   ten: { retryPolicy: fixed(10, '20ms'), behaviour: 503, attempts: 11, waits: Array.from({ length: 10 }, () => [18, 20] as const) },
   'at-once': {
@@ -57,7 +57,7 @@ const cases: Readonly<Record<string, Case>> = {
     ],
   },
   growing: {
-    retryPolicy: { strategy: 'ExponentialBackoff', maxAttempts: 3, maxDelay: '3s' },
+    retryPolicy: { strategy: 'ExponentialBackoff', maxRetries: 3, delay: '3s' },
     behaviour: 500,
     attempts: 4,
     waits: [

@@ -23,7 +23,7 @@ it('lets no receiver cost another a delivery, whatever it does with its connecti
     other.subscribe('theirs'),
     harness.subscribe('closes'),
     // The delivery is tried again where the machine is too busy for a status within that time.
-    harness.subscribe('never-ends', { requestTimeout: '200ms', retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '0s' } }),
+    harness.subscribe('never-ends', { requestTimeout: '200ms', retryPolicy: { strategy: 'FixedDelay', maxRetries: 10, delay: '0s' } }),
   ]);
   await harness.dispatcher();
   await Promise.all([harness, other].map((organization) => organization.emit(DELIVERIES, { atOnce: 20 })));

@@ -6,7 +6,7 @@ import { settled } from './dispatch-harness.ts';
 import { retryHarness, waits } from './retry-harness.ts';
 
 /** A slow machine has attempts enough, too: none of these series runs out of them. */
-const policy = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '2s' }, requestTimeout: '5s' };
+const policy = { retryPolicy: { strategy: 'FixedDelay', maxRetries: 10, delay: '2s' }, requestTimeout: '5s' };
 
 it('goes on with first attempts while Temporal is unavailable, and with what failed once it is back, by itself', async () => {
   const temporal = await ownTemporal();
