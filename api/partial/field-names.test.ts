@@ -40,7 +40,7 @@ describe('paths of a resource in the words of REST', () => {
       return shape.type === 'keyed' ? leaves(shape.item, `${path}.*`) : [path];
     };
     const missing = leaves(shapeOf(agentKind.spec), '').filter((path) => restName(agentFieldNames, `.spec.${path}`) === `.spec.${path}`);
-    // Only resources have the fields of speech that is spoken.
-    expect(missing.filter((path) => !path.startsWith('speech.'))).toEqual(['suspend']);
+    // Only resources have these, and the fields of speech that is spoken.
+    expect(missing.filter((path) => !path.startsWith('speech.'))).toEqual(['suspend', 'deletionPolicy']);
   });
 });
