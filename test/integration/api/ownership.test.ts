@@ -261,7 +261,7 @@ describe('a subscription that Git restricts to agents', () => {
     const taken = await org.call('PATCH', path, { workspace_ids: ['default'] });
     expect(taken.status, taken.text).toBe(200);
     const { spec, metadata } = await read();
-    expect(spec.scope).toEqual({ workspaces: ['default'] });
+    expect(spec.scope).toEqual({ type: 'Workspaces', workspaces: ['default'] });
     expect(metadata.generation).toBe((before.metadata.generation ?? 0) + 1);
   });
 });

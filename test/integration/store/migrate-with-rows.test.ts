@@ -60,7 +60,7 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     tool_lists: `(org, tool_uid, tool_name, request, request_digest) VALUES ('${org}', 'uid', 'orders', '{}', '${sha256}')`,
     idempotent_requests: `(org, api_key_id, key, fingerprint, claimed_until) VALUES ('${org}', 'key', 'a', '\\x${sha256}', now())`,
     number_claims: `(number, org, uid) VALUES ('+15550100', '${org}', 'uid')`,
-    phone_routes: `(org, uid, name, number, provider) VALUES ('${org}', 'uid', 'main', '+15550100', 'sip')`,
+    phone_routes: `(org, uid, name, number, type) VALUES ('${org}', 'uid', 'main', '+15550100', 'SIP')`,
   },
 };
 
