@@ -18,9 +18,7 @@ const deliveryHeader = cel(header(), {
 const eventName = name(128).regex(/^(\*|[A-Za-z][A-Za-z0-9]*\.[A-Za-z][A-Za-z0-9]*)$/);
 
 const spec = z.object({
-  suspend: suspend.describe(
-    'true: nothing is sent and changes are ignored; deletion still works. Events are recorded meanwhile, and retries wait.',
-  ),
+  suspend: suspend.describe('Send nothing and stop reconciling: events are recorded meanwhile, and retries wait. Deletion still works.'),
   displayName: name(200)
     .optional()
     .describe('Unique in the organisation without the spaces around it, the oldest wins; metadata.name where absent.'),
