@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import { disableEndpoint, enableEndpoint, readEndpoints, takeStatusWrite } from './endpoints.ts';
+import { disableEndpoint, enableEndpoint, readEndpoints } from './endpoints.ts';
 import { insertEvents } from './events.ts';
 import { listAttempts, listDeliveries, listEvents, readDelivery } from './lists.ts';
 import { maintainPartitions } from './partitions.ts';
@@ -39,7 +39,6 @@ export function createWebhookStore(database: Database): WebhookStore {
       database.asOrganization(org, (transaction) => readEndpoints(transaction, { uids: subscriptionUids })),
     disable: (ref) => database.asOrganization(ref.org, (transaction) => disableEndpoint(transaction, ref, insertEvents)),
     enable: ({ org, subscriptionUid }) => database.asOrganization(org, (transaction) => enableEndpoint(transaction, subscriptionUid)),
-    takeStatusWrite: (ref, everyMs) => database.asOrganization(ref.org, (transaction) => takeStatusWrite(transaction, ref, everyMs)),
     removeSubscription: ({ org, subscriptionUid, limit }) =>
       database.asOrganization(org, (transaction) => removeSubscription(transaction, subscriptionUid, limit, org)),
     raiseWatermark: (org, versions) => database.asOrganization(org, (transaction) => raiseWatermark(transaction, org, versions)),

@@ -230,17 +230,3 @@ export async function forgetFailures(statements: Statements, subscriptionUid: st
   );
   return rows[0] && withoutNulls(rows[0]);
 }
-
-export async function takeStatusWrite(
-  statements: Statements,
-  { org, subscriptionUid }: { readonly org: string; readonly subscriptionUid: string },
-  everyMs: number,
-): Promise<boolean> {
-  const { rowCount } = await statements.query(
-    `INSERT INTO parley.webhook_endpoints AS e (subscription_uid, org, status_written_at) VALUES ($1, $2, statement_timestamp())
-     ON CONFLICT (subscription_uid) DO UPDATE SET status_written_at = excluded.status_written_at
-     WHERE e.status_written_at IS NULL OR e.status_written_at <= statement_timestamp() - $3 * interval '1 millisecond'`,
-    [subscriptionUid, org, everyMs],
-  );
-  return rowCount > 0;
-}

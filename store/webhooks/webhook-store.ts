@@ -44,8 +44,6 @@ export interface WebhookStore {
   disable(ref: SubscriptionRef & Disabling): Promise<boolean>;
   /** @returns false when it wasn't disabled */
   enable(ref: SubscriptionRef): Promise<boolean>;
-  /** Lets one of all processes write a status, at most once in `everyMs`. */
-  takeStatusWrite(ref: SubscriptionRef, everyMs: number): Promise<boolean>;
   /** See `DispatchStore.removeSubscription`. */
   removeSubscription(ref: SubscriptionRef & { readonly limit?: number | undefined }): Promise<boolean>;
   /**
