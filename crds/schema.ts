@@ -157,14 +157,6 @@ export function exactlyOneOf(fields: readonly string[]): CelRule {
   };
 }
 
-/** Forbids to change which of `fields` is set. */
-export function immutableChoice(fields: readonly string[], what: string): CelRule {
-  return {
-    rule: fields.map((field) => `has(self.${field}) == has(oldSelf.${field})`).join(' && '),
-    message: `${what} is immutable: delete the object and make a new one`,
-  };
-}
-
 /**
  * Builds the rules of a discriminated union (KEP-1027): `type` says which member is set.
  *

@@ -181,7 +181,10 @@ const spec = cel(
           .regex(/^(\+[1-9][0-9]{1,14}|sips?:.+)$/)
           .describe('E.164 number or sip: URI.'),
         mode: z.enum(['Cold', 'Warm']).default('Cold').describe('Warm: the agent speaks to the other side first.'),
-        showCallerNumber: z.boolean().default(false).describe('Whether the other side sees the number of the caller.'),
+        callerID: z
+          .enum(['Agent', 'Caller'])
+          .default('Agent')
+          .describe('Whose number the other side of a warm transfer sees: that of the agent, or that of the caller.'),
       })
       .optional()
       .describe('Hands the call over.'),

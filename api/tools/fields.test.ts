@@ -72,7 +72,7 @@ const members = {
   ),
   sendEmail: fc.record({ from: fc.constantFrom('a@b', 'desk@example.com'), passwordSecretRef: keyRef }),
   transferCall: optional(
-    { to: fc.constantFrom('+15550100', 'sip:x@y'), mode: fc.constantFrom('Cold', 'Warm'), showCallerNumber: fc.boolean() },
+    { to: fc.constantFrom('+15550100', 'sip:x@y'), mode: fc.constantFrom('Cold', 'Warm'), callerID: fc.constantFrom('Agent', 'Caller') },
     ['to'],
   ),
   bookCalendar: calendar,

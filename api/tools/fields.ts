@@ -6,7 +6,7 @@ import { builtinFunctionNames, toolKind, type BuiltinToolType, type Tool, type T
 import { localRef } from '../../crds/schema.ts';
 import type { Stored } from '../../kube/types.ts';
 import { isSip, sipOriginOf } from '../../calls/sip/termination.ts';
-import { choice, entries, headers, secret } from '../codec/conversions.ts';
+import { choice, entries, headers, secret, whether } from '../codec/conversions.ts';
 import {
   answerShape,
   bringsSecrets,
@@ -189,7 +189,10 @@ const builtin = {
         target === undefined ? [] : [{ id: 'trunk', origin: isSip(target) ? { transfer_to: sipOriginOf(target) } : undefined }],
     }),
     transfer_type: field('transferCall.mode', { as: choice({ cold_transfer: 'Cold', warm_transfer: 'Warm' }), id: 'TransferType' }),
-    display_phone_number: field('transferCall.showCallerNumber'),
+    display_phone_number: field('transferCall.callerID', {
+      as: whether('Caller', 'Agent'),
+      text: 'Whether the other side sees the number of the caller.',
+    }),
   },
   bookCalendar: calendar('book_calendar', 'bookCalendar'),
   checkCalendarAvailability: calendar('check_calendar_availability', 'checkCalendarAvailability'),

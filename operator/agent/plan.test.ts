@@ -70,7 +70,7 @@ describe('a webhook that may not be called', () => {
     const tool = toolNamed('desk', {
       type: 'TransferCall',
       custom: undefined,
-      transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false },
+      transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', callerID: 'Agent' },
     });
     const snapshot = worldOf({
       agents: [agentWith()],

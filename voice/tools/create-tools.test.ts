@@ -138,13 +138,13 @@ describe('end_call', () => {
 describe('transfer_call', () => {
   const spec = {
     type: 'TransferCall',
-    transferCall: { to: '{{desk}}', mode: 'Warm', showCallerNumber: true },
+    transferCall: { to: '{{desk}}', mode: 'Warm', callerID: 'Caller' },
     messages: { start: 'I connect you, {{name}}.', failed: 'Nobody is there.' },
   } as const;
 
   it('hands the call over to whom the owner says', async () => {
     expect(await toolsFor([aTool('transfer_call', spec)]).call('transfer_call', { to: '+1900' })).toBeUndefined();
-    expect([host.transfers, host.said]).toEqual([[{ to: '+15550100', mode: 'Warm', showCallerNumber: true }], ['I connect you, Ada.']]);
+    expect([host.transfers, host.said]).toEqual([[{ to: '+15550100', mode: 'Warm', callerID: 'Caller' }], ['I connect you, Ada.']]);
   });
 
   it('gives the model the reason of a failure', async () => {

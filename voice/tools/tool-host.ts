@@ -17,8 +17,8 @@ export interface TransferTarget {
   readonly to: string;
   /** Mode of the transfer; warm: the agent speaks to the other side first. */
   readonly mode: 'Cold' | 'Warm';
-  /** True if the other side sees the number of the caller. */
-  readonly showCallerNumber: boolean;
+  /** Whose number the other side of a warm transfer sees. */
+  readonly callerID: 'Agent' | 'Caller';
 }
 
 /** `message` is for the model, which says it to the user: what happened and what to do, without secrets. */

@@ -74,7 +74,7 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
     'a transfer',
     'Tool',
     { type: 'TransferCall', transferCall: { to: '+15550100' } },
-    { type: 'TransferCall', transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false }, messages: {} },
+    { type: 'TransferCall', transferCall: { to: '+15550100', mode: 'Cold', callerID: 'Agent' }, messages: {} },
   ],
   [
     'a calendar',

@@ -225,7 +225,7 @@ export const samples: readonly StoredManifest[] = [
   sample('Tool', 'send-email', { type: 'SendEmail', sendEmail: { from: 'desk@example.com', passwordSecretRef: secret } }),
   sample('Tool', 'transfer-call', {
     type: 'TransferCall',
-    transferCall: { to: 'sip:desk@example.com', mode: 'Warm', showCallerNumber: true },
+    transferCall: { to: 'sip:desk@example.com', mode: 'Warm', callerID: 'Caller' },
   }),
   sample('Tool', 'book-calendar', { type: 'BookCalendar', bookCalendar: { eventTypeID: '4711', ...calendar } }),
   sample('Tool', 'check-calendar', {

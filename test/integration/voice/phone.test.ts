@@ -340,15 +340,15 @@ describe('a call that goes out', () => {
 });
 
 describe('a transfer', () => {
-  const tool = (mode: 'Cold' | 'Warm', showCallerNumber = false, to = third): RevisionTool => ({
+  const tool = (mode: 'Cold' | 'Warm', callerID: 'Agent' | 'Caller' = 'Agent', to = third): RevisionTool => ({
     name: 'to-the-workshop',
     functionName: 'transfer_call',
-    spec: { type: 'TransferCall', messages: {}, transferCall: { to, mode, showCallerNumber } },
+    spec: { type: 'TransferCall', messages: {}, transferCall: { to, mode, callerID } },
   });
 
   /** Returns an agent that transfers when it is spoken to, and says what came of it. */
-  async function transferring(mode: 'Cold' | 'Warm', showCallerNumber = false, to = third): Promise<ProviderServer> {
-    const { provider } = await serving({ tools: [tool(mode, showCallerNumber, to)] });
+  async function transferring(mode: 'Cold' | 'Warm', callerID: 'Agent' | 'Caller' = 'Agent', to = third): Promise<ProviderServer> {
+    const { provider } = await serving({ tools: [tool(mode, callerID, to)] });
     provider.chat(({ toolResults, messages, toolNames }) => {
       if (JSON.stringify(messages.at(-1)).includes('about to be handed')) return 'Ada asks for her bicycle.';
       const result = toolResults.at(-1)?.content;
@@ -404,7 +404,7 @@ describe('a transfer', () => {
   });
 
   it('to a SIP address inside is not asked for, and the call goes on', async () => {
-    const provider = await transferring('Cold', false, 'sip:desk@169.254.169.254');
+    const provider = await transferring('Cold', 'Agent', 'sip:desk@169.254.169.254');
     const caller = await gateway.comesIn({ from: other, to: own });
     await caller.hears('Harbour Bikes.');
     await says(caller, provider);
@@ -445,7 +445,7 @@ describe('a transfer', () => {
   });
 
   it('that the target does not answer brings the caller back', async () => {
-    const provider = await transferring('Warm', true);
+    const provider = await transferring('Warm', 'Caller');
     gateway.onDial = () => ({ status: 486 });
     const caller = await gateway.comesIn({ from: other, to: own });
     await caller.hears('Harbour Bikes.');

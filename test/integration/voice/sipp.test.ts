@@ -235,7 +235,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
 
   describe('a transfer', () => {
     const transferring = async (mode: 'Cold' | 'Warm') => {
-      const spec = { type: 'TransferCall' as const, messages: {}, transferCall: { to: '+15550777', mode, showCallerNumber: false } };
+      const spec = { type: 'TransferCall' as const, messages: {}, transferCall: { to: '+15550777', mode, callerID: 'Agent' as const } };
       const { number, provider } = await connected({
         agent: { tools: [{ name: 't', functionName: 'transfer_call', spec }] },
       });

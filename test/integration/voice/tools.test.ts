@@ -165,7 +165,7 @@ describe.concurrent('tools', () => {
     const transfer: RevisionTool = {
       name: 't',
       functionName: 'transfer_call',
-      spec: { type: 'TransferCall', transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false } },
+      spec: { type: 'TransferCall', transferCall: { to: '+15550100', mode: 'Cold', callerID: 'Agent' } },
     };
     const call = await stage.joined({
       tools: [

@@ -149,7 +149,7 @@ export class Transfers {
       listen();
       return failed(message);
     };
-    const from = target.showCallerNumber && other !== null && other !== '' ? other : own;
+    const from = target.callerID === 'Caller' && other !== null && other !== '' ? other : own;
     const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + RING_SECONDS;
     // This watches from now on: a target may hang up before the gateway has said that it answered.
     const otherGone = left(room, identity, over);

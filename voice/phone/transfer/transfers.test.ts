@@ -53,7 +53,7 @@ function transfers({ room, gateway, deafen, listen = () => undefined }: Wish) {
   return { subject, clock };
 }
 
-const warm = { to: '+3', mode: 'Warm', showCallerNumber: false } as const;
+const warm = { to: '+3', mode: 'Warm', callerID: 'Agent' } as const;
 
 it('the target is not dialled for a caller who leaves meanwhile', async () => {
   const room = new SomeRoom();
@@ -127,7 +127,7 @@ it('the agent speaks to the caller again once the media server does what it did 
 it('a call whose caller has left waits for what becomes of a transfer, and not for ever', async () => {
   const room = new SomeRoom();
   const { subject, clock } = transfers({ room, gateway: {} });
-  void subject.transfer({ to: '+3', mode: 'Cold', showCallerNumber: false });
+  void subject.transfer({ to: '+3', mode: 'Cold', callerID: 'Agent' });
   const reason = subject.reasonOf('user_ended_call');
   let known = false;
   void reason.then(() => (known = true));

@@ -19,7 +19,7 @@ export function createTransferCall({ name, spec, description, messages, data, ho
     refuse: () => undefined,
     async run() {
       const to = fillTemplate(spec.to, data).trim();
-      const outcome = await host.transfer({ to, mode: spec.mode, showCallerNumber: spec.showCallerNumber });
+      const outcome = await host.transfer({ to, mode: spec.mode, callerID: spec.callerID });
       return outcome.outcome === 'done' ? { succeeded: true, detail: 'transferred' } : failure(outcome.message, {}, 'not_transferred');
     },
   };
