@@ -16,7 +16,7 @@ beforeEach(async () => {
   await kubectl(['apply', '-f', '-'], anAgent('receptionist', org.name));
   for (const [name, spec] of [
     ['hours', { required: true }],
-    ['order', { mode: 'audio' }],
+    ['order', { mode: 'Audio' }],
     ['asleep', { suspend: true }],
     ['other', { agentRefs: [{ name: 'somebody' }] }],
   ] as const)
