@@ -70,8 +70,8 @@ describe('a test run over REST', () => {
     expect(run).not.toHaveProperty('verdict');
     const pending = await facade.store.testRuns.pending({ org: org.name, id: run._id });
     expect(pending.map(({ spec }) => (spec as { conversation: unknown }).conversation)).toEqual([
-      [{ user: 'Hello?' }],
-      [{ user: 'Hello?' }],
+      [{ type: 'User', user: 'Hello?' }],
+      [{ type: 'User', user: 'Hello?' }],
     ]);
     expect((await org.call('GET', `/v1/test-runs/${run._id}`)).body).toEqual(run);
   });
