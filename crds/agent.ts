@@ -97,7 +97,7 @@ const voice = z.object({
   id: text(256).optional().describe("The provider's id of the voice. It counts where there is a name, too."),
   name: text(256)
     .optional()
-    .describe("The provider's name of the voice. Without an id the voice is looked up by it; with one it is only a label for people."),
+    .describe("The provider's name of the voice, which counts where there is no id; with one it is only a label for people."),
 });
 const VOICE = "The provider's default voice where both are absent.";
 

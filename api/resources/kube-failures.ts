@@ -48,7 +48,7 @@ export function specIssues<S>(
   desired: Draft<S>,
   previous: S | undefined,
 ): readonly ValidationIssue[] {
-  const parsed = definition.spec.safeParse(desired);
+  const parsed = definition.spec.safeParse(desired, { reportInput: true });
   if (!parsed.success) return missingFields(parsed.error, fieldNames);
   const problems = check(parsed.data as S);
   const known = previous === undefined || problems.length === 0 ? [] : check(previous);
@@ -57,9 +57,13 @@ export function specIssues<S>(
     .map(({ path, message }) => issues.value(restLoc(fieldNames, path) ?? ['body'], inRestNames(fieldNames, message)));
 }
 
-/** Returns the missing fields of a new part: an update's schema requires none. Everything else was read against these bounds. */
+/**
+ * Returns the missing fields of a new part: an update's schema requires none. Everything else was read against these bounds, or is judged in
+ * words, as names that lead to nothing are.
+ */
 function missingFields(error: z.ZodError, names: FieldNames): readonly ValidationIssue[] {
-  return error.issues.flatMap(({ path }) => {
+  return error.issues.flatMap(({ path, input }) => {
+    if (input !== undefined) return [];
     const loc = restLoc(names, `spec${path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);
     return loc === undefined ? [] : [issues.missing(loc)];
   });

@@ -24,7 +24,7 @@ import {
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/present.ts';
-import { answerSchema, bodySchema, schemaAt } from '../codec/rest-schema.ts';
+import { answerSchema, bodySchema, schemaAt, without } from '../codec/rest-schema.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -58,7 +58,8 @@ const runtimeParam = fieldsOf(schemaAt(toolKind.spec, 'custom.http.runtimeParams
 /** The four texts that every tool has. */
 const messages = eachMessage((moment) => field(`messages.${moment}`));
 
-const objectName = bodySchema(localRef().shape.name);
+/** Without the pattern: that there is no such tool, or what a name has to be, is said in words. */
+const objectName = without(bodySchema(localRef().shape.name), 'string_format');
 
 const toolId = restField({
   create: objectName

@@ -20,8 +20,8 @@ describe('an agent that somebody applies with kubectl', () => {
   it('is read over REST by its name, and its durations stay as they were typed', async () => {
     await apply(
       anAgent('receptionist', org.name, {
-        call: { maxDuration: '1h30m', endAfterSilence: '0.5m' },
-        interruptions: { minSpeechDuration: '0.25s' },
+        call: { maxDuration: '1h30m', endAfterSilence: '0m30s' },
+        interruptions: { minSpeechDuration: '250ms' },
       }),
     );
     const { body, status } = await org.call('GET', '/v2/ai-agents/receptionist');
@@ -39,15 +39,15 @@ describe('an agent that somebody applies with kubectl', () => {
     const { spec, metadata } = await stored('receptionist');
     expect(spec).toMatchObject({
       welcomeMessage: 'Hello',
-      call: { maxDuration: '1h30m', endAfterSilence: '0.5m' },
-      interruptions: { minSpeechDuration: '0.25s' },
+      call: { maxDuration: '1h30m', endAfterSilence: '0m30s' },
+      interruptions: { minSpeechDuration: '250ms' },
     });
     const ours = metadata.managedFields?.find(({ manager }) => manager === 'parley-api');
     expect(ours?.fieldsV1).toEqual({ 'f:spec': { 'f:welcomeMessage': {} } });
     await apply(
       anAgent('receptionist', org.name, {
-        call: { maxDuration: '1h', endAfterSilence: '0.5m' },
-        interruptions: { minSpeechDuration: '0.25s' },
+        call: { maxDuration: '1h', endAfterSilence: '0m30s' },
+        interruptions: { minSpeechDuration: '250ms' },
       }),
     );
     // Writes of others come by the watch.
@@ -125,7 +125,7 @@ describe('an agent that somebody applies with kubectl', () => {
 
     const change = {
       llm: { model_provider: 'openai', model_name: 'gpt-4o-mini', base_url: null },
-      post_call_analysis: [{ name: 'mood', type: 'String', description: 'How it went' }],
+      post_call_analysis: [{ name: 'mood', type: 'string', description: 'How it went' }],
       dynamic_data_config: [{ url: 'http://crm', method: 'GET', headers: { Authorization: 'Bearer secret' } }],
     };
     const dryRun = await org.call('PUT', `${path}&dry_run=true`, change);
