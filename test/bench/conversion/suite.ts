@@ -11,7 +11,7 @@ import type { ConvertedObject } from './changes.ts';
 import { changedKinds, type ChangedKind, NEW, OLD, randomObject, toVersion } from './kinds.ts';
 import { VersionedKinds } from './server.ts';
 import { Trial } from './trial.ts';
-import { startWebhook } from './webhook.ts';
+import { type ConversionWebhook, startWebhook } from './webhook.ts';
 
 const SEED = 20_261_201;
 
@@ -138,15 +138,16 @@ interface Requests {
   readonly request: string;
   readonly plainMs: number;
   readonly convertedMs: number;
-  /** Share of the converted request that is spent in the webhook. */
+  /** Share of the converted request that is spent in the webhook, and its calls for each request. */
   readonly webhookShare: number;
+  readonly webhookCalls: number;
 }
 
 /** The same request in the version that is stored, and in the other one, by turns. */
 async function compareRequests(
   versioned: VersionedKinds,
   { stored, rounds }: Scale,
-  readWebhook: () => { readonly ms: number },
+  readWebhook: ConversionWebhook['read'],
 ): Promise<readonly Requests[]> {
   type Version = typeof OLD | typeof NEW;
   const all = (work: (kind: ChangedKind) => Promise<unknown>) => async (): Promise<void> => {
@@ -166,7 +167,7 @@ async function compareRequests(
   };
   const results: Requests[] = [];
   for (const [request, work] of Object.entries(cases)) {
-    let inWebhook = 0;
+    const inWebhook = { share: 0, calls: 0 };
     const timedIn =
       (version: Version) =>
       async (round: number): Promise<number> => {
@@ -174,23 +175,29 @@ async function compareRequests(
         const begin = performance.now();
         await work(version, round)();
         const ms = performance.now() - begin;
-        if (version === NEW && round >= 0) inWebhook += readWebhook().ms / ms;
+        const webhook = readWebhook();
+        if (version === NEW && round >= 0) {
+          inWebhook.share += webhook.ms / ms / rounds;
+          inWebhook.calls += webhook.requests / versioned.kinds.length / rounds;
+        }
         return ms / versioned.kinds.length;
       };
     const { plain, converted } = await interleave({ contenders: { plain: timedIn(OLD), converted: timedIn(NEW) }, rounds });
-    results.push({ request, plainMs: median(plain), convertedMs: median(converted), webhookShare: inWebhook / rounds });
+    const [plainMs, convertedMs] = [median(plain), median(converted)];
+    results.push({ request, plainMs, convertedMs, webhookShare: inWebhook.share, webhookCalls: inWebhook.calls });
   }
   return results;
 }
 
 const tableOf = (requests: readonly Requests[], { stored }: Scale): Table => ({
   title: `Requests in the version that is stored, and in the other one; ${stored} objects of each kind survived all of it`,
-  columns: ['request', 'stored version, ms', 'other version, ms', 'ratio', 'in the webhook'],
-  rows: requests.map(({ request, plainMs, convertedMs, webhookShare }) => [
+  columns: ['request', 'stored version, ms', 'other version, ms', 'ratio', 'calls of the webhook', 'share of it'],
+  rows: requests.map(({ request, plainMs, convertedMs, webhookShare, webhookCalls }) => [
     request,
     figure(plainMs),
     figure(convertedMs),
     times(convertedMs / plainMs),
+    figure(webhookCalls),
     percent(webhookShare),
   ]),
 });

@@ -100,22 +100,12 @@ export class Trial {
     for (const kind of this.#kinds.kinds) {
       for (const change of kind.changes) {
         if (change.type !== 'newValue' && change.type !== 'newMember') continue;
-        const field = change.type === 'newValue' ? change.field : change.discriminator;
-        const with_ = [[...change.at, field]];
-        const spec = structuredClone(
-          toVersion(
-            this.#kinds.kinds,
-            {
-              ...randomObject(kind, OLD, change.type.toLowerCase(), this.#generator),
-              spec: this.#generator.value(kind.schemas[OLD], { share: 0, with: with_ }) as Fields,
-            },
-            NEW,
-          ),
-        );
-        const parent = change.at.reduce<Fields>((fields, step) => fields[step] as Fields, spec.spec);
-        parent[field] = change.value;
-        if (change.type === 'newMember') parent[change.member] = { note: 'only in v1' };
-        const created = await this.#kinds.create(spec);
+        const field = change.type === 'newValue' ? change.field : change.member;
+        const spec = this.#generator.value(kind.schemas[NEW], { share: 0, with: [[...change.at, field]] }) as Fields;
+        const parent = change.at.reduce<Fields>((fields, step) => fields[step] as Fields, spec);
+        parent[field] = change.type === 'newValue' ? change.value : { note: 'only in v1' };
+        const object = { apiVersion: NEW, kind: kind.kind, metadata: { name: change.type.toLowerCase() }, spec };
+        const created = await this.#kinds.create(object);
         const old = await this.#kinds.get(kind, OLD, created.metadata.name);
         // An update of the whole object, as of a controller that adds its finalizer.
         await this.#kinds.put({ ...old, metadata: { ...old.metadata, labels: { changed: 'in-v1beta1' } } });
