@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
-import { anAgentTest, aPhoneNumber, type TestManifest } from '../../support/builders.ts';
+import { aKnowledgeBase, anAgent, anAgentTest, aPhoneNumber, type TestManifest } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
@@ -171,6 +171,35 @@ describe('the roles', () => {
 });
 
 describe('people', () => {
+  it('skip the tests of a revision with the verb alone', async () => {
+    const agent = (skipped?: string): TestManifest =>
+      anAgent('desk', org, skipped === undefined ? {} : { release: { skipTests: { revision: skipped.repeat(64), reason: 'hotfix' } } });
+    const verb = `needs the verb skip-tests on agents in the namespace ${org}`;
+    await expectRefused(() => apply('editor', agent('a')), verb);
+    expect(await failure(apply('editor', agent()))).toBe('');
+    expect((await apply('editor', agent('a'))).stderr).toContain(verb);
+    expect(await failure(apply('admin', agent('a')))).toBe('');
+    // What is skipped already can be edited around and taken back, but not for another revision.
+    expect(await failure(merge('editor', 'agent desk', { spec: { displayName: 'Desk' } }))).toBe('');
+    expect((await apply('editor', agent('b'))).stderr).toContain(verb);
+    expect(await failure(apply('editor', agent()))).toBe('');
+  });
+
+  it.each([
+    ['agents', anAgent('leaves', org)],
+    ['phonenumbers', aPhoneNumber('leaves', '+15550101', org)],
+    ['knowledgebases', aKnowledgeBase('leaves', org)],
+  ])('orphan %s with the verb alone', async (resource, manifest) => {
+    const policy = (deletionPolicy: string): object => ({ ...manifest, spec: { ...manifest.spec, deletionPolicy } });
+    const verb = `needs the verb orphan on ${resource} in the namespace ${org}`;
+    await expectRefused(() => apply('editor', policy('Orphan')), verb);
+    expect(await failure(apply('editor', policy('Delete')))).toBe('');
+    expect((await apply('editor', policy('Orphan'))).stderr).toContain(verb);
+    expect(await failure(apply('admin', policy('Orphan')))).toBe('');
+    expect(await failure(merge('editor', `${resource} leaves`, { spec: { suspend: true } }))).toBe('');
+    expect(await failure(apply('editor', policy('Delete')))).toBe('');
+  });
+
   it('require tests with the verb alone', async () => {
     const test = (required: boolean, agents: readonly string[] = ['desk']): TestManifest =>
       anAgentTest('gate', 'desk', org, { required, agentRefs: agents.map((name) => ({ name })) });
