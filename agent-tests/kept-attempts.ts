@@ -10,7 +10,7 @@ const PART_CHARACTERS = 400_000;
 export function keptAttempts(attempts: readonly TestAttemptResult[]): readonly TestAttemptResult[] {
   const [first, ...others] = attempts.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_ATTEMPTS_KEPT);
   if (first === undefined) return [];
-  const room = MAX_CHARACTERS - sizeOf(first);
+  const room = MAX_CHARACTERS - jsonSize(first);
   return room < 0 ? [shortened(first)] : [first, ...fitting(others, room)];
 }
 
@@ -30,8 +30,8 @@ function shortened({ checks, transcript, ...attempt }: TestAttemptResult): TestA
 
 function fitting<T>(items: readonly T[], characters: number): readonly T[] {
   let size = 0;
-  const beyond = items.findIndex((item) => (size += sizeOf(item)) > characters);
+  const beyond = items.findIndex((item) => (size += jsonSize(item)) > characters);
   return beyond < 0 ? items : items.slice(0, beyond);
 }
 
-const sizeOf = (value: unknown): number => JSON.stringify(value).length;
+const jsonSize = (value: unknown): number => JSON.stringify(value).length;

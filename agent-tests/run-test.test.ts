@@ -8,7 +8,7 @@ import type { AgentDriver, AgentTurn } from './driver.ts';
 import type { AskedModel } from './models/ask.ts';
 import { testUsage } from './models/test-models.ts';
 import { MAX_ATTEMPTS_KEPT, type TestAttemptResult, type TestVerdict } from './result.ts';
-import { runTest, summaryOf } from './run-test.ts';
+import { runTest, summarizeAttempts } from './run-test.ts';
 
 const attempt = (verdict: TestVerdict): TestAttemptResult => ({ verdict, checks: [], transcript: [], durationMs: 1 });
 const verdicts = (...all: readonly TestVerdict[]) => all.map(attempt);
@@ -21,14 +21,14 @@ describe('the verdict of a test', () => {
     [['passed', 'error'], 2, { verdict: 'error', flaky: false, passed: 1, failed: 1 }],
     [['passed', 'error', 'passed'], 2, { verdict: 'passed', flaky: true, passed: 2, failed: 1 }],
   ] as const)('of %j with at least %d', (all, least, summary) => {
-    expect(summaryOf(verdicts(...all), least)).toMatchObject(summary);
+    expect(summarizeAttempts(verdicts(...all), least)).toMatchObject(summary);
   });
 
   it('is never passed with fewer attempts that passed than are asked for, and keeps those that did not', () => {
     const verdict = fc.constantFrom<TestVerdict>('passed', 'failed', 'error');
     fc.assert(
       fc.property(fc.array(verdict, { minLength: 1, maxLength: 60 }), fc.nat(60), (all, least) => {
-        const summary = summaryOf(verdicts(...all), least + 1);
+        const summary = summarizeAttempts(verdicts(...all), least + 1);
         const passed = all.filter((one) => one === 'passed').length;
         expect(summary.verdict === 'passed').toBe(passed > least);
         expect(summary.attempts.length).toBe(Math.min(MAX_ATTEMPTS_KEPT, all.length));

@@ -62,14 +62,14 @@ export async function runTest(options: RunTestOptions): Promise<TestResult> {
     agent: agent.name,
     revision: agent.revision,
     mode: resultMode(spec),
-    ...summaryOf(attempts, spec.passAtLeast ?? spec.repeat),
+    ...summarizeAttempts(attempts, spec.passAtLeast ?? spec.repeat),
     ...(used !== undefined && { usage: usageShown(used) }),
     durationMs: Math.round(clock.monotonic() - began),
   };
 }
 
 /** Sums up the attempts. An error among them decides the verdict only where too few others passed. */
-export function summaryOf(
+export function summarizeAttempts(
   attempts: readonly TestAttemptResult[],
   passAtLeast: number,
 ): Pick<TestResult, 'verdict' | 'flaky' | 'passed' | 'failed' | 'attempts'> {
@@ -95,7 +95,7 @@ export function testError(
   { test, agent, revision = '', mode }: Pick<TestResult, 'test' | 'agent' | 'mode'> & { readonly revision?: string },
   error: { readonly path?: string; readonly message: string },
 ): TestResult {
-  return { test, agent, revision, mode, ...summaryOf([failedAttempt(error.message, error.path)], 1), durationMs: 0 };
+  return { test, agent, revision, mode, ...summarizeAttempts([failedAttempt(error.message, error.path)], 1), durationMs: 0 };
 }
 
 async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestOptions): Promise<TestAttemptResult> {

@@ -32,12 +32,12 @@ export async function explainStore<T>(url: string, work: () => Promise<T>): Prom
     return await work();
   } catch (error) {
     if (!(error instanceof StoreError) || error.kind === 'internal') throw error;
-    const cure = cureFor(error, maskUrl(url));
+    const cure = cureForStoreError(error, maskUrl(url));
     throw new UserError(error.message, cure === undefined ? { cause: error } : { cure, cause: error });
   }
 }
 
-function cureFor(error: StoreError, shownUrl: string): string | undefined {
+function cureForStoreError(error: StoreError, shownUrl: string): string | undefined {
   switch (error.kind) {
     case 'unavailable':
       return `is Postgres running, and is DATABASE_URL right? It says ${shownUrl}. The local stack starts one: parley dev`;

@@ -20,11 +20,11 @@ export function outlineOf(schema: unknown, root: JsonObject = isObject(schema) ?
   const { properties, required, $ref, allOf, anyOf, oneOf } = schema;
   const own: Outline = {
     properties: isObject(properties) ? properties : {},
-    required: listOf(required).filter((name) => typeof name === 'string'),
+    required: asList(required).filter((name) => typeof name === 'string'),
   };
   const named = typeof $ref === 'string' && $ref.startsWith('#/') ? pointed(root, $ref.slice(1)) : undefined;
-  const all = [own, ...outlinesOf([named, ...listOf(allOf)])];
-  const alternatives = [outlinesOf(listOf(anyOf)), outlinesOf(listOf(oneOf))];
+  const all = [own, ...outlinesOf([named, ...asList(allOf)])];
+  const alternatives = [outlinesOf(asList(anyOf)), outlinesOf(asList(oneOf))];
   const inEach = alternatives.flatMap(([first, ...others]) =>
     (first?.required ?? []).filter((name) => others.every((other) => other.required.includes(name))),
   );
@@ -69,6 +69,6 @@ export function valuesIn(schema: JsonObject): readonly (readonly [path: string, 
   return found;
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

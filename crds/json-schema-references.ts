@@ -3,10 +3,10 @@ import { cutText } from '../platform/cut-text.ts';
 import { isObject, type JsonObject } from '../platform/json.ts';
 
 /** These keywords of draft-07 and 2020-12 hold one schema, a list, or a map of them. `items` and `dependencies` differ between the two. */
-const holdsSchemas = wordsOf(
+const holdsSchemas = wordSet(
   'additionalItems additionalProperties allOf anyOf contains contentSchema else if items not oneOf prefixItems propertyNames then unevaluatedItems unevaluatedProperties',
 );
-const holdsMapOfSchemas = wordsOf('$defs definitions dependencies dependentSchemas patternProperties properties');
+const holdsMapOfSchemas = wordSet('$defs definitions dependencies dependentSchemas patternProperties properties');
 
 /** A subschema with the resource (the nearest schema with an `$id`) that its references start from. */
 interface Place {
@@ -138,7 +138,7 @@ function resolved(reference: string, base: string): string | undefined {
   return URL.parse(reference.replace(/#$/, ''), base)?.href;
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
+function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }
 

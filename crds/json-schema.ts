@@ -50,14 +50,14 @@ export function jsonSchemaFault(schema: Readonly<Record<string, unknown>>): stri
   const hash = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
   let verdict = verdicts.get(hash);
   if (verdict === undefined) {
-    const fault = faultOf(schema);
+    const fault = schemaFault(schema);
     verdict = { fault: fault && cutText(fault, FAULT_CHARACTERS) };
     verdicts.set(hash, verdict);
   }
   return verdict.fault;
 }
 
-function faultOf(schema: Readonly<Record<string, unknown>>): string | undefined {
+function schemaFault(schema: Readonly<Record<string, unknown>>): string | undefined {
   if (hasMoreSubschemas(schema, MAX_SUBSCHEMAS)) return `it holds more than ${MAX_SUBSCHEMAS} schemas; make it simpler`;
   const { $schema: named } = schema;
   if (named === undefined) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { changesBetween, MCP_TOOLS_LIMIT, missingTools, serverTool, summaryOfChanges, toolsOf, type ServerTool } from './mcp-tools.ts';
+import { changesBetween, MCP_TOOLS_LIMIT, missingTools, serverTool, summaryOfChanges, selectTools, type ServerTool } from './mcp-tools.ts';
 
 const tool = (name: string, more: Partial<ServerTool> = {}): ServerTool => ({
   name,
@@ -31,16 +31,16 @@ it('keeps of a tool what Parley uses, in the form that Postgres can keep', () =>
 
 it('has one digest for a list in any order, which only the tools that are used change', () => {
   const list = [tool('b'), tool('a'), tool('c')];
-  const { digest, tools } = toolsOf({ exclude: ['c'] }, list);
+  const { digest, tools } = selectTools({ exclude: ['c'] }, list);
   expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
   expect(tools.map(({ name }) => name)).toEqual(['a', 'b']);
-  expect(toolsOf({ exclude: ['c'] }, [tool('a'), tool('c', { description: 'Other.' }), tool('b')]).digest).toBe(digest);
-  expect(toolsOf({ include: ['a', 'b'] }, list).digest).toBe(digest);
-  expect(toolsOf({ exclude: ['c'], prefix: 'shop_' }, list).digest).toBe(digest);
+  expect(selectTools({ exclude: ['c'] }, [tool('a'), tool('c', { description: 'Other.' }), tool('b')]).digest).toBe(digest);
+  expect(selectTools({ include: ['a', 'b'] }, list).digest).toBe(digest);
+  expect(selectTools({ exclude: ['c'], prefix: 'shop_' }, list).digest).toBe(digest);
   for (const changed of [tool('a', { description: 'Other.' }), tool('a', { parameters: {} }), tool('a', { readOnly: true })])
-    expect(toolsOf({ exclude: ['c'] }, [changed, tool('b')]).digest).not.toBe(digest);
+    expect(selectTools({ exclude: ['c'] }, [changed, tool('b')]).digest).not.toBe(digest);
   expect(
-    toolsOf(
+    selectTools(
       {},
       Array.from({ length: 200 }, (_, index) => tool(`t${index}`)),
     ).tools,
@@ -49,7 +49,7 @@ it('has one digest for a list in any order, which only the tools that are used c
 
 it('names functions as every model provider takes them, each once', () => {
   const long = 'x'.repeat(70);
-  const { tools } = toolsOf({ prefix: 'shop.' }, [tool('a.b'), tool('a/b'), tool('a_b'), tool(`${long}1`), tool(`${long}2`)]);
+  const { tools } = selectTools({ prefix: 'shop.' }, [tool('a.b'), tool('a/b'), tool('a_b'), tool(`${long}1`), tool(`${long}2`)]);
   expect(tools.map(({ functionName }) => functionName)).toEqual([
     'shop_a_b',
     'shop_a_b_2',
@@ -60,8 +60,8 @@ it('names functions as every model provider takes them, each once', () => {
 });
 
 it('says how two lists differ, and what the server lacks', () => {
-  const used = toolsOf({}, [tool('gone'), tool('same'), tool('said'), tool('typed')]);
-  const latest = toolsOf({}, [
+  const used = selectTools({}, [tool('gone'), tool('same'), tool('said'), tool('typed')]);
+  const latest = selectTools({}, [
     tool('same'),
     tool('said', { description: 'Otherwise.' }),
     tool('typed', { parameters: { type: 'object', required: ['id'] } }),
@@ -81,9 +81,9 @@ it('says how two lists differ, and what the server lacks', () => {
 });
 
 it('shortens a summary of many changes', () => {
-  const latest = toolsOf(
+  const latest = selectTools(
     {},
     ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => tool(name)),
   );
-  expect(summaryOfChanges(changesBetween(toolsOf({}, []), latest))).toBe('7 added (a, b, c, d, e and 2 more)');
+  expect(summaryOfChanges(changesBetween(selectTools({}, []), latest))).toBe('7 added (a, b, c, d, e and 2 more)');
 });

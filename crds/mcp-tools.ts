@@ -105,7 +105,7 @@ export function toolsLeftOut(
 const chosen = new WeakMap<readonly ServerTool[], Map<string, McpTools>>();
 
 /** Returns the part of a server's list that the spec asks for, and its digest. */
-export function toolsOf(
+export function selectTools(
   { include, exclude = [], prefix = '' }: Pick<McpSpec, 'include' | 'exclude' | 'prefix'>,
   list: readonly ServerTool[],
 ): McpTools {

@@ -19,7 +19,7 @@ const PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
  * @param encode applied to each value before it is put in
  */
 export function fillTemplate(text: string, data: DynamicData, encode: (value: string) => string = (value) => value): string {
-  return text.replaceAll(PLACEHOLDER, (_all, name: string) => encode(textOf(lookUp(name.trim(), data))));
+  return text.replaceAll(PLACEHOLDER, (_all, name: string) => encode(formatValue(lookUp(name.trim(), data))));
 }
 
 /**
@@ -58,7 +58,7 @@ export function lookUp(name: string, data: DynamicData): unknown {
 }
 
 /** Formats a value for the inside of a text. */
-export function textOf(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -250,8 +250,8 @@ function roleEnv(role: RoleName, options: StackOptions, parts: Parts): NodeJS.Pr
     // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
     PARLEY_EGRESS_ALLOW_CIDRS: env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
     // The servers of the stack stay forbidden: a tool must not read every Secret in etcd.
-    PARLEY_EGRESS_DENY_PORTS: [...listOf(env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, parts.databaseUrl)].join(','),
-    PARLEY_EGRESS_HOSTS: [...listOf(env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver), exampleOrdersHost(ports['dev-speech'])].join(
+    PARLEY_EGRESS_DENY_PORTS: [...asList(env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, parts.databaseUrl)].join(','),
+    PARLEY_EGRESS_HOSTS: [...asList(env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver), exampleOrdersHost(ports['dev-speech'])].join(
       ',',
     ),
     ...parts.temporal,
@@ -305,7 +305,7 @@ function storageOf(url: string | undefined): string | undefined {
   return url?.startsWith('s3://') === true ? url : undefined;
 }
 
-const listOf = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
+const asList = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
 
 /** These variables belong to the address of a media server, and are not in the environment of shells. */
 const MEDIA_SERVER_VARIABLES = ['LIVEKIT_PUBLIC_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const;

@@ -4,11 +4,11 @@ import { commandLine } from './processes.ts';
 
 /** Returns the supervisor's process id, or undefined when none runs. A number that another program now has does not count. */
 export async function runningSupervisor(pidFile: string): Promise<number | undefined> {
-  const text = contentOf(pidFile);
+  const text = readIfThere(pidFile);
   return text === undefined ? undefined : supervisorIn(text);
 }
 
-function contentOf(file: string): string | undefined {
+function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -36,7 +36,7 @@ export async function takeFolder(pidFile: string): Promise<{ readonly release: (
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       }
-      const found = contentOf(pidFile);
+      const found = readIfThere(pidFile);
       const takenBy = found === undefined ? undefined : await supervisorIn(found);
       if (takenBy !== undefined && takenBy !== process.pid) return { takenBy };
       if (found !== undefined) removeDead(pidFile, found);

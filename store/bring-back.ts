@@ -215,7 +215,7 @@ class BringBack {
     if (saved === undefined) return staged;
     onTable(name);
     const copy = this.#client.query(copyFrom(`COPY ${staged} (${list(saved.columns)}) FROM STDIN`));
-    await pipeline(saved.rows(), linesOf(pickRows(saved.columns, wanted)), copy, { signal });
+    await pipeline(saved.rows(), transformLines(pickRows(saved.columns, wanted)), copy, { signal });
     return staged;
   }
 
@@ -240,6 +240,6 @@ class BringBack {
   }
 }
 
-function linesOf(pick: (chunk: Buffer) => Buffer): Transform {
+function transformLines(pick: (chunk: Buffer) => Buffer): Transform {
   return new Transform({ transform: (chunk: Buffer, _encoding, done) => done(null, pick(chunk)) });
 }

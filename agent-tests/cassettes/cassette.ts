@@ -45,12 +45,12 @@ export class Cassette {
   }
 
   answerTo(request: RecordedRequest): RecordedAnswer | undefined {
-    return this.#answers.get(keyOf(request))?.answer;
+    return this.#answers.get(requestHash(request))?.answer;
   }
 
   /** Adds a recording; the newest answer to a request counts. */
   add(recording: Recording): void {
-    this.#answers.set(keyOf(recording.request), recording);
+    this.#answers.set(requestHash(recording.request), recording);
   }
 
   get recordings(): readonly Recording[] {
@@ -83,7 +83,7 @@ export class Cassette {
   }
 }
 
-const keyOf = (request: RecordedRequest): string => sha256(canonicalJson(request));
+const requestHash = (request: RecordedRequest): string => sha256(canonicalJson(request));
 
 /** @returns undefined where there is no such file. @throws CassetteError for one that can't be read */
 export async function readCassette(file: string): Promise<Cassette | undefined> {
@@ -95,7 +95,7 @@ export async function readCassette(file: string): Promise<Cassette | undefined> 
     throw new CassetteError(`${file} can't be read: ${(error as Error).message}`, { cause: error });
   }
   if (Buffer.byteLength(text) > MAX_BYTES) throw new CassetteError(`${file} is larger than 64 MiB: record it again with fewer attempts`);
-  const { format, recordedAt, answers } = (contentOf(file, text) ?? {}) as Readonly<Record<string, unknown>>;
+  const { format, recordedAt, answers } = (parseContent(file, text) ?? {}) as Readonly<Record<string, unknown>>;
   const time = Date.parse(String(recordedAt));
   if (format !== FORMAT || !Array.isArray(answers) || Number.isNaN(time))
     throw new CassetteError(`${file} is no recording of this version: run the test with --record`);
@@ -104,7 +104,7 @@ export async function readCassette(file: string): Promise<Cassette | undefined> 
   return new Cassette({ recordedAt: time, recordings: answers });
 }
 
-function contentOf(file: string, text: string): unknown {
+function parseContent(file: string, text: string): unknown {
   try {
     return readYaml(text, { maxExpansion: MAX_EXPANSION })[0]?.value;
   } catch (error) {

@@ -62,11 +62,11 @@ function messageChanges(before: readonly Message[], now: readonly Message[]): re
   const who =
     current?.role === 'system' || current?.role === 'developer' ? 'the system prompt' : `message ${at + 1} (${current?.role ?? 'no role'})`;
   if (old === undefined) return [`${who} is new: ${brief(current?.content)}`];
-  const [was, is] = firstChange(textOf(old.content), textOf(current?.content));
+  const [was, is] = firstChange(formatContent(old.content), formatContent(current?.content));
   return was === is ? [`${who} has changed`] : [`${who} has changed: it was ${brief(was)} and is ${brief(is)}`];
 }
 
-const textOf = (content: unknown): string => (typeof content === 'string' ? content : canonicalJson(content ?? null));
+const formatContent = (content: unknown): string => (typeof content === 'string' ? content : canonicalJson(content ?? null));
 
 /** Returns the first line that differs, before and now. */
 function firstChange(before: string, now: string): readonly [string, string] {

@@ -1,6 +1,6 @@
 /** Stands between the models of a test and their servers: takes answers from a cassette, or keeps them in one. */
 import {
-  failureOf,
+  toCallFailure,
   ProviderError,
   type FetchInterceptor,
   type ProviderEndpoint,
@@ -36,26 +36,26 @@ export function recorder({ mode, cassette, file, onMiss = () => undefined }: Cas
       const asked = typeof body === 'string' ? (JSON.parse(body) as Readonly<Record<string, unknown>>) : undefined;
       // This is no request for an answer: it only checks that the server is there.
       if (asked === undefined || !String(url).endsWith('/chat/completions')) {
-        if (mode === 'replay') throw failureOf(endpoint, 'unreachable', 'is not asked in a replay');
+        if (mode === 'replay') throw toCallFailure(endpoint, 'unreachable', 'is not asked in a replay');
         return fetch(url, init);
       }
-      const request = requestOf(asked, endpoint);
+      const request = recordedRequest(asked, endpoint);
       signal?.throwIfAborted();
       const known = mode === 'record' ? undefined : cassette.answerTo(request);
       if (known?.failed !== undefined) {
         const { kind, parameters: refusedParameters = [], ...more } = known.failed;
-        throw failureOf(endpoint, kind, 'did not answer when it was recorded', { ...more, refusedParameters });
+        throw toCallFailure(endpoint, kind, 'did not answer when it was recorded', { ...more, refusedParameters });
       }
       if (known !== undefined) return replayAnswer(known);
       if (mode === 'replay') {
         const message = `a request is not in ${file}: ${differenceFromNearest(request, cassette.recordings)}. Run the test with --record`;
         onMiss(message);
-        throw failureOf(endpoint, 'refused', message);
+        throw toCallFailure(endpoint, 'refused', message);
       }
       if (mode === 'auto' && endpoint.apiKey === MISSING_KEY) {
         const message = `a request is not in ${file}: ${differenceFromNearest(request, cassette.recordings)}. There is no key to ask ${endpoint.provider} with`;
         onMiss(message);
-        throw failureOf(endpoint, 'refused', message);
+        throw toCallFailure(endpoint, 'refused', message);
       }
       if (mode === 'auto') return fetch(url, init);
       return keep(fetch(url, init), { request, cassette });
@@ -64,7 +64,7 @@ export function recorder({ mode, cassette, file, onMiss = () => undefined }: Cas
   };
 }
 
-function requestOf(
+function recordedRequest(
   { stream: _stream, stream_options: _options, ...asked }: Readonly<Record<string, unknown>>,
   { provider }: ProviderEndpoint,
 ): RecordedRequest {

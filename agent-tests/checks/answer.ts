@@ -4,7 +4,7 @@ import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { withinTime } from '../../platform/time-limit.ts';
 import type { CheckResult } from '../result.ts';
 import { checkOf, json, shown } from './check.ts';
-import { codeOf, languageOf } from './language.ts';
+import { detectorCode, languageOf } from './language.ts';
 import { countWords, saysText } from './words.ts';
 
 type Expectation = NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number];
@@ -71,7 +71,7 @@ export function matchesPattern(text: string, pattern: string): boolean | undefin
 
 async function languageCheck(tag: string, { said, ...place }: Place): Promise<CheckResult> {
   const { language, certain } = await languageOf(said);
-  const met = language === codeOf(tag);
+  const met = language === detectorCode(tag);
   const expected = `an answer in ${tag}`;
   const actual = `${language === '' ? 'no language that is known' : language}: ${shown(said)}`;
   // "Okay." is a word of many languages.

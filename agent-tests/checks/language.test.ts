@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { codeOf, isKnownLanguage, languageOf } from './language.ts';
+import { detectorCode, isKnownLanguage, languageOf } from './language.ts';
 
 it.each([
   ['en', 'We are open from nine to six, Monday to Friday.'],
@@ -18,6 +18,6 @@ it('is not certain of a word', async () => {
 });
 
 it('reads tags', async () => {
-  expect([codeOf('en-US'), codeOf('nb-NO'), codeOf('zh-Hant-TW')]).toEqual(['en', 'no', 'zh']);
+  expect([detectorCode('en-US'), detectorCode('nb-NO'), detectorCode('zh-Hant-TW')]).toEqual(['en', 'no', 'zh']);
   expect([await isKnownLanguage('pt-BR'), await isKnownLanguage('tlh')]).toEqual([true, false]);
 });

@@ -19,11 +19,11 @@ export async function languageOf(text: string): Promise<LanguageFound> {
 }
 
 /** Maps a BCP 47 tag to the detector's code: its language, without script and region. */
-export function codeOf(tag: string): string {
+export function detectorCode(tag: string): string {
   const [language = ''] = tag.toLowerCase().split('-');
   return SAME[language] ?? language;
 }
 
 export async function isKnownLanguage(tag: string): Promise<boolean> {
-  return Object.values((await detector()).info().Languages).includes(codeOf(tag));
+  return Object.values((await detector()).info().Languages).includes(detectorCode(tag));
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { argumentMatchers } from '../../crds/agent-test-problems.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { isObject } from '../../platform/json.ts';
-import { textOf } from '../../crds/template.ts';
+import { formatValue } from '../../crds/template.ts';
 import type { CheckResult, ToolCallRecord } from '../result.ts';
 import { matchesPattern, TOO_SLOW } from './answer.ts';
 import { checkOf, json, shown } from './check.ts';
@@ -57,6 +57,6 @@ function fits(value: unknown, wanted: unknown): boolean | undefined {
   if (matcher === undefined || more.length > 0 || kind === undefined) return isDeepStrictEqual(value, wanted);
   if (kind === 'equals') return isDeepStrictEqual(value, matcher[1]);
   if (value === undefined) return false;
-  const [text, expected] = [textOf(value), String(matcher[1])];
+  const [text, expected] = [formatValue(value), String(matcher[1])];
   return kind === 'contains' ? saysText(text, expected) : matchesPattern(text, expected);
 }

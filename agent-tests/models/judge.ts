@@ -2,7 +2,7 @@
 import type { AnalysisQuestion, ChatMessage } from '../../calls/analysis/questions.ts';
 import type { TranscriptLine } from '../result.ts';
 import { askFor, type AskedModel } from './ask.ts';
-import { linesOf } from './lines.ts';
+import { formatTranscript } from './lines.ts';
 
 export interface Judgement {
   readonly met: boolean;
@@ -37,7 +37,7 @@ export async function judge({ model, statement, transcript, answer, signal }: Ju
   const about = answer === undefined ? '' : `\n\nThe statement is about what the agent said last:\n${JSON.stringify(answer)}`;
   const messages: readonly ChatMessage[] = [
     { role: 'system', content: INSTRUCTIONS },
-    { role: 'user', content: `Statement about the agent: ${statement}${about}\n\nTranscript:\n${linesOf(transcript)}` },
+    { role: 'user', content: `Statement about the agent: ${statement}${about}\n\nTranscript:\n${formatTranscript(transcript)}` },
   ];
   const answered = await askFor(QUESTIONS, { who: 'the judge', model, messages, signal });
   return { met: answered.get('met') === true, reason: String(answered.get('reason')) };

@@ -2,7 +2,7 @@
 import type { TranscriptLine } from '../result.ts';
 
 /** Leaves times out, which differ from run to run: the same conversation is the same request. */
-export function linesOf(transcript: readonly TranscriptLine[]): string {
+export function formatTranscript(transcript: readonly TranscriptLine[]): string {
   if (transcript.length === 0) return '(nothing was said)';
   return transcript
     .map(({ role, text, tool }) =>

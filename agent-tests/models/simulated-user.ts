@@ -3,7 +3,7 @@ import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import type { AnalysisQuestion, ChatMessage } from '../../calls/analysis/questions.ts';
 import type { TranscriptLine } from '../result.ts';
 import { askFor, type AskedModel } from './ask.ts';
-import { linesOf } from './lines.ts';
+import { formatTranscript } from './lines.ts';
 
 export interface UserTurn {
   readonly says: string;
@@ -41,7 +41,10 @@ export async function nextUserTurn(options: SimulatedUserOptions): Promise<UserT
   const { model, transcript, signal } = options;
   const messages: readonly ChatMessage[] = [
     { role: 'system', content: instructionsOf(options) },
-    { role: 'user', content: `The call so far, in which you are "user":\n${linesOf(transcript.filter(({ role }) => role !== 'tool'))}` },
+    {
+      role: 'user',
+      content: `The call so far, in which you are "user":\n${formatTranscript(transcript.filter(({ role }) => role !== 'tool'))}`,
+    },
   ];
   const answered = await askFor(QUESTIONS, { who: 'the simulated user', model, messages, signal });
   return { says: String(answered.get('says')), goalReached: answered.get('goal_reached') === true };

@@ -44,10 +44,10 @@ export class RestError extends UserError {
     answer: unknown,
     request: { readonly method: string; readonly path: string; readonly retryAfterMs?: number | undefined },
   ) {
-    const said = messageOf(answer);
+    const said = readMessage(answer);
     super(
       `${request.method} ${request.path}: ${status} ${said || NOT_PARLEY}`,
-      said === '' ? { cure: RIGHT_URL } : cureFor(status, request.path),
+      said === '' ? { cure: RIGHT_URL } : cureForStatus(status, request.path),
     );
     this.status = status;
     this.code = (answer as { readonly error?: string } | undefined)?.error;
@@ -213,7 +213,7 @@ const areas = [
   ['/v1/call-recording', 'recordings'],
 ] as const;
 
-function cureFor(status: number, path: string): { readonly cure?: string } {
+function cureForStatus(status: number, path: string): { readonly cure?: string } {
   const area = areas.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'knowledge_bases';
   if (status === 401) return { cure: 'check PARLEY_API_KEY: `parley keys list --org <organisation>` shows what there is' };
   if (status === 403) return { cure: `use a key with the permission ${area}:read, or :write to change something` };
@@ -225,7 +225,7 @@ function cureFor(status: number, path: string): { readonly cure?: string } {
 }
 
 /** Reads the message of `{error, message}` or of FastAPI's `{detail: [{loc, msg}]}`. */
-function messageOf(answer: unknown): string {
+function readMessage(answer: unknown): string {
   const { message, detail } = (answer ?? {}) as {
     readonly message?: string;
     readonly detail?: readonly { readonly loc: readonly unknown[]; readonly msg: string }[];

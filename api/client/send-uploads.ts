@@ -75,7 +75,7 @@ export class UploadSender {
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       if (error instanceof RestError && error.status === 405) this.#takesMany = false;
-      else for (const upload of open) settle(upload, failureOf(error));
+      else for (const upload of open) settle(upload, toFailure(error));
     }
   }
 
@@ -91,7 +91,7 @@ export class UploadSender {
         lines.push({ upload, line: JSON.stringify(skipExisting ? entry : { ...entry, idempotency_key: upload.key }) });
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
-        settle(upload, failureOf(error));
+        settle(upload, toFailure(error));
       }
     }
     return lines;
@@ -107,7 +107,7 @@ export class UploadSender {
       return { documentId: answer.document_id };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      return failureOf(error);
+      return toFailure(error);
     }
   }
 }
@@ -116,6 +116,6 @@ function refused(failure: string): SendOutcome {
   return { failure, unanswered: false };
 }
 
-function failureOf(error: UserError): SendOutcome {
+function toFailure(error: UserError): SendOutcome {
   return error instanceof RestError ? refused(error.said) : { failure: error.message, unanswered: true };
 }

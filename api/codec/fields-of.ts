@@ -102,7 +102,7 @@ export function fieldsOf<
     const { as, empty, fixed } = rules as Field;
     const stored = schemaAt(spec, path as never) as z.ZodType;
     const isRequired = required ?? !isFilled(stored);
-    const about = textOf(stored, text, as);
+    const about = describeField(stored, text, as);
 
     const derived = as?.body(stored) ?? bodySchema(stored);
     const named = body?.(derived as never) ?? derived;
@@ -182,7 +182,7 @@ const isFilled = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
 
 /** Returns the resource's text, or the field's own, with REST's additions: the unit, the default, how secrets are shown. */
-function textOf(stored: z.ZodType, own: Text | undefined, as: Field['as']): { readonly body?: string; readonly answer?: string } {
+function describeField(stored: z.ZodType, own: Text | undefined, as: Field['as']): { readonly body?: string; readonly answer?: string } {
   if (typeof own === 'object') return own;
   const { text: said, standard } = unwrapped(stored);
   const text = own ?? said;

@@ -180,17 +180,17 @@ function makeRepeatable(
   state.randomBytes = bytesOf('bytes');
 }
 
-const keyOf = ({ token, key }: Claimed): Buffer => Buffer.from(hkdfSync('sha256', token, key, 'parley idempotency', 32));
+const storageKey = ({ token, key }: Claimed): Buffer => Buffer.from(hkdfSync('sha256', token, key, 'parley idempotency', 32));
 
 function seal(answer: Answer, claimed: Claimed): Buffer {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, keyOf(claimed), iv);
+  const cipher = createCipheriv(CIPHER, storageKey(claimed), iv);
   const sealed = Buffer.concat([cipher.update(JSON.stringify(answer)), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
 function open(sealed: Buffer, claimed: Claimed): Answer {
-  const decipher = createDecipheriv(CIPHER, keyOf(claimed), sealed.subarray(0, IV_BYTES));
+  const decipher = createDecipheriv(CIPHER, storageKey(claimed), sealed.subarray(0, IV_BYTES));
   decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   return JSON.parse(Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString()) as Answer;
 }

@@ -34,7 +34,7 @@ export function documentToRest(document: DocumentRecord, knowledgeBaseId: string
 
 function stateToRest(document: DocumentRecord): Json {
   const { status, errorCode } = document;
-  const message = document.message === '' ? messageOf(document) : document.message;
+  const message = document.message === '' ? progressMessage(document) : document.message;
   return {
     status,
     message,
@@ -43,7 +43,7 @@ function stateToRest(document: DocumentRecord): Json {
   };
 }
 
-function messageOf({ status, stage, done, total }: DocumentRecord): string {
+function progressMessage({ status, stage, done, total }: DocumentRecord): string {
   if (status !== 'processing') return status === 'completed' ? 'The document can be found' : 'The document could not be ingested';
   return total === null ? doing[stage] : `${doing[stage]}, ${done} of ${total} done`;
 }

@@ -26,7 +26,7 @@ export function nameOf({ metadata, spec }: Pick<Base, 'metadata' | 'spec'>): str
   return spec.displayName?.trim() || metadata.name;
 }
 
-function statusOf({ status }: Stored<KnowledgeBase>): 'pending' | 'ready' | 'failed' {
+function collectionStatus({ status }: Stored<KnowledgeBase>): 'pending' | 'ready' | 'failed' {
   const isTrue = (type: string): boolean => (status?.conditions ?? []).some((each) => each.type === type && each.status === 'True');
   if (isTrue('Ready')) return 'ready';
   return isTrue('Stalled') ? 'failed' : 'pending';
@@ -93,7 +93,7 @@ const fields = {
           'Of the resource: `pending` until it is looked at for the first time, `failed` while a person has to mend something (its conditions say what). Documents are taken in every state.',
         ),
     ),
-    statusOf,
+    collectionStatus,
   ),
   state: answered(resourceState, stateOf),
   created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),

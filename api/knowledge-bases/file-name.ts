@@ -22,14 +22,14 @@ export function judgeFileName(sent: string): JudgedName {
   if (sent.length > 10 * LONGEST) return { verdict: 'unusable', reason: tooLong };
   const name = sent.normalize('NFC').trim();
   if (name === '') return { verdict: 'missing' };
-  const reason = faultOf(name);
+  const reason = nameFault(name);
   if (reason !== undefined) return { verdict: 'unusable', reason };
   const found = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
   const extension = fileExtensions.find((each) => each === found);
   return extension === undefined ? { verdict: 'unsupported' } : { verdict: 'sound', name, extension };
 }
 
-function faultOf(name: string): string | undefined {
+function nameFault(name: string): string | undefined {
   if (/[/\\]/.test(name)) return 'the name of the file holds a path: send the name alone';
   if (/\p{Cc}/u.test(name)) return 'the name of the file holds control characters';
   // The form's parser turns bytes that are no UTF-8 into U+FFFD.

@@ -26,7 +26,7 @@ export function readMetadata(field: FieldValue): ReadMetadata {
   const entries = Object.entries(value);
   if (entries.length > MOST_OWN_FIELDS) return refused(`metadata may have ${MOST_OWN_FIELDS} fields, not ${entries.length}`);
   for (const [key, item] of entries) {
-    const fault = faultOf(key, item);
+    const fault = entryFault(key, item);
     if (fault !== undefined) return refused(`${JSON.stringify(key.slice(0, 64).toWellFormed())} ${fault}`);
   }
   return { ok: true, metadata: Object.fromEntries(entries) as Readonly<Record<string, Scalar>> };
@@ -39,7 +39,7 @@ function refused(reason: string): ReadMetadata {
   return { ok: false, issue: issues.value(loc, reason) };
 }
 
-function faultOf(key: string, value: unknown): string | undefined {
+function entryFault(key: string, value: unknown): string | undefined {
   if (!FILTER_KEY.test(key)) return 'is no name that a filter could ask for: it has 1 to 64 letters, digits, and the characters _ . -';
   if (key === DOCUMENT_ID) return 'is the id that Parley gives the document, which filters ask for: choose another name';
   if (typeof value === 'string')

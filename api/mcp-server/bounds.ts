@@ -25,10 +25,10 @@ export function withinBounds(
 ): JsonObject & { readonly read_on?: ReadOn } {
   const whole = Object.fromEntries(lists.map((name) => [name, Array.isArray(answer[name]) ? (answer[name] as unknown[]) : []]));
   const longest = Math.max(0, ...Object.values(whole).map((items) => items.length));
-  let left = room - lengthOf({ ...answer, ...Object.fromEntries(lists.map((name) => [name, []])) });
+  let left = room - jsonLength({ ...answer, ...Object.fromEntries(lists.map((name) => [name, []])) });
   let end = offset;
   for (; end < longest; end += 1) {
-    left -= Object.values(whole).reduce((sum, items) => sum + (end < items.length ? lengthOf(items[end]) + 1 : 0), 0);
+    left -= Object.values(whole).reduce((sum, items) => sum + (end < items.length ? jsonLength(items[end]) + 1 : 0), 0);
     // At least one item is answered: a reader always gets on.
     if (left < 0 && end > offset) break;
   }
@@ -41,6 +41,6 @@ export function smallerPage(asked: number, characters: number): number {
   return Math.max(1, Math.min(asked - 1, Math.floor((asked * COMFORTABLE * 0.9) / characters)));
 }
 
-function lengthOf(value: unknown): number {
+function jsonLength(value: unknown): number {
   return JSON.stringify(value).length;
 }

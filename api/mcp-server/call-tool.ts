@@ -5,7 +5,7 @@ import { changesBetween } from './changes.ts';
 import { COMFORTABLE, LONGEST, smallerPage, withinBounds } from './bounds.ts';
 import { describeFailure } from './errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import { takesDryRun, requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
+import { takesDryRun, buildToolRequest, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
 
 /** The answer of a route. */
 export interface RouteAnswer {
@@ -22,7 +22,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 export async function callTool(tool: RouteTool, given: Arguments, send: SendRequest): Promise<CallToolResult> {
   const detail = wrongIds(tool.route, given).map((name) => ({ loc: ['path', name], msg: 'Field required: the id of an object' }));
   if (detail.length > 0) return failed(describeFailure({ status: 422, body: { detail }, retryAfter: undefined }));
-  const request = requestOf(tool, given);
+  const request = buildToolRequest(tool, given);
   const isDryRun = takesDryRun(tool.route) && given['dry_run'] !== false;
   const before = isDryRun ? await readBefore(tool, given, send) : undefined;
   const answer = await sendSmaller(tool, given, request, send);
@@ -61,7 +61,7 @@ async function sendSmaller(tool: RouteTool, given: Arguments, first: ToolRequest
   let size = Number(given['page_size'] ?? asked);
   while (answer.status < 400 && answer.text.length > COMFORTABLE && size > 1) {
     size = smallerPage(size, answer.text.length);
-    answer = await send(requestOf(tool, { ...given, page_size: size }));
+    answer = await send(buildToolRequest(tool, { ...given, page_size: size }));
   }
   return answer;
 }
@@ -69,7 +69,7 @@ async function sendSmaller(tool: RouteTool, given: Arguments, first: ToolRequest
 async function readBefore({ before: route, annotation }: RouteTool, given: Arguments, send: SendRequest): Promise<JsonObject | undefined> {
   if (route === undefined) return undefined;
   const ids = Object.fromEntries(Object.keys(route.params ?? {}).map((name) => [name, given[name]]));
-  const { status, text } = await send(requestOf({ route, annotation }, ids));
+  const { status, text } = await send(buildToolRequest({ route, annotation }, ids));
   return status < 400 ? parsed(text) : undefined;
 }
 

@@ -1,5 +1,5 @@
 /** Offers objects as MCP resources: `parley://agents/receptionist` reads as the answer of `get_agent`. Pure. */
-import { requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
+import { buildToolRequest, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
 
 interface ResourceTemplate {
   readonly name: string;
@@ -18,7 +18,7 @@ export function templateOf({ annotation, definition, route }: RouteTool): readon
       name: resource,
       title: definition.title ?? resource,
       description: definition.description ?? '',
-      uriTemplate: `parley://${resource}/{${idOf(route)}}`,
+      uriTemplate: `parley://${resource}/{${idParam(route)}}`,
       mimeType: 'application/json',
     },
   ];
@@ -29,11 +29,11 @@ export function addressOf(uri: string, tools: Iterable<RouteTool>): ToolRequest 
   const [, resource, id = ''] = /^parley:\/\/([a-z-]+)\/([^/?#]+)$/.exec(uri) ?? [];
   const tool = [...tools].find(({ annotation }) => resource !== undefined && annotation.resource === resource);
   if (tool === undefined) return undefined;
-  const given = { [idOf(tool.route)]: decoded(id) };
-  return wrongIds(tool.route, given).length > 0 ? undefined : requestOf(tool, given);
+  const given = { [idParam(tool.route)]: decoded(id) };
+  return wrongIds(tool.route, given).length > 0 ? undefined : buildToolRequest(tool, given);
 }
 
-function idOf({ params = {} }: RouteTool['route']): string {
+function idParam({ params = {} }: RouteTool['route']): string {
   return Object.keys(params)[0] ?? '';
 }
 

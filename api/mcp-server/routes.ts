@@ -13,7 +13,7 @@ import { requestState } from '../http/request-state.ts';
 import { addRoute, routesOf } from '../http/route.ts';
 import type { RouteAnswer, SendRequest } from './call-tool.ts';
 import { createMcpServer } from './server.ts';
-import { toolsOf, type RouteTool, type ToolRequest } from './tools.ts';
+import { routeTools, type RouteTool, type ToolRequest } from './tools.ts';
 
 const postMessage = routesOf('Operations')({
   method: 'POST',
@@ -38,9 +38,9 @@ export function registerMcp(app: FastifyInstance, { registry, logger }: { readon
   let tools: ReadonlyMap<string, RouteTool> | undefined;
 
   addRoute(app, postMessage, async ({ caller, request, reply }) => {
-    tools ??= new Map(toolsOf(app.descriptions).map((tool) => [tool.definition.name, tool]));
+    tools ??= new Map(routeTools(app.descriptions).map((tool) => [tool.definition.name, tool]));
     const known = tools;
-    const message = messageOf(request);
+    const message = parseMessage(request);
     const state = requestState(request);
     state.tool = toolOf(message, known);
     const leadsOn = sendsRequest(message, known);
@@ -81,7 +81,7 @@ export function registerMcp(app: FastifyInstance, { registry, logger }: { readon
 }
 
 /** @throws ApiError for several messages at once; the SDK refuses a body that isn't JSON */
-function messageOf({ body }: FastifyRequest): unknown {
+function parseMessage({ body }: FastifyRequest): unknown {
   if (!(body instanceof Uint8Array)) return undefined;
   let message: unknown;
   try {

@@ -5,9 +5,9 @@ import { z } from 'zod';
 
 import { routesOf } from '../http/route.ts';
 import { describedRoutes } from '../openapi/described-routes.ts';
-import { requestOf, toolNameOf, toolsOf, wrongIds, type RouteTool } from './tools.ts';
+import { buildToolRequest, toolNameOf, routeTools, wrongIds, type RouteTool } from './tools.ts';
 
-const tools = toolsOf(describedRoutes());
+const tools = routeTools(describedRoutes());
 const byName = (name: string): RouteTool => {
   const tool = tools.find(({ definition }) => definition.name === name);
   if (tool === undefined) throw new Error(`there is no tool ${name}`);
@@ -67,23 +67,23 @@ describe('the tools', () => {
 describe('the request of a call', () => {
   it('has ids in the path, what the query names in the query, and the rest in the body', () => {
     const given = { ai_agent_id: 'a b/c', dry_run: false, force: true, agent_name: 'X', unheard_of: 1 };
-    expect(requestOf(byName('update_agent'), given)).toEqual({
+    expect(buildToolRequest(byName('update_agent'), given)).toEqual({
       method: 'PUT',
       url: '/v2/ai-agents/a%20b%2Fc?dry_run=false&force=true',
       body: { agent_name: 'X', unheard_of: 1 },
     });
-    expect(requestOf(byName('list_calls'), { ai_agent_ids: ['a', 'b'], page_size: 5, call_status: null, x: 'y' }).url).toBe(
+    expect(buildToolRequest(byName('list_calls'), { ai_agent_ids: ['a', 'b'], page_size: 5, call_status: null, x: 'y' }).url).toBe(
       '/v1/calls?ai_agent_ids=a&ai_agent_ids=b&page_size=5&x=y',
     );
-    expect(requestOf(byName('update_phone_number'), { phone_number_id: 'n', body: { friendly_name: 'N' } })).toMatchObject({
+    expect(buildToolRequest(byName('update_phone_number'), { phone_number_id: 'n', body: { friendly_name: 'N' } })).toMatchObject({
       url: '/v1/phone-numbers/n?dry_run=true',
       body: { friendly_name: 'N' },
     });
-    expect(requestOf(byName('get_call'), { call_id: 'c', offset: 5 }).url).toBe('/v1/calls/c');
+    expect(buildToolRequest(byName('get_call'), { call_id: 'c', offset: 5 }).url).toBe('/v1/calls/c');
   });
 
   it.each([undefined, null, true, 'false', 0, {}])('is a dry run with dry_run: %j', (dry) => {
-    expect(requestOf(byName('delete_agent'), { ai_agent_id: 'a', dry_run: dry }).url).toBe('/v2/ai-agents/a?dry_run=true');
+    expect(buildToolRequest(byName('delete_agent'), { ai_agent_id: 'a', dry_run: dry }).url).toBe('/v2/ai-agents/a?dry_run=true');
   });
 
   it.each([undefined, null, 5, '', '.', '..', '\ud800'])('has no id that is %j', (id) => {
@@ -102,7 +102,7 @@ describe('the request of a call', () => {
       mcp: {},
       answers: {},
     });
-    expect(() => toolsOf([route])).toThrow('createThing has name in two parts of its request');
+    expect(() => routeTools([route])).toThrow('createThing has name in two parts of its request');
     expect(toolNameOf('createThing')).toBe('create_thing');
   });
 });

@@ -40,12 +40,12 @@ const changes = {
 };
 
 /** @throws Error when two parts of a route have a field of the same name */
-export function toolsOf(routes: readonly RouteDescription[]): readonly RouteTool[] {
+export function routeTools(routes: readonly RouteDescription[]): readonly RouteTool[] {
   return routes.flatMap((route) => {
     if (route.mcp === undefined) return [];
     const isUpdate = route.method === 'PUT' || route.method === 'PATCH';
     const before = isUpdate ? routes.find(({ method, path }) => method === 'GET' && path === route.path) : undefined;
-    return [{ definition: definitionOf(route, route.mcp), route, annotation: route.mcp, before }];
+    return [{ definition: toolDefinition(route, route.mcp), route, annotation: route.mcp, before }];
   });
 }
 
@@ -58,7 +58,7 @@ export function takesDryRun(route: RouteDescription): boolean {
   return route.query !== undefined && 'dry_run' in route.query.shape;
 }
 
-function definitionOf(route: RouteDescription, annotation: ToolAnnotation): Tool {
+function toolDefinition(route: RouteDescription, annotation: ToolAnnotation): Tool {
   const name = toolNameOf(route.operationId);
   const reads = route.method === 'GET' || annotation.reads === true;
   const words = name.replaceAll('_', ' ');
@@ -133,7 +133,7 @@ export function wrongIds({ params = {} }: RouteDescription, given: Arguments): r
  * Builds the request of a call whose ids are sound. An argument of no part goes where unknown fields are warned of, and nothing but
  * `dry_run: false` makes a change.
  */
-export function requestOf({ route, annotation }: Pick<RouteTool, 'route' | 'annotation'>, given: Arguments): ToolRequest {
+export function buildToolRequest({ route, annotation }: Pick<RouteTool, 'route' | 'annotation'>, given: Arguments): ToolRequest {
   const inPath = Object.keys(route.params ?? {});
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(given[name])));
   const rest = Object.entries({ ...given, ...(takesDryRun(route) && { dry_run: given['dry_run'] !== false }) }).filter(

@@ -224,7 +224,7 @@ function warningProperties(schemas: SchemaCollection): OpenApiObject {
   return schemas.schemaOf(warningsAnswer, { io: 'output' })['properties'] as OpenApiObject;
 }
 
-function headersOf(route: RouteDescription, answer: AnswerDescription): readonly (keyof typeof headers)[] {
+function answerHeaders(route: RouteDescription, answer: AnswerDescription): readonly (keyof typeof headers)[] {
   const limits = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'] as const;
   const always = route.permission === 'public' ? (['X-Trace-Id'] as const) : (['X-Trace-Id', ...limits] as const);
   return [...always, ...(answer.headers ?? []), ...(hasBody(route) ? (['Warning'] as const) : [])];
@@ -241,7 +241,7 @@ function response(route: RouteDescription, answer: AnswerDescription, links: Ope
   const answered = schema === undefined ? { type: 'string' } : schemas.schemaOf(schema, { io: 'output' });
   return {
     description,
-    headers: Object.fromEntries(headersOf(route, answer).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: Object.fromEntries(answerHeaders(route, answer).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     ...(!isEmpty && {
       content: {
         [type]: {

@@ -237,7 +237,7 @@ function inWebhookGroup(
   };
 }
 
-function statusOf(name: FailureName): number {
+function httpStatus(name: FailureName): number {
   return name === 'validation' ? 422 : errorStatus[name];
 }
 
@@ -253,7 +253,9 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
   // The webhook group has one failure for all unusable input.
   const named = isWebhookPath(route.path) ? names.map((name) => (name === 'validation' ? 'bad_request' : name)) : names;
-  return [...new Set(named)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));
+  return [...new Set(named)]
+    .filter((name) => route.answers[httpStatus(name)] === undefined)
+    .toSorted((a, b) => httpStatus(a) - httpStatus(b));
 }
 
 const webhookComponent = (name: string): string => `webhook_${name}`;
@@ -268,7 +270,7 @@ export function failureRefs(route: RouteDescription): OpenApiObject {
   return Object.fromEntries(
     failuresOf(route)
       .toReversed()
-      .map((name) => [statusOf(name), { $ref: `#/components/responses/${componentOf(route, name)}` }]),
+      .map((name) => [httpStatus(name), { $ref: `#/components/responses/${componentOf(route, name)}` }]),
   );
 }
 

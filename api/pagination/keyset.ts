@@ -26,14 +26,14 @@ export function pageOf<T extends Stored<KubeObject>>(
   position: readonly string[] | undefined,
 ): Page<T> {
   const ordered = objects
-    .filter((object) => position === undefined || compare(keyOf(object), position) > 0)
-    .toSorted((a, b) => compare(keyOf(a), keyOf(b)));
+    .filter((object) => position === undefined || compare(sortKey(object), position) > 0)
+    .toSorted((a, b) => compare(sortKey(a), sortKey(b)));
   const items = ordered.slice(0, size);
   const last = items.at(-1);
-  return { items, next: ordered.length > size && last !== undefined ? keyOf(last) : undefined };
+  return { items, next: ordered.length > size && last !== undefined ? sortKey(last) : undefined };
 }
 
-const keyOf = ({ metadata }: Stored<KubeObject>) => [metadata.creationTimestamp, metadata.name] as const;
+const sortKey = ({ metadata }: Stored<KubeObject>) => [metadata.creationTimestamp, metadata.name] as const;
 
 /** Compares by code units, which order creation times, as all are written alike. */
 function compare(a: readonly string[], b: readonly string[]): number {

@@ -33,7 +33,7 @@ export class TestRunService {
     const agent = await views.agents.get(org, agentName);
     if (agent === undefined) throw notFound('AI agent');
     const tests = await this.#testsOf(org, agentName, body.tests ?? undefined);
-    const revision = revisionOf(agent, body.revision);
+    const revision = wantedRevision(agent, body.revision);
     const stored = await store.agentRevisions.get({ org, agentName, revision });
     if (stored === undefined) throw notStored(agent, body.revision);
     const run = await store.testRuns
@@ -81,7 +81,7 @@ export class TestRunService {
   }
 }
 
-function revisionOf(agent: Stored<Agent>, wanted: string): string {
+function wantedRevision(agent: Stored<Agent>, wanted: string): string {
   if (wanted !== 'desired' && wanted !== 'serving') return wanted;
   const { desiredRevision, servingRevision } = agent.status ?? {};
   const revision = wanted === 'desired' ? desiredRevision : servingRevision;

@@ -17,7 +17,7 @@ export function statesOf(status: DeliveryStatus): readonly DeliveryState[] {
   return states[status];
 }
 
-function statusOf(state: DeliveryState): DeliveryStatus {
+function deliveryStatus(state: DeliveryState): DeliveryStatus {
   return state === 'retry_pending' ? 'retrying' : state;
 }
 
@@ -37,7 +37,7 @@ function sentToRest(delivery: DeliveryRecord): Readonly<Record<string, unknown>>
     id: deliveryIdText(id),
     event_id: eventIdOf(eventId),
     event_name: eventName,
-    status: statusOf(state),
+    status: deliveryStatus(state),
     reason: reason ?? null,
     attempts,
     next_attempt_at: endedAt === undefined && state !== 'paused' ? (dueAt?.toISOString() ?? null) : null,

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { failureOf, type ProviderErrorKind } from '../provider-access/index.ts';
+import { toCallFailure, type ProviderErrorKind } from '../provider-access/index.ts';
 import { AgentModels } from './agent-models.ts';
 import type { ModelEndpoint } from './model.ts';
 
@@ -16,7 +16,7 @@ function modelsOf(failures: Readonly<Record<string, ProviderErrorKind>>) {
       async ask({ endpoint: { model, ...endpoint } }: { readonly endpoint: ModelEndpoint }) {
         asked.push(model);
         const kind = failures[model];
-        if (kind !== undefined) throw failureOf(endpoint, kind, `${model} fails`);
+        if (kind !== undefined) throw toCallFailure(endpoint, kind, `${model} fails`);
         return `answer of ${model}`;
       },
     },

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { firstAnswer } from '../fallback/first-answer.ts';
 import { ProviderOrder } from '../fallback/provider-order.ts';
-import { failureOf, ProviderError, type WantedLlm } from '../provider-access/index.ts';
+import { toCallFailure, ProviderError, type WantedLlm } from '../provider-access/index.ts';
 import type { Ask, Model, ModelEndpoint } from './model.ts';
 
 /** Milliseconds after which the next model is asked, too: no caller waits for the results, so an answer may take its time. */
@@ -30,7 +30,7 @@ export class AgentModels {
       providers: [llm, ...(llm.fallbacks ?? [])],
       restMs: Number.POSITIVE_INFINITY,
       failureOf: (error) =>
-        error instanceof ProviderError ? error : failureOf({ part: 'llm', provider: llm.provider }, 'runtime', 'failed'),
+        error instanceof ProviderError ? error : toCallFailure({ part: 'llm', provider: llm.provider }, 'runtime', 'failed'),
       clock,
       logger,
     });

@@ -38,7 +38,7 @@ export async function analyseCall({ questions, messages, models, signal }: Analy
     const reminder: readonly ChatMessage[] = [
       ...asked,
       { role: 'assistant', content: first.slice(0, MAX_REMINDER_LENGTH).toWellFormed() },
-      askAgain(open.map(({ name }) => ({ name, problem: problemOf(readings.get(name)) }))),
+      askAgain(open.map(({ name }) => ({ name, problem: readingProblem(readings.get(name)) }))),
     ];
     const second = await models.ask({ messages: reminder, schema: answerSchema(open), signal });
     for (const [name, reading] of readAnswer(second, open)) readings.set(name, reading);
@@ -48,10 +48,15 @@ export async function analyseCall({ questions, messages, models, signal }: Analy
 
 function itemOf({ name, type }: AnalysisQuestion, reading: Reading | undefined): AnalysisItem {
   if (reading !== undefined && 'result' in reading) return { name, type, result: reading.result, error: null };
-  return { name, type, result: null, error: { code: 'invalid_answer', message: `the model gave no usable answer: ${problemOf(reading)}` } };
+  return {
+    name,
+    type,
+    result: null,
+    error: { code: 'invalid_answer', message: `the model gave no usable answer: ${readingProblem(reading)}` },
+  };
 }
 
-const problemOf = (reading: Reading | undefined): string =>
+const readingProblem = (reading: Reading | undefined): string =>
   reading !== undefined && 'problem' in reading ? reading.problem.slice(0, 500) : 'there is none';
 
 /** Returns an item without a result for each question, with the reason why. */

@@ -5,7 +5,7 @@ import { unobserved, type ModelRequestObserver } from '../../platform/telemetry/
 import {
   CompletionRequest,
   createProviderFetch,
-  failureOf,
+  toCallFailure,
   type FetchInterceptor,
   type llmEndpointOf,
   ModelQuirks,
@@ -66,7 +66,7 @@ export class Model {
       for await (const event of asked.events()) {
         if (event.type === 'text') text += event.text;
         else if (event.type === 'retract') text = '';
-        if (text.length > MAX_LENGTH) throw failureOf(endpoint, 'payload', `answered with more than ${MAX_LENGTH} characters`);
+        if (text.length > MAX_LENGTH) throw toCallFailure(endpoint, 'payload', `answered with more than ${MAX_LENGTH} characters`);
       }
       return text;
     };

@@ -19,7 +19,7 @@ export function transcriptText(
     .filter(({ content }) => content.trim() !== '')
     .map(({ role, content }) => JSON.stringify({ speaker: role, said: cutText(content, limit / 4, ' …') }));
   if (lines.length === 0) return undefined;
-  if (lengthOf(lines) <= limit) return lines.join('\n');
+  if (linesLength(lines) <= limit) return lines.join('\n');
   const head = fitting(lines, limit / 2);
   const tail = fitting(lines.slice(head.length).reverse(), limit / 2).reverse();
   const left = lines.length - head.length - tail.length;
@@ -37,4 +37,4 @@ function fitting(lines: readonly string[], limit: number): string[] {
   return taken;
 }
 
-const lengthOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0);
+const linesLength = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { failureOf, type ProviderError } from '../provider-access/index.ts';
+import { toCallFailure, type ProviderError } from '../provider-access/index.ts';
 import { ProviderOrder } from './provider-order.ts';
 
 function order(restMs = 30_000) {
@@ -31,7 +31,7 @@ it('asks one that failed or was late last, for a while', () => {
   const { providers, clock, a, b, c, lines, takeovers } = order();
   expect(providers.order).toEqual([a, b, c]);
   providers.answered(c, [
-    { provider: a, failure: failureOf({ part: 'llm', provider: 'a' }, 'runtime', 'answers 500', { status: 500 }) },
+    { provider: a, failure: toCallFailure({ part: 'llm', provider: 'a' }, 'runtime', 'answers 500', { status: 500 }) },
     { provider: b },
   ]);
   expect(providers.order).toEqual([c, a, b]);

@@ -37,7 +37,7 @@ function tidyResult(result: Json, { knownVersions }: TidyOptions): Json {
     keepIf(tidy, 'nextCursor', (cursor) => isText(cursor) && cursor !== '');
   }
   if ('content' in result || 'structuredContent' in result || 'isError' in result) {
-    tidy['content'] = contentOf(result['content']).flatMap(tidyBlock);
+    tidy['content'] = contentBlocks(result['content']).flatMap(tidyBlock);
     keepIf(tidy, 'isError', (flag) => typeof flag === 'boolean');
   }
   return tidy;
@@ -71,7 +71,7 @@ function tidySchema(schema: unknown): Json {
   return type === 'object' ? { type, ...fields } : { type: 'object', ...fields, [FOREIGN_TYPE]: type };
 }
 
-function contentOf(content: unknown): readonly unknown[] {
+function contentBlocks(content: unknown): readonly unknown[] {
   if (Array.isArray(content)) return content;
   return content === undefined || content === null ? [] : [content];
 }

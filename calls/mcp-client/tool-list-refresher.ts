@@ -72,7 +72,7 @@ export class ToolListRefresher {
           : error.message;
       if (!expected) logger.error({ err: error, org, tool: toolName }, 'failed to list the tools of an MCP server');
       else if (failures === 0)
-        logger.warn({ org, tool: toolName, reason: reasonOf(error) }, 'failed to list the tools of an MCP server; retrying');
+        logger.warn({ org, tool: toolName, reason: errorReason(error) }, 'failed to list the tools of an MCP server; retrying');
       const maxMs = known ? LONGEST_RETRY_KNOWN_MS : LONGEST_RETRY_MS;
       await lists.failed(list, message, { againInMs: backoffDelay(failures + 1, { baseMs: FIRST_RETRY_MS, maxMs, jitter: 0 }) });
     }
@@ -80,4 +80,4 @@ export class ToolListRefresher {
 }
 
 /** Gives the reason without what the server says, which is for the owner of the Tool alone. */
-const reasonOf = (error: McpError | ProviderKeyError): string => (error instanceof McpError ? error.kind : error.reason);
+const errorReason = (error: McpError | ProviderKeyError): string => (error instanceof McpError ? error.kind : error.reason);

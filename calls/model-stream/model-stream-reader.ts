@@ -214,8 +214,8 @@ export class ModelStreamReader {
     if (!isObject(value)) return;
     const choice = this.#choiceIn(value['choices']);
     const groq = isObject(value['x_groq']) ? value['x_groq'] : {};
-    this.#id ??= textOf(value['id']);
-    this.#model ??= textOf(value['model']);
+    this.#id ??= nonEmptyText(value['id']);
+    this.#model ??= nonEmptyText(value['model']);
     this.#usage = usageOf(value['usage'] ?? choice?.['usage'] ?? groq['usage']) ?? this.#usage;
     // OpenRouter has it in the choice, too, beside any finish; older servers send it in place of a chunk.
     const error = [value['error'], choice?.['error'], groq['error'], value['object'] === 'error' ? value : undefined].find(isError);
@@ -224,7 +224,7 @@ export class ModelStreamReader {
     if (choice === undefined) return;
     const part = [choice['delta'], choice['message']].find(isObject);
     if (part !== undefined) this.#readPart(part);
-    const finish = textOf(choice['finish_reason']);
+    const finish = nonEmptyText(choice['finish_reason']);
     if (finish === undefined || finish === 'null') return;
     // Gemini's finishes have details behind a colon.
     const word = finish.toLowerCase().replace(/:.*/s, '');
@@ -243,9 +243,9 @@ export class ModelStreamReader {
 
   #readPart(part: JsonObject): void {
     // Some servers send it under both names.
-    this.#reason(textOf(part['reasoning_content']) ?? textOf(part['reasoning']) ?? '');
+    this.#reason(nonEmptyText(part['reasoning_content']) ?? nonEmptyText(part['reasoning']) ?? '');
     this.#readContent(part['content']);
-    this.#refused ||= textOf(part['refusal']) !== undefined;
+    this.#refused ||= nonEmptyText(part['refusal']) !== undefined;
     if (isObject(part['extra_content'])) this.#events.push({ type: 'extra', extra: part['extra_content'] });
     const former = part['function_call'];
     this.#keep(this.#calls.add(part['tool_calls'] ?? (isObject(former) ? { function: former } : undefined)));
@@ -315,7 +315,7 @@ export class ModelStreamReader {
   }
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const nonEmptyText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Returns the text in a text, in a part with one, or in a list of either. */
 function plainText(value: unknown, levels = 3): string {
@@ -326,7 +326,7 @@ function plainText(value: unknown, levels = 3): string {
 
 /** Some servers send an empty error with each chunk. */
 const isError = (value: unknown): value is string | JsonObject =>
-  textOf(value) !== undefined || (isObject(value) && Object.values(value).some(Boolean));
+  nonEmptyText(value) !== undefined || (isObject(value) && Object.values(value).some(Boolean));
 
 /** The tokens that a server counts; undefined where nothing is counted: zeros are placeholders. */
 function usageOf(usage: unknown): TokenUsage | undefined {

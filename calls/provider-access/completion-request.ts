@@ -9,7 +9,7 @@ import { hasWords, ModelStreamReader, type FailureReason, type ModelCall, type M
 import { TOO_LONG } from './connection-failures.ts';
 import type { ProviderEndpoint } from './endpoint.ts';
 import { withoutParameters, type ModelQuirks } from './model-quirks.ts';
-import { errorTypeOf, failureOf, ProviderError, type ProviderErrorKind } from './provider-failure.ts';
+import { errorTypeOf, toCallFailure, ProviderError, type ProviderErrorKind } from './provider-failure.ts';
 import type { ProviderFetch } from './provider-fetch.ts';
 import { chatAttributes } from './request-attributes.ts';
 
@@ -193,7 +193,8 @@ export class CompletionRequest {
     else if (event.type === 'end') {
       const beginsWithReasoning = this.#reader?.foundLoneReasoningEnd ?? false;
       if (beginsWithReasoning !== quirks.of(endpoint).beginsWithReasoning) quirks.add(endpoint, { beginsWithReasoning });
-      if (!this.#answered && !mayBeEmpty()) throw failureOf(endpoint, 'empty', `gave an answer without words and calls (${event.reason})`);
+      if (!this.#answered && !mayBeEmpty())
+        throw toCallFailure(endpoint, 'empty', `gave an answer without words and calls (${event.reason})`);
     }
     return true;
   }
@@ -202,7 +203,7 @@ export class CompletionRequest {
   #failureOf({ reason, message }: Extract<ModelEvent, { readonly type: 'failure' }>): ProviderError {
     const { endpoint } = this.#options;
     const tooLong = reason === 'error' && TOO_LONG.test(message);
-    return failureOf(endpoint, ...FAILURES[reason], { tooLong });
+    return toCallFailure(endpoint, ...FAILURES[reason], { tooLong });
   }
 
   #conclude(outcome: Parameters<ObservedRequest['end']>[0]): void {

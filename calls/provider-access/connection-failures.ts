@@ -2,7 +2,7 @@
 import { errorCodeOf } from '../../platform/caught.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import { parametersNamedIn } from './model-quirks.ts';
-import { failureOf, type ProviderError, type ProviderErrorKind } from './provider-failure.ts';
+import { toCallFailure, type ProviderError, type ProviderErrorKind } from './provider-failure.ts';
 
 /** Longest time until a provider answers at all, in milliseconds. */
 export const HEAD_TIMEOUT_MS = 8_000;
@@ -33,8 +33,8 @@ export function failureOfStatus(status: number): { readonly kind: ProviderErrorK
 }
 
 export function failuresOf(endpoint: Pick<ProviderError, 'part' | 'provider'>) {
-  const failure = (kind: ProviderErrorKind, message: string, more?: Parameters<typeof failureOf>[3]): ProviderError =>
-    failureOf(endpoint, kind, message, more);
+  const failure = (kind: ProviderErrorKind, message: string, more?: Parameters<typeof toCallFailure>[3]): ProviderError =>
+    toCallFailure(endpoint, kind, message, more);
   return {
     /** @param said what the server says of a request to a language model */
     status(status: number, said = ''): ProviderError {

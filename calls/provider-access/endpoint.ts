@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { ProviderKeyError, type ProviderKeyReader, type SecretKeyRef } from './provider-key-reader.ts';
-import { failureOf, PART_NAMES, ProviderError, type ProviderPart } from './provider-failure.ts';
+import { toCallFailure, PART_NAMES, ProviderError, type ProviderPart } from './provider-failure.ts';
 
 export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
 
@@ -147,7 +147,7 @@ async function operatorsKey(
   if (entry === undefined) return undefined;
   const { name, apiKeyEnv, apiKeyFile } = entry;
   if (apiKeyEnv === undefined && apiKeyFile === undefined) return undefined;
-  const key = apiKeyEnv === undefined ? await contentOf(apiKeyFile) : env[apiKeyEnv]?.trim();
+  const key = apiKeyEnv === undefined ? await readKeyFile(apiKeyFile) : env[apiKeyEnv]?.trim();
   if (key !== undefined && key !== '') return key;
   const where = apiKeyEnv === undefined ? `file ${apiKeyFile}, which can't be read or is empty` : `variable ${apiKeyEnv}, which is not set`;
   const message = `the key of ${name} (${PART_NAMES[part]}) is to come from the ${where}: correct it, or PARLEY_PROVIDERS`;
@@ -155,7 +155,7 @@ async function operatorsKey(
 }
 
 /** Reads the file for each call: a mounted Secret may change at any time. */
-const contentOf = (file: string | undefined): Promise<string | undefined> =>
+const readKeyFile = (file: string | undefined): Promise<string | undefined> =>
   file === undefined
     ? Promise.resolve(undefined)
     : readFile(file, 'utf8').then(
@@ -166,11 +166,15 @@ const contentOf = (file: string | undefined): Promise<string | undefined> =>
 const AGENT_FIELDS: Readonly<Record<ProviderPart, string>> = { llm: 'llm', stt: 'speechToText', tts: 'textToSpeech' };
 
 const withoutAddress = (endpoint: ProviderEndpoint): ProviderError =>
-  failureOf(endpoint, 'refused', `has no address of its own: set ${AGENT_FIELDS[endpoint.part]}.baseURL, or an entry in PARLEY_PROVIDERS`);
+  toCallFailure(
+    endpoint,
+    'refused',
+    `has no address of its own: set ${AGENT_FIELDS[endpoint.part]}.baseURL, or an entry in PARLEY_PROVIDERS`,
+  );
 
 /** @throws ProviderError `refused` without a key, for services that can't be used without one */
-export function keyOf(endpoint: ProviderEndpoint): string {
+export function requireApiKey(endpoint: ProviderEndpoint): string {
   if (endpoint.apiKey !== undefined) return endpoint.apiKey;
   const field = `${AGENT_FIELDS[endpoint.part]}.apiKeySecretRef`;
-  throw failureOf(endpoint, 'refused', `needs a key: set ${field}, or a key for it in PARLEY_PROVIDERS`);
+  throw toCallFailure(endpoint, 'refused', `needs a key: set ${field}, or a key for it in PARLEY_PROVIDERS`);
 }

@@ -7,7 +7,7 @@ export {
   type SecretKeyRef,
 } from './provider-key-reader.ts';
 export {
-  keyOf,
+  requireApiKey,
   llmEndpointOf,
   sttEndpointOf,
   ttsEndpointOf,
@@ -22,4 +22,4 @@ export { createProviderFetch, type FetchInterceptor, type ProviderFetch } from '
 export { CompletionRequest } from './completion-request.ts';
 export { ModelQuirks, type OptionalParameter } from './model-quirks.ts';
 export { createProviderConnect, type ProviderConnect, type ProviderSocket } from './provider-socket.ts';
-export { errorTypeOf, failureOf, PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';
+export { errorTypeOf, toCallFailure, PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';

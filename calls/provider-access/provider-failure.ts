@@ -63,7 +63,7 @@ export const errorTypeOf = (error: unknown): string =>
   error instanceof ProviderError ? String(error.status ?? error.kind) : error instanceof Error ? error.name : 'unknown';
 
 /** @param message completes `openai (language model) …` */
-export function failureOf(
+export function toCallFailure(
   { part, provider }: Pick<ProviderError, 'part' | 'provider'>,
   kind: ProviderErrorKind,
   message: string,

@@ -25,20 +25,20 @@ export function chatAttributes(request: ChatRequest): Attributes {
     [genAi.OUTPUT_TYPE]: response_format === undefined ? 'text' : 'json',
     ...(typeof temperature === 'number' && { [genAi.REQUEST_TEMPERATURE]: temperature }),
     ...(typeof maxTokens === 'number' && { [genAi.REQUEST_MAX_TOKENS]: maxTokens }),
-    ...(capturesContent() && contentOf(request.messages ?? [])),
+    ...(capturesContent() && messageAttributes(request.messages ?? [])),
   };
 }
 
-function contentOf(messages: readonly SentMessage[]): Attributes {
+function messageAttributes(messages: readonly SentMessage[]): Attributes {
   const instructions = messages.filter(({ role }) => role === 'system');
   const said = messages.filter(({ role }) => role !== 'system');
   return {
-    ...(instructions.length > 0 && { [genAi.SYSTEM_INSTRUCTIONS]: valueText(instructions.flatMap(partsOf)) }),
-    [genAi.INPUT_MESSAGES]: messagesText(said.map((message): ContentMessage => ({ role: message.role, parts: partsOf(message) }))),
+    ...(instructions.length > 0 && { [genAi.SYSTEM_INSTRUCTIONS]: valueText(instructions.flatMap(messageParts)) }),
+    [genAi.INPUT_MESSAGES]: messagesText(said.map((message): ContentMessage => ({ role: message.role, parts: messageParts(message) }))),
   };
 }
 
-function partsOf({ content, tool_call_id: answers, tool_calls: calls = [] }: SentMessage): readonly object[] {
+function messageParts({ content, tool_call_id: answers, tool_calls: calls = [] }: SentMessage): readonly object[] {
   const text = typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('');
   if (answers !== undefined) return [{ type: 'tool_call_response', id: answers, response: parseJson(text, text) }];
   return [

@@ -93,7 +93,7 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
         await sip.transferSipParticipant(room, identity, to, { ringingTimeout: ringSeconds, timeout: ringSeconds + REQUEST_SECONDS });
         return { outcome: 'done' };
       } catch (error) {
-        return { outcome: 'failed', ...statusOf(error) };
+        return { outcome: 'failed', ...sipStatus(error) };
       }
     },
     hangUp: (room, identity) => unlessGone(rooms.removeParticipant(room, identity)),
@@ -127,7 +127,7 @@ export function dialFailureOfStatus(status: number | undefined): DialFailure {
 
 /** Tells from the media server's error why a dial failed. */
 export function dialFailureOf(error: unknown): { readonly reason: DialFailure; readonly status?: number; readonly message: string } {
-  const known = statusOf(error);
+  const known = sipStatus(error);
   if (known.status !== undefined) return { reason: dialFailureOfStatus(known.status), ...known };
   return { reason: ranOut(error) ? 'no_answer' : 'carrier_error', ...known };
 }
@@ -142,7 +142,7 @@ function ranOut(error: unknown): boolean {
   return error.code === 'canceled' && /request timed out|\b[1-9]\d* intermediate responses/.test(error.message);
 }
 
-function statusOf(error: unknown): { readonly status?: number; readonly message: string } {
+function sipStatus(error: unknown): { readonly status?: number; readonly message: string } {
   const message = errorMessageOf(error);
   if (!(error instanceof TwirpError)) return { message };
   const { sipStatusCode } = SipCallError.fromServerError(error);

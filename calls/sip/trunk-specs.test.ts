@@ -1,7 +1,7 @@
 import { SIPDispatchRuleInfo, SIPInboundTrunkInfo, SIPOutboundTrunkInfo } from 'livekit-server-sdk';
 import { describe, expect, it } from 'vitest';
 
-import { infoOf, likenessOf, metadataOf, ownerOf, type SipInfo, type SipSpec } from './trunk-specs.ts';
+import { infoOf, likenessOf, metadataOf, parseOwnership, type SipInfo, type SipSpec } from './trunk-specs.ts';
 
 const owner = { uid: 'uid-1', number: '+4930123456', deletionPolicy: 'Delete' } as const;
 const dispatch = { metadata: metadataOf(owner), agentName: 'parley' };
@@ -29,7 +29,7 @@ function stored(spec: SipSpec, agentName = 'parley'): SipInfo {
 describe('what the media server keeps', () => {
   it.each<SipSpec>([inbound, outbound, rule])('is like what it was made of: $kind', (spec) => {
     expect(likenessOf(stored(spec))).toEqual(likenessOf(infoOf(spec, { ...dispatch, metadata: '' })));
-    expect(ownerOf(stored(spec).metadata)).toEqual(owner);
+    expect(parseOwnership(stored(spec).metadata)).toEqual(owner);
   });
 
   it('is different from anything else', () => {
@@ -60,5 +60,5 @@ describe('what the media server keeps', () => {
 });
 
 it('what is not of Parley has no owner', () => {
-  expect(['', 'hello', '{}', '{"parley.dev/phone-number":1,"number":"1"}', 'null'].map(ownerOf)).toEqual(Array(5).fill(undefined));
+  expect(['', 'hello', '{}', '{"parley.dev/phone-number":1,"number":"1"}', 'null'].map(parseOwnership)).toEqual(Array(5).fill(undefined));
 });

@@ -92,7 +92,7 @@ export function metadataOf({ uid, number, deletionPolicy }: Ownership): string {
   return JSON.stringify({ 'parley.dev/phone-number': uid, number, deletionPolicy });
 }
 
-export function ownerOf(metadata: string): Ownership | undefined {
+export function parseOwnership(metadata: string): Ownership | undefined {
   try {
     const { 'parley.dev/phone-number': uid, number, deletionPolicy } = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
     if (typeof uid !== 'string' || typeof number !== 'string') return undefined;

@@ -6,7 +6,7 @@ import { SIPDispatchRuleInfo, SIPInboundTrunkInfo, SipClient } from 'livekit-ser
 import { httpUrlOf, type MediaServer } from '../media-server.ts';
 import { INBOUND_ROOM_PREFIX } from '../names.ts';
 import { sipErrorOf, SipError } from './sip-error.ts';
-import { infoOf, likenessOf, metadataOf, ownerOf, type Ownership, type SipInfo, type SipKind, type SipSpec } from './trunk-specs.ts';
+import { infoOf, likenessOf, metadataOf, parseOwnership, type Ownership, type SipInfo, type SipKind, type SipSpec } from './trunk-specs.ts';
 
 /** A trunk or rule of the media server. It is kept as a digest: passwords belong to it. */
 export interface SipThing extends Ownership {
@@ -41,7 +41,7 @@ export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'ap
       .update(JSON.stringify(likenessOf(info)))
       .digest('base64url');
   const found = (kind: SipKind, id: string, info: SipInfo): readonly SipThing[] => {
-    const owner = ownerOf(info.metadata);
+    const owner = parseOwnership(info.metadata);
     return owner === undefined ? [] : [{ ...owner, kind, id, digest: digestOf(info) }];
   };
   return {

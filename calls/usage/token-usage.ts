@@ -28,8 +28,8 @@ export interface EstimateOptions {
 
 /** Never fails: without a tokenizer it goes by the length. */
 export async function estimate({ body, answer, known, countTokens }: EstimateOptions): Promise<TokenAmounts> {
-  const asked = partsOf(body);
-  const before = known === undefined ? [] : partsOf(known.body);
+  const asked = requestParts(body);
+  const before = known === undefined ? [] : requestParts(known.body);
   const changes = [
     ...without(asked, before).map((part) => ({ part, sign: 1 })),
     ...without(before, asked).map((part) => ({ part, sign: -1 })),
@@ -67,7 +67,7 @@ function without(parts: readonly Part[], others: readonly Part[]): readonly Part
 }
 
 /** Returns the messages and the tools of a request. */
-function partsOf(body: string): readonly Part[] {
+function requestParts(body: string): readonly Part[] {
   const { messages = [], tools } = parsed(body) as { readonly messages?: readonly object[]; readonly tools?: unknown };
   const texts = messages.map((message) => {
     const { role: _role, ...rest } = message as Readonly<Record<string, unknown>>;

@@ -38,7 +38,7 @@ export class UsageMeter {
   }
 
   add(of: UsageOf, added: Partial<UsageAmounts>): void {
-    const key = keyOf(of);
+    const key = meterKey(of);
     const line = this.#lines.get(key) ?? { of, amounts: NOTHING_USED };
     if (!this.#lines.has(key) && this.#lines.size >= MOST_LINES) return;
     this.#lines.set(key, { of, amounts: sumOf(line.amounts, added) });
@@ -62,9 +62,9 @@ export class UsageMeter {
     this.#changed = false;
     const rows = this.#rows();
     const added = rows.lines
-      .map((line) => addedTo(this.#reported.get(keyOf(line)), line))
+      .map((line) => addedTo(this.#reported.get(meterKey(line)), line))
       .filter(({ amounts }) => Object.values(amounts).some((amount) => amount !== 0));
-    for (const line of rows.lines) this.#reported.set(keyOf(line), line);
+    for (const line of rows.lines) this.#reported.set(meterKey(line), line);
     if (added.length > 0) this.#options.onUsage?.(added);
     return rows;
   }
@@ -85,7 +85,7 @@ export class UsageMeter {
   }
 }
 
-const keyOf = ({ kind, purpose, provider, model }: UsageOf): string => JSON.stringify([kind, purpose, provider, model]);
+const meterKey = ({ kind, purpose, provider, model }: UsageOf): string => JSON.stringify([kind, purpose, provider, model]);
 
 function addedTo(before: UsageLine | undefined, line: UsageLine): UsageAdded {
   const names = Object.keys(NOTHING_USED) as (keyof UsageAmounts)[];

@@ -10,7 +10,7 @@ import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import { agentKind, agentTestKind, knowledgeBaseKind, toolKind } from '../../crds/index.ts';
 import type { KindDefinition } from '../../crds/kind.ts';
 import { isObject } from '../../platform/json.ts';
-import { messageOf } from './schema-messages.ts';
+import { wordIssue } from './schema-messages.ts';
 
 /** The kinds that a test needs. */
 export const testedKinds = [agentKind, toolKind, knowledgeBaseKind, agentTestKind] as const;
@@ -28,7 +28,7 @@ export type CheckedSpec = { readonly spec: unknown; readonly problems: readonly 
 export function checkSpec(kind: KindDefinition, spec: unknown): CheckedSpec {
   const result = kind.spec.safeParse(spec ?? {}, { reportInput: true });
   const shape = [
-    ...(result.success ? [] : result.error.issues.map((issue) => problemOf(issue, spec))),
+    ...(result.success ? [] : result.error.issues.map((issue) => toSpecProblem(issue, spec))),
     ...unknownFields(schemaOf(kind), spec ?? {}, 'spec'),
   ];
   if (!result.success || shape.length > 0) return { spec: undefined, problems: shape };
@@ -59,12 +59,12 @@ function schemaOf(kind: KindDefinition): Schema {
   return known;
 }
 
-function problemOf(issue: z.core.$ZodIssue, spec: unknown): SpecProblem {
+function toSpecProblem(issue: z.core.$ZodIssue, spec: unknown): SpecProblem {
   const at = issue.path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`), 'spec');
   const parent = issue.path
     .slice(0, -1)
     .reduce<unknown>((value, step) => (value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[step], spec);
-  return { path: at, message: messageOf(issue, parent ?? {}) };
+  return { path: at, message: wordIssue(issue, parent ?? {}) };
 }
 
 /** The API server would drop unknown fields, and with a misspelt expectation a test would pass. */

@@ -21,7 +21,7 @@ export async function readKeptList(file: string, url: string): Promise<readonly 
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const kept = contentOf(text);
+  const kept = readKeptContent(text);
   if (kept['format'] !== FORMAT || !Array.isArray(kept['tools']) || !kept['tools'].every(isTool))
     throw new Error(`${file} is no list of tools of this version: run the tests with --record`);
   if (kept['url'] !== url) throw new Error(`${file} is of the server ${String(kept['url'])}: run the tests with --record`);
@@ -29,7 +29,7 @@ export async function readKeptList(file: string, url: string): Promise<readonly 
 }
 
 /** Returns nothing where the text is no YAML that can be read. */
-function contentOf(text: string): Readonly<Record<string, unknown>> {
+function readKeptContent(text: string): Readonly<Record<string, unknown>> {
   try {
     return (readYaml(text)[0]?.value ?? {}) as Readonly<Record<string, unknown>>;
   } catch (error) {

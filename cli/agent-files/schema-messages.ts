@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const MAX_SHOWN = 100;
 
 /** @param beside the fields of the object that the value is in: where they tell which value is missing, the message says it */
-export function messageOf(issue: z.core.$ZodIssue, beside: object = {}): string {
+export function wordIssue(issue: z.core.$ZodIssue, beside: object = {}): string {
   const { input, message } = issue;
   switch (issue.code) {
     case 'invalid_type':

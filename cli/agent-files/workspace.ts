@@ -69,7 +69,7 @@ export async function loadWorkspace(
   const faults = (kind: string) => checked.filter(({ source, problems }) => source.object.kind === kind && problems.length > 0);
   const secrets = sources.filter(({ object }) => object.kind === 'Secret');
   const secret: Workspace['secret'] = (namespace, { name, key }) => {
-    const source = secrets.find((one) => namespaceOf(one) === namespace && one.object.metadata.name === name);
+    const source = secrets.find((one) => sourceNamespace(one) === namespace && one.object.metadata.name === name);
     return source === undefined ? undefined : secretData(source)[key];
   };
   const allTools = of('Tool') as readonly Tool[];
@@ -78,7 +78,7 @@ export async function loadWorkspace(
   const keys = fileKeys({ env, secret, models: [], others: undefined, needed: true });
   const lists = await listToolsOf(allTools, keys, { mode, fileOf });
   const snapshot = memorySnapshot({
-    organizations: [...new Set(sources.map(namespaceOf))],
+    organizations: [...new Set(sources.map(sourceNamespace))],
     agents: of('Agent') as readonly Agent[],
     tools: allTools,
     toolList: viewIn(lists),
@@ -89,7 +89,7 @@ export async function loadWorkspace(
       .map((source) => dataEntry(source, textData(source.object['data']))),
   });
   const load = ({ source, spec, problems }: (typeof checked)[number]): LoadedAgent => {
-    const namespace = namespaceOf(source);
+    const namespace = sourceNamespace(source);
     const { name } = source.object.metadata;
     if (spec === undefined) return { source, problems };
     const agent = resourceOf(source, spec) as Agent;
@@ -126,13 +126,13 @@ export async function loadWorkspace(
     agents: new Map(
       checked
         .filter(({ source }) => source.object.kind === 'Agent')
-        .map((one) => [agentKey(namespaceOf(one.source), one.source.object.metadata.name), load(one)]),
+        .map((one) => [agentKey(sourceNamespace(one.source), one.source.object.metadata.name), load(one)]),
     ),
     tests: checked
       .filter(({ source }) => source.object.kind === 'AgentTest')
       .map(({ source, spec, problems }) => ({
         name: source.object.metadata.name,
-        namespace: namespaceOf(source),
+        namespace: sourceNamespace(source),
         source,
         spec: spec as AgentTest['spec'] | undefined,
         problems,
@@ -142,12 +142,12 @@ export async function loadWorkspace(
   };
 }
 
-const namespaceOf = ({ object }: SourceObject): string => object.metadata.namespace ?? DEFAULT_NAMESPACE;
+const sourceNamespace = ({ object }: SourceObject): string => object.metadata.namespace ?? DEFAULT_NAMESPACE;
 
 /** Builds an object as the API server would hold it. The revision of the same files is the same on every machine. */
 function resourceOf(source: SourceObject, spec: unknown): Resource<unknown> {
   const { object } = source;
-  const namespace = namespaceOf(source);
+  const namespace = sourceNamespace(source);
   const { name } = object.metadata;
   return { ...object, metadata: { ...object.metadata, namespace, uid: `${object.kind}/${namespace}/${name}`, generation: 1 }, spec };
 }
@@ -156,7 +156,7 @@ function refuseDuplicates(sources: readonly SourceObject[]): void {
   const seen = new Map<string, SourceObject>();
   for (const source of sources) {
     const { kind, metadata } = source.object;
-    const key = `${kind} ${namespaceOf(source)}/${metadata.name}`;
+    const key = `${kind} ${sourceNamespace(source)}/${metadata.name}`;
     const before = seen.get(key);
     if (before !== undefined)
       throw new UnreadableFileError(
@@ -176,10 +176,10 @@ function agentNames({ object }: SourceObject): readonly string[] {
 }
 
 const namesAgent = (source: SourceObject, namespace: string, agent: string): boolean =>
-  namespaceOf(source) === namespace && agentNames(source).includes(agent);
+  sourceNamespace(source) === namespace && agentNames(source).includes(agent);
 
 function dataEntry(source: SourceObject, data: Readonly<Record<string, string>>): DataEntry {
-  const namespace = namespaceOf(source);
+  const namespace = sourceNamespace(source);
   const { name } = source.object.metadata;
   return { namespace, name, uid: `${source.object.kind}/${namespace}/${name}`, resourceVersion: '1', keys: Object.keys(data), data };
 }

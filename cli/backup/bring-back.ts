@@ -68,7 +68,7 @@ async function bringParts(options: BringBackOptions, onRows: () => void): Promis
   requireOrganization(manifest, options);
   await requireSameSchema(manifest, databaseUrl);
   const tables = manifest.database.tables.filter(({ name, columns }) => isNeeded(part, name, columns));
-  const files = storageUrl === undefined || manifest.files === undefined ? [] : (await listedFiles(folder)).filter(isOf(org, part));
+  const files = storageUrl === undefined || manifest.files === undefined ? [] : (await listedFiles(folder)).filter(isInPart(org, part));
   const resources = part.kind === 'organization' ? resourcesOf(manifest, org) : [];
   await verify(folder, [...tables, ...files, ...resources], { progress, signal });
   const isWhole = part.kind === 'organization';
@@ -115,7 +115,7 @@ const isNeeded = ({ kind }: PartOfBackup, name: string, columns: readonly string
   kind === 'organization' ||
   (kind === 'call' ? name === 'calls' || columns.includes('call_id') : ['documents', 'collections'].includes(name));
 
-function isOf(org: string, part: PartOfBackup): (file: BackedUpFile) => boolean {
+function isInPart(org: string, part: PartOfBackup): (file: BackedUpFile) => boolean {
   if (part.kind === 'call') return ({ path }) => path === `files/${recordingKey(org, part.id)}`;
   if (part.kind === 'document') return ({ path }) => path.startsWith(`files/${documentFolder(org, part.id)}`);
   return ({ path }) => prefixesOf(org).some((prefix) => path.startsWith(`files/${prefix}`));

@@ -104,7 +104,7 @@ function addList(keys: Command): void {
             key.keyId,
             key.name,
             key.lastFour,
-            stateOf(key, Date.now()),
+            keyState(key, Date.now()),
             key.expirationDate.toISOString(),
             key.userId ?? '',
             key.createdByKey ?? '',
@@ -152,7 +152,7 @@ function addRevoke(keys: Command): void {
     });
 }
 
-function stateOf(record: ListedApiKey, now: number): string {
+function keyState(record: ListedApiKey, now: number): string {
   if (record.revoked) return 'revoked';
   return record.expirationDate.getTime() <= now ? 'expired' : 'active';
 }

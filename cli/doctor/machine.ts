@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { cacheFolder } from '../../local-stack/binaries/cache.ts';
 import type { BinarySpec } from '../../local-stack/binaries/binary-spec.ts';
 import { goVersion } from '../../local-stack/binaries/go-build.ts';
-import { cureFor, currentPlatform, type Offer, offers } from '../../local-stack/binaries/resolve.ts';
+import { cureForBinary, currentPlatform, type Offer, offers } from '../../local-stack/binaries/resolve.ts';
 import { externalDatabase } from '../../local-stack/env-file.ts';
 import { layoutOf } from '../../local-stack/layout.ts';
 import { freePorts, portIsFree } from '../../local-stack/ports.ts';
@@ -84,7 +84,7 @@ async function checkProgram(
     return { finding: program.ok('not needed: DATABASE_URL names a server'), fromSource: false };
   const passedOver: string[] = [];
   for await (const offer of offers({ spec, env })) {
-    const problem = await problemOf(offer);
+    const problem = await offerProblem(offer);
     if (problem !== undefined) {
       passedOver.push(`${offer.source}: ${problem}`);
       continue;
@@ -93,11 +93,11 @@ async function checkProgram(
     const how = offer.path === undefined ? `would come from the ${offer.source}: ${offer.detail}` : `${offer.source}: ${offer.detail}`;
     return { finding: program.ok(`${how}${not}`), fromSource: offer.source === 'Go sources' };
   }
-  return { finding: program.fail(`is not available: ${passedOver.join('; ')}`, cureFor(spec)), fromSource: false };
+  return { finding: program.fail(`is not available: ${passedOver.join('; ')}`, cureForBinary(spec)), fromSource: false };
 }
 
 /** Says why an offer can't be taken up; a release needs its server to be reachable. */
-async function problemOf(offer: Offer): Promise<string | undefined> {
+async function offerProblem(offer: Offer): Promise<string | undefined> {
   if (offer.path !== undefined) return undefined;
   if (offer.obtain === undefined) return offer.detail;
   if (offer.source !== 'release') return undefined;

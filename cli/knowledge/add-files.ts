@@ -44,15 +44,16 @@ export async function addFiles(client: RestClient, options: AddFilesOptions, io:
     },
     onEnd: (document) => {
       ended.push(document);
-      if (isForPeople && (!quiet || document.status === 'failed')) bar.above(() => io.out.write(lineOf(document, format === 'wide')));
+      if (isForPeople && (!quiet || document.status === 'failed'))
+        bar.above(() => io.out.write(formatDocument(document, format === 'wide')));
       show();
     },
   }).finally(() => bar.clear());
   const counts = countsOf(documents);
   const complete = counts.failed + counts.unsent === 0 && (counts.processing === 0 || !wait);
   if (!isForPeople) await writeAs(io, format, { documents, summary: counts }, () => '');
-  if (!quiet) io.err.write(summaryOf(counts, documents.length));
-  if (!quiet && !complete) io.err.write(cureFor(counts));
+  if (!quiet) io.err.write(formatCounts(counts, documents.length));
+  if (!quiet && !complete) io.err.write(cureForCounts(counts));
   io.exit(io.signal.aborted ? INTERRUPTED : complete ? 0 : 1);
 }
 
@@ -65,12 +66,12 @@ function countsOf(documents: readonly AddedDocument[]): Counts {
 }
 
 /** Formats `doc_… completed manual.pdf`, with the reason of a failure. */
-function lineOf({ document_id: id, status, file, message }: AddedDocument, wide: boolean): string {
+function formatDocument({ document_id: id, status, file, message }: AddedDocument, wide: boolean): string {
   return `${id ?? '-'} ${status} ${file}${wide || status === 'failed' ? `: ${message}` : ''}\n`;
 }
 
 /** Formats `497 added, 3 failed: 500 files`. */
-function summaryOf(counts: Counts, files: number): string {
+function formatCounts(counts: Counts, files: number): string {
   const parts = [
     `${counts.completed} added`,
     counts.skipped > 0 && `${counts.skipped} skipped`,
@@ -81,7 +82,7 @@ function summaryOf(counts: Counts, files: number): string {
   return `parley: ${parts.join(', ')}: ${files} ${files === 1 ? 'file' : 'files'}\n`;
 }
 
-function cureFor({ processing, unsent }: Counts): string {
+function cureForCounts({ processing, unsent }: Counts): string {
   if (unsent + processing === 0) return '  → the lines of what has failed say why; repeat the command to try these again\n';
   return '  → repeat the command to go on: it leaves out what is there\n';
 }

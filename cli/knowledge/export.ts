@@ -33,7 +33,7 @@ export async function exportKnowledgeBase(
       await writePrivately(join(to, 'document.json'), `${JSON.stringify(document, null, 2)}\n`);
       await pipeline(lines(document), createWriteStream(join(to, 'chunks.ndjson'), PRIVATE));
       for (const key of await knowledge.storage.list(documentFolder(org, document.id), { limit: 1_000 }))
-        await pipeline(await knowledge.storage.read(key), createWriteStream(join(to, nameOf(key, document)), PRIVATE));
+        await pipeline(await knowledge.storage.read(key), createWriteStream(join(to, exportedName(key, document)), PRIVATE));
       count += 1;
       onDocument(document);
     }
@@ -53,7 +53,7 @@ export async function exportKnowledgeBase(
 }
 
 /** `file` is the upload: it gets its extension back. */
-function nameOf(key: string, { extension }: DocumentRecord): string {
+function exportedName(key: string, { extension }: DocumentRecord): string {
   const name = basename(key);
   return name === 'file' && extension !== null ? `file.${extension}` : name;
 }

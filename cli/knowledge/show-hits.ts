@@ -23,10 +23,10 @@ const LINES = 6;
 
 export function showHits(hits: readonly Hit[]): string {
   if (hits.length === 0) return 'nothing was found\n';
-  return hits.map((hit) => `${hit.score.toFixed(3)}  ${hit.filename}${placeOf(hit.metadata)}\n${excerpt(hit.content)}\n`).join('\n');
+  return hits.map((hit) => `${hit.score.toFixed(3)}  ${hit.filename}${formatPlace(hit.metadata)}\n${excerpt(hit.content)}\n`).join('\n');
 }
 
-function placeOf(metadata: Hit['metadata']): string {
+function formatPlace(metadata: Hit['metadata']): string {
   const { page, sheet, first_row: first, last_row: last, url, heading_path: headings } = metadata as Place;
   return [
     page !== undefined && `, page ${page}`,

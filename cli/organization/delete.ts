@@ -43,7 +43,7 @@ export async function takeInventory(means: Means): Promise<Inventory> {
   const { org } = means;
   const [rows, namespace, resources, files] = await Promise.all([
     countOrganizationRows(means),
-    namespaceOf(means),
+    readNamespace(means),
     heldResources(means),
     withKnowledge(means.store, ({ storage }) => keysOf(storage, prefixesOf(org))),
   ]);
@@ -154,7 +154,7 @@ async function collectionsOf({ org, store }: Means): Promise<readonly Collection
   return [...(await collections.list(org)), ...(await collections.tombstoned(org))];
 }
 
-async function namespaceOf({ org, transport }: Means): Promise<Namespace | undefined> {
+async function readNamespace({ org, transport }: Means): Promise<Namespace | undefined> {
   const client = new ResourceClient<KubeObject>({ transport, descriptor: builtIn.namespaces, fieldManager: FIELD_MANAGER });
   const found = await client.get({ name: org }).catch(unlessGone);
   return found?.metadata.labels?.[wellKnown.organizationLabel] === 'true' ? found : undefined;

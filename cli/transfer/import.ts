@@ -102,14 +102,14 @@ export async function applyImport(transport: Transport, planned: readonly Planne
   for (const { object, manager } of planned) {
     const stored = await apply(object, fieldManager ?? manager ?? 'kubectl', keepExisting);
     if (stored === undefined) continue;
-    applied.set(keyOf(object), stored);
+    applied.set(manifestKey(object), stored);
     options.onApplied(stored);
   }
   for (const { object, owner } of planned) {
-    const [stored, storedOwner] = [applied.get(keyOf(object)), owner === undefined ? undefined : applied.get(owner)];
+    const [stored, storedOwner] = [applied.get(manifestKey(object)), owner === undefined ? undefined : applied.get(owner)];
     if (stored === undefined || storedOwner === undefined || isOwnedBy(stored, storedOwner)) continue;
     // A dry run has made no object to which the reference could be added.
-    await apply(withOwner(isThere(stored) ? identityOf(object) : object, storedOwner), OWNER_REFERENCE_MANAGER);
+    await apply(withOwner(isThere(stored) ? pickIdentity(object) : object, storedOwner), OWNER_REFERENCE_MANAGER);
   }
   if (refused.length === 0) return;
   throw new UserError(`${refused.length} of ${planned.length} objects were refused:\n${refused.map((line) => `  ${line}`).join('\n')}`, {
@@ -117,7 +117,7 @@ export async function applyImport(transport: Transport, planned: readonly Planne
   });
 }
 
-const keyOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
+const manifestKey = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
 
 const isThere = ({ metadata }: Manifest): boolean => metadata.resourceVersion !== undefined;
 
@@ -130,7 +130,7 @@ function withOwner(object: Manifest, { apiVersion, kind, metadata: { name, uid }
 }
 
 /** Picks what an apply needs of an object that is there. */
-const identityOf = ({ apiVersion, kind, metadata: { name, namespace } }: Manifest): Manifest => ({
+const pickIdentity = ({ apiVersion, kind, metadata: { name, namespace } }: Manifest): Manifest => ({
   apiVersion,
   kind,
   metadata: { name, ...(namespace !== undefined && { namespace }) },

@@ -98,7 +98,7 @@ export function createReceiver(options: ReceiverOptions): Server {
     const { result, known } = judged;
     if (result.verdict === 'refused') return { verdict: 'refused', why: result.why };
     if (result.verdict === 'unsigned') return { verdict: 'unsigned' };
-    return { verdict: 'verified', ...ownerOf(result.key, known) };
+    return { verdict: 'verified', ...keyOwner(result.key, known) };
   };
 
   const countOf = (id: string): number => {
@@ -139,7 +139,7 @@ function isSame(path: string, wanted: string): boolean {
   return timingSafeEqual(a!, b!);
 }
 
-const ownerOf = (key: SigningKey, known: readonly KnownKey[]): { readonly subscription?: string } => {
+const keyOwner = (key: SigningKey, known: readonly KnownKey[]): { readonly subscription?: string } => {
   const owner = known.find((one) => one.key === key);
   return owner === undefined ? {} : { subscription: owner.subscription };
 };

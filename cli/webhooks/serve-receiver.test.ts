@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 
 import type { SeenDelivery } from './receiver.ts';
-import { lineOf, PacedLines } from './serve-receiver.ts';
+import { formatDelivery, PacedLines } from './serve-receiver.ts';
 
 const seen: SeenDelivery = {
   received_at: '2026-01-31T12:00:00.000Z',
@@ -15,8 +15,8 @@ const seen: SeenDelivery = {
 };
 
 it('says of a delivery whose it is and what became of it', () => {
-  expect(lineOf(seen)).toBe('verified  call-log  Webhook.Test  evt_1  204');
-  expect(lineOf({ ...seen, times: 3, status: 503 })).toMatch(/503 \(the 3\. time\)$/);
+  expect(formatDelivery(seen)).toBe('verified  call-log  Webhook.Test  evt_1  204');
+  expect(formatDelivery({ ...seen, times: 3, status: 503 })).toMatch(/503 \(the 3\. time\)$/);
 });
 
 it('brings nothing to the terminal that could steer it', () => {
@@ -30,7 +30,7 @@ it('brings nothing to the terminal that could steer it', () => {
     path: '/\u001b[2J',
     event: { eventName: '\u001b]0;x\u0007\n' },
   } as const;
-  expect(lineOf(hostile)).toBe('refused  /?[2J  ?]0;x??  evt_1  401: no key fits');
+  expect(formatDelivery(hostile)).toBe('refused  /?[2J  ?]0;x??  evt_1  401: no key fits');
 });
 
 it('prints the first lines of each second and counts the others', () => {

@@ -32,7 +32,8 @@ export async function serveReceiver(options: ServeReceiverOptions): Promise<void
     isOwnHost: (host) =>
       isLoopbackHost(host, (server.address() as AddressInfo).port) || (options.host !== undefined && hostname(host) === options.host),
     keysOf: (organization, { refresh }) => keys.of(organization, { refresh }),
-    onDelivery: (delivery) => (options.json ? process.stdout.write(`${JSON.stringify(delivery)}\n`) : lines.print(lineOf(delivery))),
+    onDelivery: (delivery) =>
+      options.json ? process.stdout.write(`${JSON.stringify(delivery)}\n`) : lines.print(formatDelivery(delivery)),
     onFailure: (error) => lines.print(`not taken: ${errorMessageOf(error)}`),
   });
   try {
@@ -65,7 +66,7 @@ export async function serveReceiver(options: ServeReceiverOptions): Promise<void
 const hostname = (host: string | undefined): string | undefined => host?.replace(/:\d+$/, '');
 
 /** Formats `verified  call-log  CallHandler.CallEnded  evt_…  204`, for example. */
-export function lineOf({ verdict, why, subscription, webhook_id: id, times, status, event, path }: SeenDelivery): string {
+export function formatDelivery({ verdict, why, subscription, webhook_id: id, times, status, event, path }: SeenDelivery): string {
   const name = (event as { readonly eventName?: unknown } | null)?.eventName;
   // A refused delivery may say anything: nothing of it goes to a terminal as it is.
   const safe = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200);

@@ -28,14 +28,14 @@ export function findUnrepresentable(schema: z.ZodType): Unrepresentable | undefi
     unrepresentable: 'any',
     override: ({ zodSchema, path }) => {
       const definition = (zodSchema as unknown as { readonly _zod: { readonly def: Definition } })._zod.def;
-      const problem = problemOf(definition);
+      const problem = definitionProblem(definition);
       if (problem !== undefined) found.push({ path: [...path], problem });
     },
   });
   return found[0];
 }
 
-function problemOf(definition: Definition): string | undefined {
+function definitionProblem(definition: Definition): string | undefined {
   if (definition.type === 'pipe' || definition.type === 'transform') return 'a transform can not run in the API server';
   if (definition.type === 'tuple') return 'a tuple has no structural form';
   for (const check of definition.checks ?? []) {

@@ -67,7 +67,7 @@ export function* splitText(text: string, options: SplitOptions): Generator<Piece
 /** Yields the smallest parts that are not cut; each is within the limit, except for a grapheme that is longer by itself. */
 function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
   for (const slab of slabsOf(text, SLAB_SIZE)) {
-    const parts = options.code === true ? linesOf(slab) : sentencesOf(slab, options.language);
+    const parts = options.code === true ? splitLines(slab) : sentencesOf(slab, options.language);
     for (const part of parts) {
       const tokens = countUpTo(part, options.maxTokens);
       if (tokens <= options.maxTokens) yield { text: part, tokens };
@@ -149,7 +149,7 @@ function lastOf(segments: readonly string[], maxTokens: number): string {
   return segments.slice(from).join('');
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.split(/(?<=\n)/);
 }
 

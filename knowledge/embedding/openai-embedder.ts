@@ -191,7 +191,7 @@ export class OpenAiEmbedder implements Embedder {
         ...(dispatcher && { dispatcher }),
       });
       if (!response.ok) throw await this.#failureOf(response);
-      return embeddingsOf(await textOf(response), { count: texts.length, dimension: profile.dimension });
+      return embeddingsOf(await readText(response), { count: texts.length, dimension: profile.dimension });
     } catch (error) {
       if (error instanceof EmbeddingError || error instanceof TooLargeError) throw error;
       signal?.throwIfAborted();
@@ -249,7 +249,7 @@ function isPassing({ code, retryable }: EmbeddingError): boolean {
   return retryable || code === 'invalid_response';
 }
 
-async function textOf(response: Response): Promise<string> {
+async function readText(response: Response): Promise<string> {
   const bytes = await readBytes(response.body ?? [], LARGEST_ANSWER);
   if (bytes === undefined)
     throw new EmbeddingError('invalid_response', `The embedding server's answer is longer than ${LARGEST_ANSWER} bytes.`);

@@ -63,7 +63,7 @@ export function chunkDocument(
 ): DocumentReading {
   const { document, collection } = step;
   const read = partReader(step, dependencies, progress);
-  const source = contentOf(document, dependencies, read);
+  const source = yieldBlocks(document, dependencies, read);
   const statistics = new TermStatistics();
   let chunkCount = 0;
   return {
@@ -119,14 +119,14 @@ function partReader(
 }
 
 /** Yields the blocks of a document of any kind, followed by the facts of the whole. */
-function contentOf(document: DocumentRecord, dependencies: ReadingDependencies, read: ReadPart) {
+function yieldBlocks(document: DocumentRecord, dependencies: ReadingDependencies, read: ReadPart) {
   let parsed: ParsedDocument = { warnings: [] };
   return {
     async *blocks(): AsyncGenerator<Block> {
       const parts =
         document.kind === 'website'
           ? readPages(document, dependencies, read)
-          : read({ content: await bytesOf(document, dependencies), extension: extensionOf(document) });
+          : read({ content: await openBytes(document, dependencies), extension: extensionOf(document) });
       for (;;) {
         const next = await parts.next();
         if (next.done === true) {
@@ -140,7 +140,7 @@ function contentOf(document: DocumentRecord, dependencies: ReadingDependencies, 
   };
 }
 
-async function bytesOf(document: DocumentRecord, { knowledge, storage }: ReadingDependencies): Promise<AsyncIterable<Uint8Array>> {
+async function openBytes(document: DocumentRecord, { knowledge, storage }: ReadingDependencies): Promise<AsyncIterable<Uint8Array>> {
   if (document.objectKey !== null) return storage.read(document.objectKey);
   const content = await knowledge.documents.content(document);
   return Readable.from([Buffer.from(content ?? '')]);

@@ -30,7 +30,7 @@ export function passageTerms(text: string, language?: string): PassageTerms {
 /** Computes the terms of any text, be it a passage or a part of one. @param language BCP 47 tag of the knowledge base */
 export function textTerms(text: string, language?: string): Pick<PassageTerms, 'words' | 'more'> {
   const words = wordsOf(fold(text));
-  return { words: termsOf(text, language), more: [...numbersIn(words, language), ...partsOf(words, language)] };
+  return { words: termsOf(text, language), more: [...numbersIn(words, language), ...wordParts(words, language)] };
 }
 
 /** Returns terms of both kinds. */
@@ -38,6 +38,6 @@ export function allTerms({ words, more }: Pick<PassageTerms, 'words' | 'more'>):
   return [...words, ...more];
 }
 
-function partsOf(words: readonly string[], language: string | undefined): readonly string[] {
+function wordParts(words: readonly string[], language: string | undefined): readonly string[] {
   return longWordsOf(words, language).flatMap((word) => [...new Set(halvesOf(word, language ?? '').flat())].map(partTerm));
 }

@@ -28,7 +28,7 @@ interface Word {
  * https://tesseract-ocr.github.io/tessdoc/Command-Line-Usage.html#tsv-output-currently-available-in-305-dev-in-master-branch-on-github
  */
 export function tesseractBlocks(tsv: string): readonly Block[] {
-  const lines = pageLines(glyphsOf(wordsOf(tsv)));
+  const lines = pageLines(glyphsOf(parseWords(tsv)));
   const words = collectWords(lines.map(({ text }) => text));
   return pageParts(readingOrder(lines), 1, words).map((part) =>
     part.kind === 'table'
@@ -37,7 +37,7 @@ export function tesseractBlocks(tsv: string): readonly Block[] {
   );
 }
 
-function wordsOf(tsv: string): readonly Word[] {
+function parseWords(tsv: string): readonly Word[] {
   return tsv.split('\n').flatMap((row) => {
     const [level, page, block, paragraph, line, , left, top, width, height, confidence, ...text] = row.split('\t');
     const word = text.join('\t').trim();

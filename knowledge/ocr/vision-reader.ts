@@ -33,7 +33,7 @@ const answer = z.object({
 export function visionReader(options: VisionReaderOptions): PageReader['read'] {
   return async (png, signal) => {
     const { status, headers, body } = await ask(options, png, signal);
-    if (status !== 200) throw failureOf(status, retryAfterMs(headers['retry-after'], options.clock.now()));
+    if (status !== 200) throw toOcrError(status, retryAfterMs(headers['retry-after'], options.clock.now()));
     return { markdown: transcriptOf(body.toString('utf8')) };
   };
 }
@@ -92,7 +92,7 @@ function withoutFence(text: string): string {
   return /^\s*```(?:markdown|md|text)?[ \t]*\n([\s\S]*?)\n```\s*$/u.exec(text)?.[1] ?? text;
 }
 
-function failureOf(status: number, wait: number | undefined): OcrError {
+function toOcrError(status: number, wait: number | undefined): OcrError {
   const failure = failureOfStatus(status);
   const message = {
     unauthorized: `the server answers ${status}: check the key of PARLEY_OCR and what it may do`,

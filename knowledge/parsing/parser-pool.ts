@@ -13,7 +13,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import { kindOf, type ParsedExtension, type ParserKind } from './extension.ts';
 import type { ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
-import { failureOf, isInconclusive, ParserProcess } from './parser-process.ts';
+import { failureOfEnd, isInconclusive, ParserProcess } from './parser-process.ts';
 import { ParserProcesses, type ProcessLease } from './parser-processes.ts';
 import { RECYCLE_LIMITS, type RecycleLimits } from './recycling.ts';
 
@@ -244,7 +244,7 @@ export class ParserPool {
       this.#logger?.warn({ ...end, extension, bytes: content.bytes }, 'a parser process ended before it had read its file');
       lease.end(isInconclusive(end) ? 'crashed' : 'limit');
       if (isInconclusive(end) && !isNew && content.isWhole) return undefined;
-      throw failureOf(end);
+      throw failureOfEnd(end);
     } catch (error) {
       done(error instanceof IngestionError ? error.code : 'error');
       throw error;

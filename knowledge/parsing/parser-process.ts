@@ -176,7 +176,7 @@ export class ParserProcess {
  * Returns the failure for a process that ended without a message. The document causes the end by time, memory or a crash, but not that of a
  * process that was asked to stop or never started: then the file may be retried.
  */
-export function failureOf(end: ChildEnd): Error {
+export function failureOfEnd(end: ChildEnd): Error {
   if (end.endedFor === 'crowd')
     return new Error('the files that are read at the same time take too much memory together; it may be tried again');
   if (end.endedFor === 'memory' || end.heapFull || (end.endedFor === undefined && end.signal === 'SIGKILL'))

@@ -60,7 +60,7 @@ export function createReranking({ profiles, egress, env, logger, registry }: Rer
         // The server also computes answers that were given up.
         if (signal?.aborted === true) use({});
         signal?.throwIfAborted();
-        const failure = failureOf(error, profile);
+        const failure = toRerankError(error, profile);
         if (failure.outcome === 'timeout') use({});
         observe(failure.outcome);
         logger.warn(
@@ -101,7 +101,7 @@ async function ask(
   throw new RerankError(failureOfStatus(status), `the server answers ${status}`);
 }
 
-function failureOf(error: unknown, { timeoutMs }: RerankProfile): RerankError {
+function toRerankError(error: unknown, { timeoutMs }: RerankProfile): RerankError {
   if (error instanceof RerankError) return error;
   if (!(error instanceof EgressError)) throw error;
   const failure = failureOfEgress(error);

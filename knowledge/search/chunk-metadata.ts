@@ -10,7 +10,7 @@ export const DOCUMENT_ID = 'document_id';
 type Place = Pick<StoredChunk, 'headingPath' | 'page' | 'sheet' | 'firstRow' | 'lastRow' | 'url'>;
 
 /** @param title title of the document, or of the page of a website */
-export function placeOf(chunk: Place, title: string | null): Readonly<Record<string, Scalar | readonly string[]>> {
+export function placeMetadata(chunk: Place, title: string | null): Readonly<Record<string, Scalar | readonly string[]>> {
   return {
     ...(title !== null && { title }),
     ...(chunk.headingPath.length > 0 && { heading_path: chunk.headingPath }),
@@ -30,7 +30,7 @@ export function filterableBy(
   document: Pick<DocumentRecord, 'id' | 'filename' | 'kind' | 'title' | 'pageOutcomes' | 'metadata'>,
   chunk: Place,
 ): VectorRecord['metadata'] {
-  const ours = { filename: document.filename, ...placeOf(chunk, titleOf(document, chunk)) };
+  const ours = { filename: document.filename, ...placeMetadata(chunk, titleOf(document, chunk)) };
   const own = Object.entries({ ...document.metadata, [DOCUMENT_ID]: document.id });
   const added = Object.entries<Scalar | readonly string[]>(ours).filter(
     (entry): entry is [string, Scalar] =>

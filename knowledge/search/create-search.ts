@@ -10,7 +10,7 @@ import { readQuestion, termsInQuestion, type Question } from '../lexical/questio
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
 import { type CollectionRef, type VectorHit, type VectorQuery, type VectorStore, VectorStoreError } from '../vector-stores/vector-store.ts';
 import type { Reranking } from '../reranking/create-reranking.ts';
-import { placeOf } from './chunk-metadata.ts';
+import { placeMetadata } from './chunk-metadata.ts';
 import { type Search, type SearchHit, type SearchRequest, SearchUnavailableError } from './search.ts';
 import { snippetOf } from './snippet.ts';
 import { bestReciprocalRank } from '../vector-stores/fuse-rankings.ts';
@@ -207,7 +207,7 @@ function toHit(chunkId: string, chunk: FoundChunk, score: number): SearchHit {
     score,
     chunkIndex: chunk.ordinal,
     // The owner's own values win over ours.
-    metadata: { ...placeOf(chunk, chunk.title), ...chunk.metadata },
+    metadata: { ...placeMetadata(chunk, chunk.title), ...chunk.metadata },
   };
 }
 

@@ -14,7 +14,7 @@ export interface SnippetOptions {
   readonly language: string;
   /** True for a sheet: each line is a row, and the first one names the sheet. */
   readonly isSheet: boolean;
-  /** Longest snippet in {@link lengthOf characters}. */
+  /** Longest snippet in {@link weighedLength characters}. */
   readonly maxLength: number;
 }
 
@@ -38,17 +38,17 @@ const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ha
 const MAY_BE_DENSE = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
 
 /** Counts characters (UTF-16 units); those of Chinese, Japanese and Korean count threefold. */
-function lengthOf(text: string): number {
+function weighedLength(text: string): number {
   return MAY_BE_DENSE.test(text) ? text.length + 2 * (text.match(DENSE)?.length ?? 0) : text.length;
 }
 
 /** @returns the text itself where it is short enough; otherwise part of it, with an ellipsis where a sentence had to be cut */
 export function snippetOf(options: SnippetOptions): string {
   const text = trim(options.text);
-  if (lengthOf(text) <= options.maxLength) return text;
+  if (weighedLength(text) <= options.maxLength) return text;
   const units = unitsOf(text, options);
   const window = bestWindow(units, options);
-  return textOf(units, window);
+  return joinUnits(units, window);
 }
 
 interface Window {
@@ -108,7 +108,7 @@ function offsetOf(found: readonly (readonly number[])[], { from, to }: Window): 
   return Math.abs(first - (within.length - 1 - last));
 }
 
-function textOf(units: readonly Unit[], { from, to }: Window): string {
+function joinUnits(units: readonly Unit[], { from, to }: Window): string {
   const shown = units.slice(from, to);
   const body = trim(shown.map(({ text }) => text).join(''));
   const isCut = (inside: number, outside: number): boolean => units[inside]?.isPart === true && units[outside]?.isPart === true;
@@ -123,24 +123,24 @@ function unitsOf(text: string, { language, isSheet, maxLength }: SnippetOptions)
     if (!isRow) header = undefined;
     const room = maxLength - (header?.length ?? 0);
     for (const piece of isRow ? [line] : sentencesOf(line, language))
-      for (const part of partsOf(piece, room))
-        units.push({ text: part.text, isPart: part.isPart, length: lengthOf(part.text), header: header ?? '' });
+      for (const part of splitSentence(piece, room))
+        units.push({ text: part.text, isPart: part.isPart, length: weighedLength(part.text), header: header ?? '' });
     // A header that takes too much of the room is shown only in its own place.
-    if (isRow) header ??= lengthOf(line) <= maxLength / 3 ? line : '';
+    if (isRow) header ??= weighedLength(line) <= maxLength / 3 ? line : '';
   }
   return units;
 }
 
 /** Returns a sentence, or its words in runs where it is longer than a snippet. */
-function partsOf(sentence: string, room: number): readonly Pick<Unit, 'text' | 'isPart'>[] {
-  if (lengthOf(trim(sentence)) <= room) return [{ text: sentence, isPart: false }];
+function splitSentence(sentence: string, room: number): readonly Pick<Unit, 'text' | 'isPart'>[] {
+  if (weighedLength(trim(sentence)) <= room) return [{ text: sentence, isPart: false }];
   const longest = Math.max(1, Math.floor(room / 5));
   const parts: string[] = [];
   let run = '';
   let length = 0;
   for (const word of wordSegmentsOf(sentence)) {
-    for (const segment of lengthOf(word) <= longest ? [word] : graphemesOf(word)) {
-      const more = lengthOf(segment);
+    for (const segment of weighedLength(word) <= longest ? [word] : graphemesOf(word)) {
+      const more = weighedLength(segment);
       if (run !== '' && length + more > longest) {
         parts.push(run);
         [run, length] = ['', 0];

@@ -40,7 +40,7 @@ export async function fetchPage(page: { readonly index: number; readonly url: st
     return { status: 'fetched', index: page.index, url: page.url, ...(await visit.fetch()) };
   } catch (error) {
     fetching.signal.throwIfAborted();
-    const { code, message } = failureOf(error);
+    const { code, message } = toPageFailure(error);
     return { status: 'failed', index: page.index, url: page.url, finalUrl: visit.at, code, reason: message };
   }
 }
@@ -70,7 +70,7 @@ class Visit {
         return this.#get(url);
       });
       const location = redirectOf(response, url);
-      if (location === undefined) return { finalUrl: this.at, ...contentOf(response) };
+      if (location === undefined) return { finalUrl: this.at, ...pageContent(response) };
       const next = URL.parse(location, url.href);
       if (next === null)
         throw new PageError('redirect', `${url.host} redirects to something that is no address: give the page's own address`);
@@ -154,14 +154,14 @@ function redirectOf({ status, headers, body }: EgressResponse, url: URL): string
   return status === 200 && /html/i.test(String(headers['content-type'])) ? refreshTarget(body, url) : undefined;
 }
 
-function contentOf({ status, headers, body }: EgressResponse): Pick<FetchedPage, 'body' | 'extension' | 'contentType' | 'charset'> {
-  if (status < 200 || status > 299) throw new PageError('http_status', `It answers ${status}: ${cureOf(status)}`);
+function pageContent({ status, headers, body }: EgressResponse): Pick<FetchedPage, 'body' | 'extension' | 'contentType' | 'charset'> {
+  if (status < 200 || status > 299) throw new PageError('http_status', `It answers ${status}: ${statusCure(status)}`);
   if (body.length === 0) throw new PageError('empty', 'It is empty');
   const contentType = headers['content-type'];
   return { body, ...pageType(body, typeof contentType === 'string' ? contentType : undefined) };
 }
 
-function cureOf(status: number): string {
+function statusCure(status: number): string {
   if (status === 401 || status === 403) return 'it is not open to everyone; upload the page as a file';
   if (status === 404 || status === 410) return 'there is no such page; correct the address or remove it';
   if (status === 429) return 'the site wants fewer requests; try again later';
@@ -176,7 +176,7 @@ const CODE_OF_KIND: Partial<Readonly<Record<EgressErrorKind, PageFailureCode>>> 
   redirect: 'redirect',
 };
 
-function failureOf(error: unknown): { readonly code: PageFailureCode; readonly message: string } {
+function toPageFailure(error: unknown): { readonly code: PageFailureCode; readonly message: string } {
   if (error instanceof PageError) return error;
   if (error instanceof EgressError) return { code: CODE_OF_KIND[error.kind] ?? 'unreachable', message: error.message };
   throw error;

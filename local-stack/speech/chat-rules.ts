@@ -5,7 +5,7 @@
  */
 import { parseJson } from '../../platform/json.ts';
 import { answerFrom } from './passages.ts';
-import { numbersIn, tellingWords, wordsOf } from './words.ts';
+import { numbersIn, tellingWords, spokenWords } from './words.ts';
 
 export interface RuleMessage {
   readonly role: string;
@@ -47,7 +47,7 @@ export function answerByRules(messages: readonly RuleMessage[], tools: readonly 
   const said = messages[asked]?.content.trim() ?? '';
   if (results.length > 0) return say(results.map(({ content }) => readOut(content, said)).join(' '));
   if (said === '') return say('Hello. What can I do for you?');
-  const words = new Set(wordsOf(said));
+  const words = new Set(spokenWords(said));
   if (isFarewell(said, words)) {
     const hangUp = tools.find(({ name }) => name === 'end_call');
     return { text: 'Good bye.', calls: hangUp === undefined ? [] : [callOf(hangUp, said)] };
@@ -111,7 +111,7 @@ function callOf(tool: RuleTool, said: string): RuleCall {
 }
 
 const mentions = (said: string, name: string): boolean =>
-  wordsOf(name.replaceAll('_', ' ')).some((word) => said.toLowerCase().includes(word));
+  spokenWords(name.replaceAll('_', ' ')).some((word) => said.toLowerCase().includes(word));
 
 /** Returns a value that the schema allows, taken from what was said where that has one. */
 export function valueFor(name: string, schema: Schema, said: string): unknown {

@@ -179,7 +179,7 @@ type About = Pick<ProviderRequest, 'headers' | 'at' | 'abandoned'>;
 
 function chatRequestOf(body: Readonly<Record<string, unknown>>, about: About): ChatRequest {
   const sent = Array.isArray(body['messages']) ? (body['messages'] as { readonly role: string; readonly content?: unknown }[]) : [];
-  const messages = sent.map((message): ChatMessage => Object.assign(message, { content: textOf(message.content) }));
+  const messages = sent.map((message): ChatMessage => Object.assign(message, { content: joinTextParts(message.content) }));
   const lastUserAt = messages.findLastIndex(({ role }) => role === 'user');
   return {
     ...about,
@@ -214,7 +214,7 @@ function jsonOf(body: Buffer): Readonly<Record<string, unknown>> {
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Text, or parts of which some have text. */
-function textOf(content: unknown): string {
+function joinTextParts(content: unknown): string {
   if (!Array.isArray(content)) return stringOf(content);
   return content.map((part: { readonly text?: unknown }) => stringOf(part.text)).join('');
 }

@@ -1,7 +1,7 @@
 /** Finds words and numbers in what was said. */
 
 /** Returns the words in lower case, without marks. */
-export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+export const spokenWords = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 
 const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 const digitOf = (word: string): string | undefined => {
@@ -15,7 +15,7 @@ export function numbersIn(text: string): readonly string[] {
   if (found.length > 0) return found;
   const runs: string[] = [];
   let run = '';
-  for (const word of [...wordsOf(text), '']) {
+  for (const word of [...spokenWords(text), '']) {
     const digit = digitOf(word);
     if (digit !== undefined) run += digit;
     else if (run !== '') {
@@ -34,7 +34,7 @@ const FILLERS = new Set(
 );
 /** Returns the words that carry meaning, as stems: "orders", "ordered" and "order" are the same here. */
 export const tellingWords = (text: string): readonly string[] =>
-  wordsOf(text)
+  spokenWords(text)
     .filter((word) => word.length > 2 && !FILLERS.has(word))
     .map((word) => word.slice(0, 5));
 

@@ -70,7 +70,7 @@ function resultFields({ spec, status }: AgentTest, view: ResultsView): Pick<Agen
   const newest = results.toSorted((a, b) => (a.runId < b.runId ? 1 : -1))[0];
   if (newest === undefined) return {};
   return {
-    lastRun: { runID: newest.runId, revision: newest.revision, agent: newest.agentName, ...outcomeOf(newest) },
+    lastRun: { runID: newest.runId, revision: newest.revision, agent: newest.agentName, ...resultOutcome(newest) },
     results: results.map(toStatus),
   };
 }
@@ -80,7 +80,7 @@ function toStatus(result: AgentResult): NonNullable<AgentTestStatus['results']>[
   return {
     agent: agentName,
     revision,
-    ...outcomeOf(result),
+    ...resultOutcome(result),
     runID: runId,
     ...(passed !== null && { passed }),
     ...(failed !== null && { failed }),
@@ -91,7 +91,7 @@ function toStatus(result: AgentResult): NonNullable<AgentTestStatus['results']>[
 
 const VERDICTS = { passed: 'Passed', failed: 'Failed', error: 'Error' } as const;
 
-function outcomeOf({ verdict, finishedAt }: AgentResult) {
+function resultOutcome({ verdict, finishedAt }: AgentResult) {
   return {
     verdict: verdict === null ? ('Running' as const) : VERDICTS[verdict],
     ...(finishedAt !== null && { finishedAt: timestamp(finishedAt) }),

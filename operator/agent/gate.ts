@@ -105,7 +105,7 @@ export function gateOf(input: GateInput): Gate {
     );
   if (view.state === 'unread') return closed('awaits', notRun('the results have not been read yet'), { recheckAfterMs: AT_ONCE_MS });
 
-  const states = tests.map((test) => stateOf(test, input, view.evidence));
+  const states = tests.map((test) => testState(test, input, view.evidence));
   const of = <S extends TestState['state']>(state: S) => states.filter((one): one is TestState & { state: S } => one.state === state);
   const [failed, unsound, error, pending, unknown] = [of('failed'), of('unsound'), of('error'), of('pending'), of('unknown')];
   const due = [...unknown, ...error.filter(({ retryAt }) => retryAt <= now)];
@@ -145,7 +145,7 @@ type TestState =
   | { readonly state: 'error'; readonly test: AgentTest; readonly message: string; readonly retryAt: number }
   | { readonly state: 'pending'; readonly test: AgentTest; readonly message: string; readonly overdueAt: number };
 
-function stateOf(test: AgentTest, { configHash }: GateInput, evidence: readonly TestEvidence[]): TestState {
+function testState(test: AgentTest, { configHash }: GateInput, evidence: readonly TestEvidence[]): TestState {
   const { name } = test.metadata;
   const [problem] = checkAgentTestSpec(test.spec);
   const { newest, pending } = evidenceOf(test, configHash, evidence) ?? {};

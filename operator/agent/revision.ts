@@ -39,10 +39,10 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: 
       knowledgeBaseUid: knowledgeBase && !isDeleting(knowledgeBase) ? (knowledgeBase.metadata.uid ?? null) : null,
     },
   };
-  return { revision: sha256(canonicalJson(config)), configHash: configHashOf(config), config, parts: partsOf(config) };
+  return { revision: sha256(canonicalJson(config)), configHash: configHashOf(config), config, parts: revisionParts(config) };
 }
 
-function partsOf({ agent, systemPrompt, knowledgeBase, tools }: AgentRevisionConfig): RevisionParts {
+function revisionParts({ agent, systemPrompt, knowledgeBase, tools }: AgentRevisionConfig): RevisionParts {
   return {
     agent: sha256(canonicalJson({ agent, systemPrompt, knowledgeBase })),
     tools: Object.fromEntries(tools.map((tool) => [tool.name, sha256(canonicalJson(tool))])),

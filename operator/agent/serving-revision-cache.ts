@@ -52,14 +52,14 @@ export class ServingRevisionCache {
 
   /** @param tested whether tests decide about what is served: their newest results are read each time */
   async view(agent: AgentRef, { tested, release }: { readonly tested: boolean; readonly release?: Release }): Promise<StoreView> {
-    const before = this.#entries.get(keyOf(agent));
+    const before = this.#entries.get(cacheKey(agent));
     const { outage, store } = this.#options;
     // While a canary runs Postgres is asked every second anyway: a rollback is seen even if its notification is lost.
     const trusted = before?.state?.canary == null ? before : undefined;
     if (trusted !== undefined && outage.why === undefined && release?.pin === undefined && !tested) return viewOf(trusted);
     return outage.guard<StoreView>(async () => {
       const asOf = this.#forgotten;
-      const entry = trusted ?? { ...before, ...entryOf(agent, await store.agentReleases.state(agent)) };
+      const entry = trusted ?? { ...before, ...cacheEntry(agent, await store.agentReleases.state(agent)) };
       const served = tested ? await this.#served(agent, entry) : undefined;
       const known = { ...entry, ...(served && { served }) };
       this.#keep(agent, known, asOf);
@@ -107,12 +107,12 @@ export class ServingRevisionCache {
     const { store, outage } = this.#options;
     return outage.guard<Outcome>(async () => {
       const asOf = this.#forgotten;
-      const before = this.#entries.get(keyOf(agent)) ?? entryOf(agent, await store.agentReleases.state(agent));
+      const before = this.#entries.get(cacheKey(agent)) ?? cacheEntry(agent, await store.agentReleases.state(agent));
       try {
         if (config !== undefined) await store.agentRevisions.put({ ...agent, revision, config, parts });
         const entry = await then(before);
         if (entry === undefined) {
-          this.#entries.delete(keyOf(agent));
+          this.#entries.delete(cacheKey(agent));
           return { state: 'superseded' };
         }
         this.#keep(agent, entry, asOf);
@@ -130,7 +130,7 @@ export class ServingRevisionCache {
     return this.#options.outage.guard<StoreView>(async () => {
       const asOf = this.#forgotten;
       const state = await this.#options.store.agentReleases.setBudget({ ...agent, budget });
-      const entry = { ...this.#entries.get(keyOf(agent)), ...entryOf(agent, state) };
+      const entry = { ...this.#entries.get(cacheKey(agent)), ...cacheEntry(agent, state) };
       this.#keep(agent, entry, asOf);
       return viewOf(entry);
     });
@@ -139,8 +139,8 @@ export class ServingRevisionCache {
   /** Takes the agent out of service: no new call starts. */
   async retire(agent: AgentRef): Promise<Outcome> {
     return this.#options.outage.guard<Outcome>(async () => {
-      const version = this.#entries.get(keyOf(agent))?.state?.version;
-      this.#entries.delete(keyOf(agent));
+      const version = this.#entries.get(cacheKey(agent))?.state?.version;
+      this.#entries.delete(cacheKey(agent));
       return (await this.#options.store.agentReleases.retire({ ...agent, version })) ? { state: 'known' } : { state: 'superseded' };
     });
   }
@@ -149,12 +149,12 @@ export class ServingRevisionCache {
   async retireOthers(living: readonly string[], within: string | undefined): Promise<readonly string[]> {
     const retired = await this.#options.store.agentReleases.retireOthers(living, within);
     for (const agent of retired) this.forget(agent);
-    return retired.map(keyOf);
+    return retired.map(cacheKey);
   }
 
   forget(agent: AgentRef): void {
     this.#forgotten += 1;
-    this.#entries.delete(keyOf(agent));
+    this.#entries.delete(cacheKey(agent));
   }
 
   /** Forgets everything, because another process may have led in between. */
@@ -164,7 +164,7 @@ export class ServingRevisionCache {
   }
 
   #keep(agent: AgentRef, entry: Entry, asOf: number): void {
-    if (asOf === this.#forgotten) this.#entries.set(keyOf(agent), entry);
+    if (asOf === this.#forgotten) this.#entries.set(cacheKey(agent), entry);
   }
 
   #change({ org, agentName }: AgentRef, action: ReleaseAction, version: number | null) {
@@ -205,11 +205,11 @@ export class ServingRevisionCache {
   }
 }
 
-function keyOf({ org, agentName }: AgentRef): string {
+function cacheKey({ org, agentName }: AgentRef): string {
   return `${org}/${agentName}`;
 }
 
-function entryOf({ org, agentName }: AgentRef, state: ReleaseState | undefined): Entry {
+function cacheEntry({ org, agentName }: AgentRef, state: ReleaseState | undefined): Entry {
   return { agent: { org, agentName }, ...(state && { state }) };
 }
 

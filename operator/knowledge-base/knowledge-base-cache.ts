@@ -41,7 +41,7 @@ export class KnowledgeBaseCache {
 
   async view(base: BaseIdentity): Promise<KnowledgeView> {
     const { outage } = this.#options;
-    const key = keyOf(base);
+    const key = cacheKey(base);
     const entry = this.#entries.get(key);
     if (entry?.uid === base.uid && outage.why === undefined) return this.#withConflict(key, entry.known);
     return outage.guard<KnowledgeView>(async () => {
@@ -72,10 +72,10 @@ export class KnowledgeBaseCache {
     return this.#change(spec, async () => {
       try {
         await this.#options.store.knowledge.collections.ensure(spec);
-        this.#conflicts.delete(keyOf(spec));
+        this.#conflicts.delete(cacheKey(spec));
       } catch (error) {
         if (!(error instanceof StoreError) || error.kind !== 'conflict') throw error;
-        this.#conflicts.set(keyOf(spec), { spec, message: error.message });
+        this.#conflicts.set(cacheKey(spec), { spec, message: error.message });
       }
     });
   }
@@ -127,12 +127,12 @@ export class KnowledgeBaseCache {
   async releaseOthers(living: readonly string[], within: string | undefined): Promise<readonly string[]> {
     const released = await this.#options.store.knowledge.collections.releaseOthers(living, within);
     for (const base of released) this.stale(base);
-    return released.map(keyOf);
+    return released.map(cacheKey);
   }
 
   /** Drops what is cached, because something changed in Postgres. */
   stale(base: Pick<BaseIdentity, 'org' | 'name'>): void {
-    const key = keyOf(base);
+    const key = cacheKey(base);
     this.#entries.delete(key);
     this.#reading.delete(key);
   }
@@ -140,8 +140,8 @@ export class KnowledgeBaseCache {
   /** Drops what is cached, refusals included. */
   forget(base: Pick<BaseIdentity, 'org' | 'name'>): void {
     this.stale(base);
-    this.#conflicts.delete(keyOf(base));
-    this.#documents.delete(keyOf(base));
+    this.#conflicts.delete(cacheKey(base));
+    this.#documents.delete(cacheKey(base));
   }
 
   clear(): void {
@@ -198,6 +198,6 @@ function toSourceDocument(document: DocumentRecord): SourceDocument {
   };
 }
 
-function keyOf({ org, name }: Pick<BaseIdentity, 'org' | 'name'>): string {
+function cacheKey({ org, name }: Pick<BaseIdentity, 'org' | 'name'>): string {
   return `${org}/${name}`;
 }

@@ -110,12 +110,12 @@ function planSource(
     return { superfluous: [], status: { ...shown, state: 'Failed', message }, dueAt: Infinity };
   }
 
-  const content = contentOf(knowledgeBase, source, snapshot);
+  const content = desiredContent(knowledgeBase, source, snapshot);
   const request = requestMark(knowledgeBase);
   const attempts = documents.filter(({ revision }) => parseRevision(revision).content === content.hash);
   const latest = attempts.at(-1);
   const next: SourceRevision = { content: content.hash, attempt: lastAttempt(attempts) + 1, request };
-  const failures = latest === undefined ? 0 : next.attempt - 1 - (served && attempts.includes(served) ? attemptOf(served) : 0);
+  const failures = latest === undefined ? 0 : next.attempt - 1 - (served && attempts.includes(served) ? attemptNumber(served) : 0);
   const dueAt = latest === undefined || latest.status === 'processing' ? Infinity : nextAttemptAt(source, latest, failures);
   if (latest !== undefined && !isDue(source, latest, { newest: documents.at(-1) === latest, request, dueAt, now })) {
     return {
@@ -123,7 +123,7 @@ function planSource(
       superfluous: documents.filter(
         (document, index) => document !== latest && (document.status === 'failed' || index > documents.indexOf(latest)),
       ),
-      status: { ...shown, state: STATES[latest.status], ...messageOf(latest, { served, dueAt }) },
+      status: { ...shown, state: STATES[latest.status], ...sourceMessage(latest, { served, dueAt }) },
       dueAt,
     };
   }
@@ -162,14 +162,14 @@ function nextAttemptAt(source: Source, latest: SourceDocument, failures: number)
 }
 
 function lastAttempt(attempts: readonly SourceDocument[]): number {
-  return attempts.reduce((last, document) => Math.max(last, attemptOf(document)), 0);
+  return attempts.reduce((last, document) => Math.max(last, attemptNumber(document)), 0);
 }
 
-function attemptOf({ revision }: SourceDocument): number {
+function attemptNumber({ revision }: SourceDocument): number {
   return parseRevision(revision).attempt;
 }
 
-function messageOf(
+function sourceMessage(
   latest: SourceDocument,
   { served, dueAt }: { readonly served: SourceDocument | undefined; readonly dueAt: number },
 ): Pick<SourceStatus, 'message'> {
@@ -184,7 +184,7 @@ function messageOf(
 }
 
 /** The document of the source now, and a hash of everything that makes it what it is. */
-function contentOf(
+function desiredContent(
   knowledgeBase: KnowledgeBase,
   source: Source,
   snapshot: ClusterSnapshot,

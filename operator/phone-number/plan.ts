@@ -182,7 +182,7 @@ function connection(
     (action) => withheld.length === 0 || isOfRule(action),
   );
   if (trunks.length > 0) {
-    if (trunks.some((action) => attemptOf(action, telephony.digest) === sip.refused?.attempt && sip.refused !== undefined))
+    if (trunks.some((action) => attemptId(action, telephony.digest) === sip.refused?.attempt && sip.refused !== undefined))
       return stopped({
         reason: 'TrunkRefused',
         message: `the media server refuses the number: ${sip.refused?.message ?? ''}; remove the conflicting trunk or rule there, or correct the spec`,
@@ -212,14 +212,14 @@ function isOfRule(action: PhoneNumberAction | FinalizerAction): boolean {
 }
 
 /** Identifies an attempt, to recognise one that was refused. */
-export function attemptOf(action: PhoneNumberAction | FinalizerAction, digest: Telephony['digest']): string | undefined {
+export function attemptId(action: PhoneNumberAction | FinalizerAction, digest: Telephony['digest']): string | undefined {
   if (action.type === 'create') return digest(action.spec);
   return action.type === 'replace' ? `${action.id} ${digest(action.spec)}` : undefined;
 }
 
 type UnavailableSip = Extract<SipView, { state: 'unavailable' }>;
 
-function reasonOf({ login }: UnavailableSip): Problem['reason'] {
+function unavailableReason({ login }: UnavailableSip): Problem['reason'] {
   return login ? 'MediaServerRefusesKey' : 'MediaServerUnavailable';
 }
 
@@ -229,7 +229,7 @@ function unreachable(phoneNumber: PhoneNumber, sip: UnavailableSip): ConditionSt
   if (!sip.login && reported?.reason === good.reason && reported.observedGeneration === phoneNumber.metadata.generation)
     return { type: 'Synced', good, problems: [] };
   return notSynced({
-    reason: reasonOf(sip),
+    reason: unavailableReason(sip),
     message: `trunks cannot be changed at the media server: ${sip.why}${sip.login ? '; correct them' : '; the operator retries'}`,
   });
 }
@@ -376,7 +376,7 @@ function planDeletion(phoneNumber: PhoneNumber, { telephony, route, now, deletio
     heldUp(cause, 'its trunks cannot be removed', 'its trunks left at the media server until the operator reaches that');
   if (!keeps && telephony === undefined) return unreached({ reason: 'MediaServerNotConfigured', message: 'no media server is configured' });
   const sip = keeps ? undefined : telephony?.sip;
-  if (sip?.state === 'unavailable') return unreached({ reason: reasonOf(sip), message: `of the media server: ${sip.why}` });
+  if (sip?.state === 'unavailable') return unreached({ reason: unavailableReason(sip), message: `of the media server: ${sip.why}` });
   const gone = sip?.state === 'known' ? removals(sip.own) : [];
   return { actions: [{ type: 'removeRoute' }, ...gone, { type: 'dropFinalizer' }] };
 }

@@ -18,7 +18,7 @@ import type { NumberClaimCache } from './number-claim-cache.ts';
 import type { NumberReservations } from './number-reservations.ts';
 import type { OwnershipFacts } from './ownership.ts';
 import type { PhoneRouteCache } from './phone-route-cache.ts';
-import { attemptOf, inOrderOfRemoval, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
+import { attemptId, inOrderOfRemoval, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
 import type { TrunkCache } from './trunk-cache.ts';
 import type { TrunkPasswords } from './trunk-password.ts';
 
@@ -54,7 +54,7 @@ export function phoneNumberReconciler(
     const { settings, cache, trunks } = mediaServer;
     const idle = isSuspended(phoneNumber) && !isDeleting(phoneNumber);
     const [sip, password] = await Promise.all([
-      idle ? ({ state: 'known', own: [], others: [] } as const) : cache.view(ownerOf(phoneNumber)),
+      idle ? ({ state: 'known', own: [], others: [] } as const) : cache.view(numberOwner(phoneNumber)),
       idle || isDeleting(phoneNumber) ? undefined : passwords.read(phoneNumber, context.signal),
     ]);
     return { sip, settings, password, digest: (spec) => trunks.digest(spec) };
@@ -63,7 +63,7 @@ export function phoneNumberReconciler(
   /** A suspended or deleted number claims nothing, so nothing is read. */
   const ownershipFacts = async (phoneNumber: Stored<PhoneNumber>, context: ReconcileContext): Promise<OwnershipFacts> => {
     if (isSuspended(phoneNumber) || isDeleting(phoneNumber)) return { claim: { state: 'known' } };
-    const owner = ownerOf(phoneNumber);
+    const owner = numberOwner(phoneNumber);
     const claim = await claims.view(owner);
     if (claim.state === 'unavailable') context.retryWhenPostgresIsBack();
     return { claim, assignees: assignments.assigneesOf(owner.number) };
@@ -93,8 +93,8 @@ export function phoneNumberReconciler(
     },
 
     async apply(action, phoneNumber) {
-      const owner = ownerOf(phoneNumber);
-      const attempt = mediaServer === undefined ? '' : (attemptOf(action, (spec) => mediaServer.trunks.digest(spec)) ?? '');
+      const owner = numberOwner(phoneNumber);
+      const attempt = mediaServer === undefined ? '' : (attemptId(action, (spec) => mediaServer.trunks.digest(spec)) ?? '');
       switch (action.type) {
         case 'claim': {
           const claimed = await claims.claim(owner, assignments.assigneesOf(owner.number));
@@ -132,14 +132,14 @@ export function phoneNumberReconciler(
     },
     deleted(phoneNumber) {
       trunkCache?.forget(phoneNumber.metadata.uid);
-      reservations.release(ownerOf(phoneNumber));
+      reservations.release(numberOwner(phoneNumber));
     },
     catchUp: () => reservations.releaseGone(),
   };
 }
 
 /** Identifies what belongs to a PhoneNumber in Postgres and at the media server. */
-function ownerOf(phoneNumber: Stored<PhoneNumber>): NumberOwner & Ownership {
+function numberOwner(phoneNumber: Stored<PhoneNumber>): NumberOwner & Ownership {
   const { number, deletionPolicy } = phoneNumber.spec;
   return { org: namespaceOf(phoneNumber), uid: phoneNumber.metadata.uid, number, deletionPolicy };
 }

@@ -100,7 +100,8 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
     configMap: (namespace, name) => keyed('ConfigMap', configMaps, namespace, name),
     toolList: contents.toolList ?? (() => NO_TOOL_LIST),
     addresses: contents.addresses ?? ANY_ADDRESS,
-    configText: (namespace, name, key) => textOf(configMaps.find((item) => item.namespace === namespace && item.name === name)?.data, key),
+    configText: (namespace, name, key) =>
+      readConfigText(configMaps.find((item) => item.namespace === namespace && item.name === name)?.data, key),
   };
 }
 
@@ -113,7 +114,7 @@ function named<T extends { readonly metadata: { readonly namespace?: string; rea
 }
 
 /** Returns the text of an existing key. One that is not among `data` is binary, and so is a text with U+0000. */
-export function textOf(data: Readonly<Record<string, string>> | undefined, key: string): ConfigText {
+export function readConfigText(data: Readonly<Record<string, string>> | undefined, key: string): ConfigText {
   const text = data?.[key];
   if (text === undefined || text.includes('\0')) return { state: 'binary' };
   return Buffer.byteLength(text) > TEXT_LIMIT ? { state: 'too-large' } : { state: 'text', text };

@@ -1,5 +1,13 @@
 /** The tools of an MCP server as Postgres holds them, and the choice of those that an agent gets. Pure. */
-import { changesBetween, missingTools, toolsLeftOut, toolsOf, type McpSpec, type McpTools, type ServerTool } from '../../crds/mcp-tools.ts';
+import {
+  changesBetween,
+  missingTools,
+  toolsLeftOut,
+  selectTools,
+  type McpSpec,
+  type McpTools,
+  type ServerTool,
+} from '../../crds/mcp-tools.ts';
 
 export type ToolListView =
   | {
@@ -40,11 +48,11 @@ export function chooseTools(mcp: McpSpec, view: ToolListView): ChosenTools {
   if (view.state === 'unavailable') return NOTHING;
   const { accepted, latest } = view;
   const lists = [accepted, latest?.tools].filter((list) => list !== undefined);
-  const pinned = mcp.digest === undefined ? undefined : lists.find((list) => toolsOf(mcp, list).digest === mcp.digest);
+  const pinned = mcp.digest === undefined ? undefined : lists.find((list) => selectTools(mcp, list).digest === mcp.digest);
   const list = pinned ?? (mcp.updatePolicy === 'Follow' ? (latest?.tools ?? accepted) : (accepted ?? latest?.tools));
   if (list === undefined) return NOTHING;
-  const used = toolsOf(mcp, list);
-  const now = latest && toolsOf(mcp, latest.tools);
+  const used = selectTools(mcp, list);
+  const now = latest && selectTools(mcp, latest.tools);
   return {
     used,
     ...(now !== undefined && { latest: now }),

@@ -18,7 +18,7 @@ import { wellKnown } from '../../crds/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { LruMap } from '../../platform/lru.ts';
 import type { ConfigText, DataObject, UnusableKeys } from '../references/cluster-snapshot.ts';
-import { textOf } from '../references/memory-snapshot.ts';
+import { readConfigText } from '../references/memory-snapshot.ts';
 import { DATA_DESCRIPTORS, FIELD_MANAGER, type DataKind } from './namespace-informers.ts';
 import { UnsettledError } from './unsettled-error.ts';
 
@@ -66,7 +66,7 @@ const FORBIDDEN: DataFacts = { object: { state: 'forbidden' }, texts: new Map() 
 export class KeyReader {
   readonly #options: KeyReaderOptions;
   readonly #clients: Readonly<Record<DataKind, ResourceClient<DataPayload>>>;
-  readonly #known = new LruMap<string, DataFacts<Present>>(ENTRIES_LIMIT, { limit: TEXT_LIMIT, weigh: sizeOf });
+  readonly #known = new LruMap<string, DataFacts<Present>>(ENTRIES_LIMIT, { limit: TEXT_LIMIT, weigh: factsSize });
   /** Time since which an object has been refused without a break, in monotonic milliseconds. */
   readonly #refusedSince = new LruMap<string, number>(ENTRIES_LIMIT);
 
@@ -86,7 +86,7 @@ export class KeyReader {
    */
   async read(kind: DataKind, seen: Stored<KubeObject>, texts: readonly string[], signal: AbortSignal): Promise<DataFacts> {
     const { namespace = '', name } = seen.metadata;
-    const id = idOf(kind, seen.metadata);
+    const id = dataKey(kind, seen.metadata);
     const known = this.#known.get(id);
     if (known !== undefined && isCurrent(known, seen) && texts.every((key) => known.texts.has(key))) return known;
     try {
@@ -113,7 +113,7 @@ export class KeyReader {
 
   /** Forgets what another read contradicts: the next one asks the API server. */
   forget(kind: DataKind, metadata: KubeObject['metadata']): void {
-    this.#known.delete(idOf(kind, metadata));
+    this.#known.delete(dataKey(kind, metadata));
   }
 
   #refused(id: string, message: string): DataFacts {
@@ -144,12 +144,12 @@ export class KeyReader {
         ...(signingExpiry !== undefined && { signingExpiry }),
         ...(companionOf !== undefined && { companionOf }),
       },
-      texts: new Map(texts.map((key) => [key, keys.has(key) ? textOf(data, key) : { state: 'absent' }])),
+      texts: new Map(texts.map((key) => [key, keys.has(key) ? readConfigText(data, key) : { state: 'absent' }])),
     };
   }
 }
 
-function idOf(kind: DataKind, { namespace = '', name }: KubeObject['metadata']): string {
+function dataKey(kind: DataKind, { namespace = '', name }: KubeObject['metadata']): string {
   return `${kind}/${namespace}/${name}`;
 }
 
@@ -158,7 +158,7 @@ function isCurrent({ object: known }: DataFacts<Present>, seen: Stored<KubeObjec
   return known.uid === seen.metadata.uid && compareResourceVersions(known.resourceVersion, seen.metadata.resourceVersion) >= 0;
 }
 
-function sizeOf(known: DataFacts): number {
+function factsSize(known: DataFacts): number {
   let size = 0;
   for (const text of known.texts.values()) if (text.state === 'text') size += text.text.length;
   return size;

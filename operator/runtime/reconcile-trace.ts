@@ -94,7 +94,7 @@ export class ReconcileTrace {
       ...(error !== undefined && failureFields(error)),
       ...(span !== undefined && { traceId: span.traceId, spanId: span.spanId }),
     };
-    logger[levelOf(outcome, error)](line, 'reconcile');
+    logger[logLevel(outcome, error)](line, 'reconcile');
     this.#span?.set({ 'parley.outcome': outcome, 'parley.changes': this.#changes.join(', ') });
     this.#span?.end();
     return durationMs;
@@ -131,7 +131,7 @@ export class ReconcileTrace {
 }
 
 /** At rest nothing is logged: a reconcile that changes nothing, or that waits for something, is a line at `debug`. */
-function levelOf(outcome: Outcome, error: unknown): 'debug' | 'info' | 'warn' | 'error' {
+function logLevel(outcome: Outcome, error: unknown): 'debug' | 'info' | 'warn' | 'error' {
   if (outcome === 'changed') return 'info';
   if (outcome !== 'failed') return 'debug';
   if (!(error instanceof KubeError)) return 'error';

@@ -28,7 +28,7 @@ export function commonFields(
   { further = [], ...ready }: ReadyMessage & { readonly further?: readonly PlannedCondition[] } = { message: '' },
 ): CommonFields {
   const generation = object.metadata.generation ?? 0;
-  const requested = requestOf(object);
+  const requested = confirmedRequest(object);
   return {
     observedGeneration: generation,
     conditions: toConditions([...summarize(stages, ready), ...further], object.status?.conditions, { generation, now }),
@@ -69,12 +69,12 @@ export function effectOfSuspend({ kind }: Pick<KubeObject, 'kind'>): string {
 
 /** Whether a reconcile was requested that the status doesn't confirm yet. */
 export function isReconcileRequested(object: Managed): boolean {
-  const requested = requestOf(object);
+  const requested = confirmedRequest(object);
   return requested !== undefined && requested !== object.status?.lastHandledReconcileAt;
 }
 
 /** Returns the request as the status confirms it, which takes 256 characters. */
-function requestOf({ metadata }: Managed): string | undefined {
+function confirmedRequest({ metadata }: Managed): string | undefined {
   return metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256).toWellFormed();
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { toolsOf, type McpSpec, type ServerTool } from '../../crds/mcp-tools.ts';
+import { selectTools, type McpSpec, type ServerTool } from '../../crds/mcp-tools.ts';
 import type { Tool } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
@@ -12,7 +12,7 @@ const list = (description: string): readonly ServerTool[] => [
 ];
 const former = list('Says the same.');
 const newer = list('Says something else.');
-const digestOf = (of: readonly ServerTool[]): string => toolsOf({}, of).digest;
+const digestOf = (of: readonly ServerTool[]): string => selectTools({}, of).digest;
 const at = new Date('2026-01-01T00:00:00Z');
 
 const spec = (more: Partial<McpSpec> = {}): McpSpec => ({

@@ -42,20 +42,20 @@ export function planMcp(
   const view = snapshot.toolList(tool);
   const chosen = chooseTools(mcp, view);
   return {
-    actions: view.state === 'unavailable' ? [] : [...requestOf(tool, mcp, view, { snapshot, sound }), ...acceptanceOf(chosen)],
+    actions: view.state === 'unavailable' ? [] : [...listRequest(tool, mcp, view, { snapshot, sound }), ...acceptanceOf(chosen)],
     stages: [
       synced(mcp, view, chosen),
       ...(chosen.used === undefined ? [] : [upToDate(tool, view, chosen, toolsWithReservedNames(mcp, chosen.used))]),
     ],
     // While Postgres is away, what was there is still so.
-    status: view.state === 'unavailable' ? (tool.status?.mcp ?? {}) : statusOf(view, chosen),
+    status: view.state === 'unavailable' ? (tool.status?.mcp ?? {}) : mcpStatus(view, chosen),
   };
 }
 
 type Known = Extract<ToolListView, { readonly state: 'known' }>;
 
 /** A rotated Secret and a requested reconcile are reasons to ask again. */
-function requestOf(
+function listRequest(
   tool: Tool,
   mcp: McpSpec,
   view: Known,
@@ -158,7 +158,7 @@ function upToDate(
   return { type: 'UpToDate', good: { reason: 'ToolsUpToDate', message: 'agents use the tools that the server has' }, problems };
 }
 
-function statusOf({ latest: stored }: Known, { used, latest, changes }: ChosenTools): NonNullable<ToolStatus['mcp']> {
+function mcpStatus({ latest: stored }: Known, { used, latest, changes }: ChosenTools): NonNullable<ToolStatus['mcp']> {
   if (used === undefined) return {};
   return {
     digest: used.digest,

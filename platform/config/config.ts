@@ -398,10 +398,10 @@ export interface ConfigEntry {
 
 /** Returns every variable, in the order of the schema. */
 export function configEntries(): readonly ConfigEntry[] {
-  return Object.entries(schema.shape).map(([name, field]) => entryOf(name, field));
+  return Object.entries(schema.shape).map(([name, field]) => configEntry(name, field));
 }
 
-function entryOf(name: string, field: z.ZodType): ConfigEntry {
+function configEntry(name: string, field: z.ZodType): ConfigEntry {
   const isList = field instanceof z.ZodPipe && field.out instanceof z.ZodArray;
   return {
     name,

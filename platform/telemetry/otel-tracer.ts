@@ -67,7 +67,7 @@ export function createTracer({ env, role, version, logger }: TracerOptions): Tra
   contextApi.setGlobalContextManager(contexts);
 
   const startSpan = ({ name, kind = 'internal', parent, startedAt, links = [], attributes = {} }: SpanStart): Span => {
-    const base = parent === undefined ? contexts.active() : parent === 'none' ? ROOT_CONTEXT : contextOf(parent);
+    const base = parent === undefined ? contexts.active() : parent === 'none' ? ROOT_CONTEXT : otelContext(parent);
     const span = otel.startSpan(
       name,
       {
@@ -104,7 +104,7 @@ export function createTracer({ env, role, version, logger }: TracerOptions): Tra
       const spanContext = trace.getSpanContext(contexts.active());
       return spanContext && { context: handedOn(spanContext), reference: referenceTo(spanContext) };
     },
-    continue: (context, work) => contexts.with(contextOf(context), work),
+    continue: (context, work) => contexts.with(otelContext(context), work),
     outside: (work) => contexts.with(ROOT_CONTEXT, work),
     async close() {
       const sent = provider.shutdown().catch((err: unknown) => logger.debug({ err }, 'failed to send the last spans'));
@@ -117,7 +117,7 @@ export function createTracer({ env, role, version, logger }: TracerOptions): Tra
 /** Copies the attributes, because the SDK's type asks for lists that may be changed. */
 const mutable = (attributes: Attributes): OtelAttributes => ({ ...attributes }) as OtelAttributes;
 
-function contextOf(context: TraceContext): Context {
+function otelContext(context: TraceContext): Context {
   const spanContext = spanContextOf(context);
   return spanContext === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext);
 }

@@ -18,7 +18,7 @@ export const tracedStarts: WorkflowClientInterceptor = {
   async startWithDetails(input, next) {
     if (!isTracing()) return next(input);
     return inSpan({ name: `StartWorkflow:${input.workflowType}`, kind: 'client', attributes: attributesOf(input) }, ({ context }) =>
-      next({ ...input, headers: { ...input.headers, ...headersOf(context) } }),
+      next({ ...input, headers: { ...input.headers, ...traceHeaders(context) } }),
     );
   },
 };
@@ -51,7 +51,7 @@ const attributesOf = ({ options }: WorkflowStartInput) => ({
   'parley.task_queue': options.taskQueue,
 });
 
-function headersOf(trace: TraceContext | undefined): Headers {
+function traceHeaders(trace: TraceContext | undefined): Headers {
   return trace === undefined ? {} : { [TRACE_HEADER]: defaultPayloadConverter.toPayload({ ...trace }) };
 }
 

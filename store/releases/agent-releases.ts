@@ -206,7 +206,7 @@ export class AgentReleases extends Repository {
     { before, change }: { readonly before: ReleaseState; readonly change: ReleaseChange },
   ): Promise<Changed> {
     if (options.version !== undefined && options.version !== before.version) return undefined;
-    const parts = await partsOf(transaction, options, change, before);
+    const parts = await readRevisionParts(transaction, options, change, before);
     const transition = applyChange(before, change, {
       now: await nowOf(transaction),
       by: options.by,
@@ -238,7 +238,7 @@ async function requireState(transaction: Transaction, ref: AgentRef) {
 }
 
 /** Reads the parts of the revision that a rollback takes away, and of its replacement. */
-async function partsOf(
+async function readRevisionParts(
   transaction: Transaction,
   { org, agentName }: AgentRef,
   change: ReleaseChange,

@@ -66,7 +66,7 @@ export class AgentReleaseHistory extends Repository {
         [org, agentName, after?.createdAt ?? null, after?.revision ?? null, pageSize + 1],
       );
       if (release === undefined && rows.length === 0) return undefined;
-      const items = rows.slice(0, pageSize).map((row) => summaryOf(row, release));
+      const items = rows.slice(0, pageSize).map((row) => toRevisionSummary(row, release));
       const last = items.at(-1);
       const next = rows.length > pageSize && last !== undefined ? { createdAt: last.createdAt, revision: last.revision } : undefined;
       return { agentName, release, items, next };
@@ -96,7 +96,7 @@ export class AgentReleaseHistory extends Repository {
 /** Tells whether Postgres would refuse the name even in a parameter. */
 const isImpossible = (name: string): boolean => name.includes('\u0000');
 
-function summaryOf({ revision, createdAt, change, at, reason, by, gone }: Row, release: ReleaseState | undefined): RevisionSummary {
+function toRevisionSummary({ revision, createdAt, change, at, reason, by, gone }: Row, release: ReleaseState | undefined): RevisionSummary {
   const last = change === null ? null : { change, at, reason, by };
   return { revision, createdAt, state: stateOf(), last };
 

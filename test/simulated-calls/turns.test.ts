@@ -1,7 +1,7 @@
 /** A turn of the user gets one answer, to all that was said, however they pause and however late its words are known. */
 import { describe, expect, it } from 'vitest';
 
-import { failureOf } from '../../calls/provider-access/index.ts';
+import { toCallFailure } from '../../calls/provider-access/index.ts';
 import type { RecognizerScript } from '../support/scripted-recognizer.ts';
 import { SimulatedCall, type SimulatedCallOptions } from '../support/simulated-call.ts';
 
@@ -96,7 +96,7 @@ describe('a turn', () => {
   });
 
   it('ends the call where its words cannot be recognised', async () => {
-    const fails = failureOf({ part: 'stt', provider: 'deepgram' }, 'refused', 'answers 401', { status: 401 });
+    const fails = toCallFailure({ part: 'stt', provider: 'deepgram' }, 'refused', 'answers 401', { status: 401 });
     const call = aCall({ recognizer: { by: 'requests', understands: (_words, index) => (index === 0 ? {} : { fails }) } });
     await call.says('please wait', 450, 'for me');
     await call.until(() => call.ended !== undefined);

@@ -3,7 +3,7 @@
  * its own timeout; the names of a failed lookup are missing, and the call begins without them.
  */
 import { ProviderKeyError, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
-import { fillTemplate, textOf, type DynamicData } from '../../crds/template.ts';
+import { fillTemplate, formatValue, type DynamicData } from '../../crds/template.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -72,7 +72,7 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
   }
   const all = { ...given, ...data };
   // Only text that the owner wrote is a template.
-  const contexts = explained.map(({ name, value, context }) => `${name} = ${oneLine(textOf(value))} (${fillTemplate(context, all)})`);
+  const contexts = explained.map(({ name, value, context }) => `${name} = ${oneLine(formatValue(value))} (${fillTemplate(context, all)})`);
   return { data: all, contexts };
 }
 
@@ -101,7 +101,7 @@ async function answerTo(
     return answer;
   } catch (error) {
     const message = errorMessageOf(error);
-    const reason = reasonOf(error);
+    const reason = lookupReason(error);
     logger.warn(
       { lookup: lookup.name, reason, durationMs: durationMs() },
       `a lookup failed, and its names are missing in the call: ${message}`,
@@ -112,7 +112,7 @@ async function answerTo(
   }
 }
 
-function reasonOf(error: unknown): string {
+function lookupReason(error: unknown): string {
   if (error instanceof LookupError) return error.reason;
   if (error instanceof EgressError) return error.kind;
   return error instanceof ProviderKeyError ? 'credentials' : 'internal';

@@ -7,7 +7,7 @@ import type { RunningJobInfo } from '@livekit/agents';
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { AcceptedJobs } from '../accepted-jobs.ts';
 import { JobProcess, type JobProcessOptions } from './job-process.ts';
-import { placeOf, placesIn, processesToStart, startsNow } from './placing.ts';
+import { choosePlace, placesIn, processesToStart, startsNow } from './placing.ts';
 
 /** Period of past arrivals, in milliseconds: as many calls as came in it may come at once again. */
 const ARRIVALS_MS = 10_000;
@@ -95,7 +95,7 @@ export class JobProcesses {
   #place(): void {
     const { accepted, limits } = this.#options;
     for (;;) {
-      const process = this.#waiting.length === 0 ? undefined : placeOf([...this.#processes], limits);
+      const process = this.#waiting.length === 0 ? undefined : choosePlace([...this.#processes], limits);
       const next = process === undefined ? undefined : this.#waiting.shift();
       if (process === undefined || next === undefined) break;
       // The agent server counts the job itself from here on.

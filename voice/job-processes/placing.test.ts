@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { isWorn, placeOf, placesIn, processesToStart, startsNow, type ProcessState } from './placing.ts';
+import { isWorn, choosePlace, placesIn, processesToStart, startsNow, type ProcessState } from './placing.ts';
 
 const limits = { callsPerProcess: 8, idleProcesses: 2, memoryBytes: 1_000, maxServed: 500 };
 const ready: ProcessState = { phase: 'ready', responsive: true, calls: 0, served: 0, rssBytes: 0 };
@@ -10,11 +10,11 @@ const withCalls = (...counts: readonly number[]): readonly ProcessState[] => cou
 
 it('a call goes to the ready process with the fewest calls, and to none that is full, silent or retiring', () => {
   const [busy, quiet] = withCalls(3, 2);
-  expect(placeOf([busy!, quiet!], limits)).toBe(quiet);
-  expect(placeOf(withCalls(8, 8), limits)).toBeUndefined();
-  expect(placeOf([{ ...ready, responsive: false }], limits)).toBeUndefined();
-  expect(placeOf([{ ...ready, phase: 'retiring' }], limits)).toBeUndefined();
-  expect(placeOf([starting], limits)).toBeUndefined();
+  expect(choosePlace([busy!, quiet!], limits)).toBe(quiet);
+  expect(choosePlace(withCalls(8, 8), limits)).toBeUndefined();
+  expect(choosePlace([{ ...ready, responsive: false }], limits)).toBeUndefined();
+  expect(choosePlace([{ ...ready, phase: 'retiring' }], limits)).toBeUndefined();
+  expect(choosePlace([starting], limits)).toBeUndefined();
 });
 
 it('a process is worn after many calls, or when it has grown', () => {

@@ -31,7 +31,7 @@ const freePlaces = ({ phase, calls }: ProcessState, { callsPerProcess }: Placing
   phase === 'retiring' ? 0 : Math.max(0, callsPerProcess - calls);
 
 /** Returns the process with the fewest calls: they share an event loop, and end together if it dies. The first of several. */
-export function placeOf<P extends ProcessState>(processes: readonly P[], limits: PlacingLimits): P | undefined {
+export function choosePlace<P extends ProcessState>(processes: readonly P[], limits: PlacingLimits): P | undefined {
   return openOf(processes, limits).toSorted((a, b) => a.calls - b.calls)[0];
 }
 

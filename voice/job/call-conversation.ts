@@ -11,7 +11,7 @@ import type { ConversationFigures, Figures } from '../conversation/figures.ts';
 import type { CreateEars } from '../conversation/ports.ts';
 import { silenceReminderOf } from '../conversation/prompt.ts';
 import { agentStateOf, type ConversationState } from '../conversation/state.ts';
-import { Screening, summaryOf, type TransferVoice } from '../phone/index.ts';
+import { Screening, summarizeCall, type TransferVoice } from '../phone/index.ts';
 import type { Providers } from '../providers/index.ts';
 import { Ambience } from '../ambience/ambience.ts';
 import { AgentTrack } from '../sound/agent-track.ts';
@@ -158,7 +158,7 @@ export class CallConversation {
     const { providers, clock, logger } = this.#options;
     return {
       say: async (text, signal) => this.#sound.voice?.tell(text, signal),
-      summary: () => summaryOf({ model: providers.llm, messages: this.#conversation.messages, clock, logger }),
+      summary: () => summarizeCall({ model: providers.llm, messages: this.#conversation.messages, clock, logger }),
       deafen: async () => {
         const listen = this.#sound.ears?.deafen();
         this.#conversation.held();

@@ -62,7 +62,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   const { services, call, usage, logger, over } = options;
   const { store, keys, clock } = services;
   const egress = services.egress.for(call.org);
-  const config = await revisionOf(services, call, logger);
+  const config = await readRevision(services, call, logger);
   const { agent } = config;
   const turns = turnsOf(services, call, config);
   const figures = new Figures();
@@ -111,7 +111,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
 }
 
 /** Reads the revision that the call was registered with, even if another one serves now. */
-async function revisionOf({ store, clock }: Services, call: CallRecord, logger: Logger): Promise<AgentRevisionConfig> {
+async function readRevision({ store, clock }: Services, call: CallRecord, logger: Logger): Promise<AgentRevisionConfig> {
   const { org, talkingAgent: agentName, revision } = call;
   const read = () => store.agentRevisions.get({ org, agentName, revision });
   const stored = await persist(read, { clock, logger, withinMs: REVISION_MS, what: 'read the revision of the call' });

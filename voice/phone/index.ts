@@ -4,4 +4,4 @@ export { Keypad } from './keypad.ts';
 export { OutboundCalls } from './outbound.ts';
 export { Screening } from './screening.ts';
 export { Transfers, type TransferVoice } from './transfer/index.ts';
-export { summaryOf } from './transfer/summary.ts';
+export { summarizeCall } from './transfer/summary.ts';

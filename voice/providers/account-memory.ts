@@ -25,14 +25,14 @@ export class AccountMemory<T> {
   }
 
   get(account: Account, clock: Clock): T | undefined {
-    const found = this.#known.get(keyOf(account));
+    const found = this.#known.get(accountKey(account));
     return found !== undefined && found.until > clock.monotonic() ? found.value : undefined;
   }
 
   set(account: Account, value: T, clock: Clock): void {
-    this.#known.set(keyOf(account), { value, until: clock.monotonic() + KEPT_MS });
+    this.#known.set(accountKey(account), { value, until: clock.monotonic() + KEPT_MS });
   }
 }
 
 /** Returns the key of an account, which doesn't hold the API key itself. */
-const keyOf = ({ url, headers }: Account): string => `${url} ${createHash('sha256').update(JSON.stringify(headers)).digest('base64')}`;
+const accountKey = ({ url, headers }: Account): string => `${url} ${createHash('sha256').update(JSON.stringify(headers)).digest('base64')}`;

@@ -1,6 +1,6 @@
 /** Helpers that the STT and TTS protocols and the lists of voices share. */
 import { parseJson } from '../../platform/json.ts';
-import { failureOf, keyOf, type ProviderEndpoint, type ProviderError } from '../../calls/provider-access/index.ts';
+import { toCallFailure, requireApiKey, type ProviderEndpoint, type ProviderError } from '../../calls/provider-access/index.ts';
 
 /** Returns the base language: `de` of `de-AT`. */
 export const baseLanguage = (language: string): string => language.split('-')[0]!.toLowerCase();
@@ -16,17 +16,17 @@ interface Api {
 /** Builds ElevenLabs' address and headers. @throws ProviderError `refused` without a key */
 export const elevenLabsApi = (endpoint: ProviderEndpoint): Api => ({
   baseURL: endpoint.baseURL ?? 'https://api.elevenlabs.io/v1',
-  headers: { 'xi-api-key': keyOf(endpoint) },
+  headers: { 'xi-api-key': requireApiKey(endpoint) },
 });
 
 /** Builds Cartesia's address and headers. @throws ProviderError `refused` without a key */
 export const cartesiaApi = (endpoint: ProviderEndpoint): Api => ({
   baseURL: endpoint.baseURL ?? 'https://api.cartesia.ai',
-  headers: { authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': '2025-04-16' },
+  headers: { authorization: `Bearer ${requireApiKey(endpoint)}`, 'cartesia-version': '2025-04-16' },
 });
 
 export const azureAddressMissing = (endpoint: ProviderEndpoint, example: string, field: string): ProviderError =>
-  failureOf(endpoint, 'refused', `has an address for each region: set ${field}.baseURL to yours, such as ${example}`);
+  toCallFailure(endpoint, 'refused', `has an address for each region: set ${field}.baseURL to yours, such as ${example}`);
 
 export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

@@ -1,5 +1,5 @@
 /** Every speech provider with a protocol of its own; all others speak OpenAI's. CONTRIBUTING.md says how to add one. */
-import { failureOf, type ProviderEndpoint, type ProviderError } from '../../calls/provider-access/index.ts';
+import { toCallFailure, type ProviderEndpoint, type ProviderError } from '../../calls/provider-access/index.ts';
 import type { speechProviders } from '../../crds/providers.ts';
 import * as stt from './stt/stt-protocols.ts';
 import { cartesiaStreaming } from './stt/streaming/cartesia.ts';
@@ -83,8 +83,8 @@ const rowOf = ({ provider }: ProviderEndpoint): ProviderRow | undefined =>
 
 function withoutProtocol(endpoint: ProviderEndpoint): ProviderError {
   if (rowOf(endpoint) === undefined)
-    return failureOf(endpoint, 'refused', 'is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS');
+    return toCallFailure(endpoint, 'refused', 'is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS');
   return endpoint.part === 'tts'
-    ? failureOf(endpoint, 'refused', 'does not exist: choose another textToSpeech.provider')
-    : failureOf(endpoint, 'refused', 'cannot be used with this model, which does not stream: choose another speechToText.model');
+    ? toCallFailure(endpoint, 'refused', 'does not exist: choose another textToSpeech.provider')
+    : toCallFailure(endpoint, 'refused', 'cannot be used with this model, which does not stream: choose another speechToText.model');
 }

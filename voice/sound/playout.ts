@@ -148,8 +148,8 @@ export class Playout {
   /** Counts as played what the sink no longer holds. */
   #account(): void {
     const { sink, clock, onPlayed, onSound } = this.#options;
-    const queued = Math.min(samplesIn(sink.queuedDuration), lengthOf(this.#handed));
-    let played = lengthOf(this.#handed) - queued;
+    const queued = Math.min(samplesIn(sink.queuedDuration), countSamples(this.#handed));
+    let played = countSamples(this.#handed) - queued;
     let at = clock.now() - msIn(played);
     const changed = new Set<Line>();
     while (played > 0) {
@@ -213,4 +213,4 @@ export class Playout {
   }
 }
 
-const lengthOf = (handed: readonly Handed[]): number => handed.reduce((sum, { samples }) => sum + samples.length, 0);
+const countSamples = (handed: readonly Handed[]): number => handed.reduce((sum, { samples }) => sum + samples.length, 0);

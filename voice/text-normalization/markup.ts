@@ -24,7 +24,7 @@ export class MarkupReader {
 
   /** Returns the edits of a sentence. @param text the next sentence, as it was written */
   editsOf(text: string): readonly Edit[] {
-    const lines = linesOf(text);
+    const lines = findLines(text);
     return lines.flatMap((line, index) => {
       const below = lines[index + 1];
       return this.#editsOfLine(text, line, below && text.slice(below.from, below.to));
@@ -93,7 +93,7 @@ export class MarkupReader {
   }
 }
 
-function linesOf(text: string): readonly Line[] {
+function findLines(text: string): readonly Line[] {
   const lines: Line[] = [];
   for (let from = 0; from < text.length;) {
     const found = text.indexOf('\n', from);

@@ -4,7 +4,7 @@ import { OAuthTokens } from '../../calls/mcp-client/oauth-tokens.ts';
 import { ProviderKeyError } from '../../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
 import { builtinFunctionNames, callFunctionNames } from '../../crds/index.ts';
-import { toolsOf } from '../../crds/mcp-tools.ts';
+import { selectTools } from '../../crds/mcp-tools.ts';
 import { SearchUnavailableError, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openEgress } from '../../test/support/open-egress.ts';
@@ -96,7 +96,7 @@ describe('the tools of a call', () => {
     const long = 'x'.repeat(64);
     const ofServer = (name: string): RevisionTool => ({
       ...aTool('', { type: 'MCP', mcp: { url: `https://${name}.example/mcp`, timeout: '20s' } }),
-      mcp: toolsOf({}, [{ name: long, description: '', parameters: { type: 'object' }, readOnly: false }]),
+      mcp: selectTools({}, [{ name: long, description: '', parameters: { type: 'object' }, readOnly: false }]),
     });
     const servers = [ofServer('shop'), ofServer('desk')];
     const unique = [long, `${'x'.repeat(62)}_2`, 'end_call'];
@@ -108,7 +108,7 @@ describe('the tools of a call', () => {
     const builtins = [...Object.values(builtinFunctionNames), ...callFunctionNames];
     const server: RevisionTool = {
       ...aTool('', { type: 'MCP', mcp: { url: 'https://shop.example/mcp', timeout: '20s' } }),
-      mcp: toolsOf(
+      mcp: selectTools(
         {},
         [...builtins, 'end.call'].map((name) => ({ name, description: '', parameters: { type: 'object' }, readOnly: false })),
       ),

@@ -88,7 +88,7 @@ function byPrecedence(tools: readonly RevisionTool[]): readonly RevisionTool[] {
 
 function definitionsOf(tool: RevisionTool, options: CreateToolsOptions): readonly ToolDefinition[] {
   const { mcp: pinned, spec } = tool;
-  if (spec.mcp === undefined || pinned === undefined) return [definitionOf(tool, options) ?? []].flat();
+  if (spec.mcp === undefined || pinned === undefined) return [defineTool(tool, options) ?? []].flat();
   const { org, data, egress, keys, tokens, logger, over, stop, mocks } = options;
   return createMcpTools({
     org,
@@ -108,7 +108,7 @@ function definitionsOf(tool: RevisionTool, options: CreateToolsOptions): readonl
 }
 
 /** Returns the definition of a tool; undefined for a type that this version doesn't know. */
-function definitionOf({ functionName, spec }: RevisionTool, options: CreateToolsOptions): ToolDefinition | undefined {
+function defineTool({ functionName, spec }: RevisionTool, options: CreateToolsOptions): ToolDefinition | undefined {
   const { org, data, host, egress, keys, mailer, calendar, clock } = options;
   const readSecret = (ref: { readonly name: string; readonly key: string }) => keys.read(org, ref);
   const messages = spec.messages ?? NO_MESSAGES;

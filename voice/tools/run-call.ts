@@ -94,7 +94,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
     say(messages.start);
     result = await definition.run(args, signal);
   } catch (err) {
-    result = signal.aborted ? failure(STOPPED, {}, 'cancelled') : faultOf(err, name, logger);
+    result = signal.aborted ? failure(STOPPED, {}, 'cancelled') : wordFault(err, name, logger);
   } finally {
     delayed.cancel();
   }
@@ -105,7 +105,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
 }
 
 /** Words a fault without details: the model can't correct it, and the user should not hear it. */
-function faultOf(err: unknown, tool: string, logger: Logger): ToolResult {
+function wordFault(err: unknown, tool: string, logger: Logger): ToolResult {
   if (err instanceof ProviderKeyError) {
     logger.warn({ tool, reason: err.reason }, `a tool has no credentials: ${err.message}`);
     return failure('The tool does not work at the moment: it is not set up completely.', {}, 'credentials');

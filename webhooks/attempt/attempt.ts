@@ -62,7 +62,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       const response = await egress.for(org).request({
         url: endpoint.url,
         method: 'POST',
-        headers: headersOf(credentials, { eventId, body, userAgent, startedAt, trace }),
+        headers: deliveryHeaders(credentials, { eventId, body, userAgent, startedAt, trace }),
         body,
         timeoutMs: endpoint.timeoutMs,
         maxBodyBytes: MOST_BODY_BYTES,
@@ -75,7 +75,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     } catch (error) {
       // The time is taken now: what follows may have to wait for DNS.
       const ended = timing();
-      const failure = withRepetition(repeated, outcomeOf(error, ended));
+      const failure = withRepetition(repeated, failedOutcome(error, ended));
       if (!(error instanceof EgressError) || error.kind !== 'timeout' || error.phase !== 'dns') return failure;
       if (await egress.dnsAnswered(begin)) return failure;
       const message = `no DNS server answered within ${endpoint.timeoutMs} ms, so ${error.host} could not be looked up`;
@@ -90,7 +90,7 @@ interface Timing {
 }
 
 /** @throws EgressError `forbidden_header` for one that only a resource older than the rules can have */
-function headersOf(
+function deliveryHeaders(
   credentials: Credentials,
   delivery: {
     readonly eventId: string;
@@ -155,7 +155,7 @@ function withRepetition(repeated: boolean, outcome: AttemptOutcome): AttemptOutc
   return { ...outcome, message: outcome.succeeded ? SENT_TWICE : fitText(`${outcome.message} (${SENT_TWICE})`, LONGEST_MESSAGE) };
 }
 
-function outcomeOf(error: unknown, timing: Timing): AttemptOutcome {
+function failedOutcome(error: unknown, timing: Timing): AttemptOutcome {
   if (!(error instanceof EgressError)) {
     // The guard doesn't know the error: it is a fault of this program, and none of the endpoint.
     return { ...timing, succeeded: false, ours: true, reason: 'local', message: `the request could not be made: ${String(error)}` };
@@ -167,11 +167,11 @@ function outcomeOf(error: unknown, timing: Timing): AttemptOutcome {
     case 'closed':
       return { ...timing, succeeded: false, ours: true, reason: error.kind, message };
     default:
-      return { ...timing, succeeded: false, ours: false, reason: reasonOf(error.kind), message };
+      return { ...timing, succeeded: false, ours: false, reason: failureReason(error.kind), message };
   }
 }
 
 /** Neither redirects nor long bodies are errors to an attempt, so the first two never come. */
-function reasonOf(kind: Exclude<EgressErrorKind, NoFault>): FailureReason {
+function failureReason(kind: Exclude<EgressErrorKind, NoFault>): FailureReason {
   return kind === 'redirect' || kind === 'too_large' ? 'protocol' : kind;
 }

@@ -45,7 +45,7 @@ export function statusClient(transport: Transport): ResourceClient<WebhookSubscr
 }
 
 /** Returns the endpoint's part of a status. Absent fields are removed. */
-export function statusOf(
+export function endpointStatus(
   record: Pick<EndpointRecord, 'disabledAt' | 'disabledReason' | 'lastSuccessAt' | 'lastFailureAt' | 'breaker' | 'failingSince'>,
 ): WebhookSubscriptionStatus {
   const { disabledAt, disabledReason = '', lastSuccessAt, lastFailureAt, breaker, failingSince } = record;
@@ -102,7 +102,7 @@ export class StatusWriter {
         apiVersion: API_VERSION,
         kind: webhookSubscriptionKind.descriptor.kind,
         metadata: { name, namespace: org, uid },
-        status: statusOf(record),
+        status: endpointStatus(record),
       };
       await this.#options.client.applyStatus(body as WebhookSubscription, { force: true, signal });
       this.#failing = false;

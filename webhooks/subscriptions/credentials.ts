@@ -41,7 +41,7 @@ export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string,
   const headers = endpoint.headers.map((header): readonly [string, string] => {
     if ('value' in header) return [header.name, header.value];
     const { name, key } = header.secret;
-    const value = textOf(secrets.get(name), key);
+    const value = keyText(secrets.get(name), key);
     if (value !== undefined) return [header.name, value];
     throw new DeliverySecretError({
       reason: 'missing',
@@ -54,7 +54,7 @@ export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string,
 
 function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, SecretVersion>): readonly DatedKey[] {
   const secret = secrets.get(name);
-  const keys = readSigningSecret((key) => textOf(secret, key), secret?.annotations[wellKnown.signingExpiry]);
+  const keys = readSigningSecret((key) => keyText(secret, key), secret?.annotations[wellKnown.signingExpiry]);
   if (keys !== undefined) return keys;
   const there = secret?.data[CURRENT_KEY_NAME] !== undefined;
   throw new DeliverySecretError({
@@ -65,7 +65,7 @@ function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, Sec
   });
 }
 
-function textOf(secret: SecretVersion | undefined, key: string): string | undefined {
+function keyText(secret: SecretVersion | undefined, key: string): string | undefined {
   const value = secret?.data[key];
   return value === undefined ? undefined : secretText(value);
 }

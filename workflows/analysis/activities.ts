@@ -136,7 +136,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
       try {
         return await whileAlive(() => context.heartbeat(), run);
       } catch (error) {
-        throw inTemporalsWords(error, context.info.attempt);
+        throw toApplicationFailure(error, context.info.attempt);
       }
     },
     async giveUp(job, error) {
@@ -169,7 +169,7 @@ function eventsOf(
 }
 
 /** Maps an error to a Temporal failure: refusals are final, all others are retried. Messages of providers' failures hold no secrets. */
-function inTemporalsWords(error: unknown, attempt: number): unknown {
+function toApplicationFailure(error: unknown, attempt: number): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { message, kind } = error;
   const nonRetryable = kind === 'refused' || (kind === 'payload' && attempt >= UNREADABLE_ATTEMPTS);

@@ -156,7 +156,7 @@ function stageRunner(dependencies: IngestionActivityDependencies, seconds: Histo
       return result;
     } catch (error) {
       seconds.observe({ stage, result: 'failed' }, (clock.monotonic() - startedAt) / 1000);
-      throw inTemporalsWords(error);
+      throw toApplicationFailure(error);
     }
   };
 }
@@ -199,7 +199,7 @@ function requireProgress(progressAt: Date, stage: DocumentStage, now: number, st
 }
 
 /** Maps an error to a Temporal failure. One that no further attempt mends ends the document; all others are retried. */
-function inTemporalsWords(error: unknown): unknown {
+function toApplicationFailure(error: unknown): unknown {
   if (error instanceof SlowDocumentError || error instanceof NoTimeForPagesError)
     return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);
   if (error instanceof DocumentGoneError) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);

@@ -72,7 +72,7 @@ export async function ingestDocument(job: DocumentJob, { small = false }: { read
     for (const documentId of replaced) await clearReplaced({ ...job, documentId });
     return 'completed';
   } catch (error) {
-    const failure = causeOf(error);
+    const failure = applicationFailure(error);
     if (failure?.type === failureTypes.gone) return 'gone';
     if (failure?.type !== failureTypes.document) throw error;
     const [code] = (failure.details ?? []) as readonly string[];
@@ -117,13 +117,13 @@ async function read(job: DocumentJob, { large }: { readonly large: boolean }): P
       return undefined;
     }
   } catch (error) {
-    if (causeOf(error)?.type !== failureTypes.slow) throw error;
+    if (applicationFailure(error)?.type !== failureTypes.slow) throw error;
   }
   await long(PRIORITY.begun, elsewhere).parseDocument(job);
   return elsewhere;
 }
 
-function causeOf(error: unknown): ApplicationFailure | undefined {
+function applicationFailure(error: unknown): ApplicationFailure | undefined {
   return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : undefined;
 }
 

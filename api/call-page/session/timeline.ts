@@ -79,10 +79,10 @@ function linesAhead(
   lines: readonly SpokenLine[],
 ): readonly { readonly line: SpokenLine; readonly after: number }[] {
   // A message may consist of several lines: this holds, for each message, the words that no line has claimed.
-  const unclaimed = messages.map(({ content }) => wordsOf(content));
+  const unclaimed = messages.map(({ content }) => normalizedWords(content));
   let after = -1;
   return lines.flatMap((line) => {
-    const words = wordsOf(line.text);
+    const words = normalizedWords(line.text);
     const found = line.final
       ? unclaimed.findIndex((rest, index) => messages[index]?.role === line.role && rest !== '' && agree(rest, words))
       : -1;
@@ -99,7 +99,7 @@ function agree(rest: string, words: string): boolean {
   return words !== '' && (` ${rest} `.includes(` ${words} `) || words.startsWith(rest));
 }
 
-function wordsOf(text: string): string {
+function normalizedWords(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')

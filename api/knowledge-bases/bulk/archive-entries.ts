@@ -46,7 +46,7 @@ export async function openArchiveEntries(reader: StoredFileReader, bytes: number
   );
   const { files, manifest } = await readDirectory(zip);
   const described =
-    manifest === undefined ? new Map<string, ManifestEntry>() : await readManifest(await contentOf({ zip, reader }, manifest));
+    manifest === undefined ? new Map<string, ManifestEntry>() : await readManifest(await unpackSmall({ zip, reader }, manifest));
   return entriesOf({ zip, reader }, files, described);
 }
 
@@ -60,7 +60,7 @@ async function* entriesOf(
     missing.delete(name);
     const shown = name.toWellFormed().slice(0, 1_024);
     try {
-      yield { index, name: shown, file: await fileOf(archive, { name, entry }, described.get(name)) };
+      yield { index, name: shown, file: await archiveEntry(archive, { name, entry }, described.get(name)) };
     } catch (error) {
       yield { index, name: shown, failure: entryFailure(error).failure };
     }
@@ -72,13 +72,13 @@ async function* entriesOf(
   }
 }
 
-async function fileOf(archive: Archive, file: File, described: ManifestEntry | undefined): Promise<SoundEntry> {
+async function archiveEntry(archive: Archive, file: File, described: ManifestEntry | undefined): Promise<SoundEntry> {
   const { name, entry } = file;
   const fault = pathFault(name);
   if (fault !== undefined) throw new EntryError({ code: 'bad_request', message: fault });
   const names = requireFileName(baseName(name));
   requireReadable(entry);
-  const content = entry.uncompressedSize <= SMALL_ENTRY_BYTES ? await contentOf(archive, file) : async () => unpacked(archive.zip, entry);
+  const content = entry.uncompressedSize <= SMALL_ENTRY_BYTES ? await unpackSmall(archive, file) : async () => unpacked(archive.zip, entry);
   return { ...names, metadata: {}, idempotencyKey: undefined, ...described, content };
 }
 
@@ -137,7 +137,7 @@ function refuseBomb(inflated: number, packed: number, { name, entry }: File): vo
 }
 
 /** Unpacks small content without streams, which would cost more than the content. @throws EntryError for damaged content */
-async function contentOf({ zip, reader }: Archive, { entry }: File): Promise<Buffer> {
+async function unpackSmall({ zip, reader }: Archive, { entry }: File): Promise<Buffer> {
   requireReadable(entry);
   if (entry.compressedSize > PACKED_LIMIT) throw damaged();
   try {

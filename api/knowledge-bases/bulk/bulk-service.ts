@@ -99,7 +99,7 @@ export class BulkService {
     const collection = await bases.ensure(org, baseName);
     const pace = new UploadPace(state, this.#options.clock);
     const body = Readable.from(counted(abortable(request.body, state.signal), pace), { objectMode: false });
-    const source = request.type === 'application/zip' ? await this.#archive(collection, body, state.signal) : linesOf(body);
+    const source = request.type === 'application/zip' ? await this.#archive(collection, body, state.signal) : lineSource(body);
     const results = new ResultStream(request.format);
     const upload = new BulkUpload({ collection, createdBy: userId, bulk: store.bulk, files, starter, signal: state.signal });
     return { results: results.readable, written: this.#run(source, { upload, pace, results, state }) };
@@ -164,7 +164,7 @@ export class BulkService {
   }
 }
 
-function linesOf(body: Readable): Source {
+function lineSource(body: Readable): Source {
   return { entries: lineEntries(body), close: async () => undefined };
 }
 

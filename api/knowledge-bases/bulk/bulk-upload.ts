@@ -94,7 +94,7 @@ export class BulkUpload {
   async #recognise(candidates: readonly Candidate[]): Promise<void> {
     const { collection, bulk } = this.#options;
     const identified = candidates.flatMap((candidate) => {
-      const identity = identityOf(candidate);
+      const identity = uploadIdentity(candidate);
       return identity === undefined || candidate.outcome !== undefined ? [] : [{ candidate, identity }];
     });
     if (identified.length === 0) return;
@@ -161,7 +161,7 @@ function candidateOf(file: SoundEntry): Candidate {
   return { file, id: newDocumentId(), key: undefined, sha256, stored: undefined, outcome: undefined };
 }
 
-function identityOf({ file: { idempotencyKey: given }, sha256 }: Candidate) {
+function uploadIdentity({ file: { idempotencyKey: given }, sha256 }: Candidate) {
   if (given === undefined && sha256 === undefined) return undefined;
   return submissionKey({ given, sha256: sha256 ?? '' });
 }
@@ -191,7 +191,7 @@ function follow(candidates: readonly Candidate[]): void {
 
 function rowOf(org: string): (candidate: Candidate) => NewFile {
   return ({ id, file, stored, ...candidate }) => {
-    const identity = identityOf({ id, file, stored, ...candidate });
+    const identity = uploadIdentity({ id, file, stored, ...candidate });
     if (identity === undefined || stored === undefined) throw new Error(`document ${id}: its file was not stored`);
     const { filename, extension, metadata } = file;
     const { bytes, sha256 } = stored;

@@ -5,15 +5,15 @@ import { expect, it } from 'vitest';
 
 import { countTurns } from '../../../test/support/count-turns.ts';
 import type { BulkEntry } from './entry.ts';
-import { entryOf, lineEntries } from './line-entries.ts';
+import { toBulkEntry, lineEntries } from './line-entries.ts';
 
 const line = (value: unknown) => ({ bytes: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) });
 
 it('keeps every byte of a file, as text or in Base64', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'grapheme' }), (bytes, text) => {
-      const ofBytes = entryOf(line({ name: 'a.txt', content_base64: Buffer.from(bytes).toString('base64') }), 3);
-      const ofText = entryOf(line({ name: 'a.txt', content: text }), 4);
+      const ofBytes = toBulkEntry(line({ name: 'a.txt', content_base64: Buffer.from(bytes).toString('base64') }), 3);
+      const ofText = toBulkEntry(line({ name: 'a.txt', content: text }), 4);
       expect(ofBytes).toMatchObject({ index: 3, name: 'a.txt', file: { filename: 'a.txt', extension: 'txt', metadata: {} } });
       expect('file' in ofBytes && Buffer.from(ofBytes.file.content as Buffer).equals(Buffer.from(bytes))).toBe(true);
       expect('file' in ofText && (ofText.file.content as Buffer).toString()).toBe(text);
@@ -35,7 +35,7 @@ it('answers any line with an entry or a reason, and never throws', () => {
   );
   fc.assert(
     fc.property(any, (text) => {
-      const entry = entryOf({ bytes: Buffer.from(text) }, 0);
+      const entry = toBulkEntry({ bytes: Buffer.from(text) }, 0);
       if ('failure' in entry) expect(entry.failure.message).not.toBe('');
       else expect(entry.file.filename).not.toBe('');
     }),
@@ -44,17 +44,17 @@ it('answers any line with an entry or a reason, and never throws', () => {
 });
 
 it('names the field that is wrong, and what nothing reads', () => {
-  expect(entryOf(line({ name: 5, content: 'a' }), 0)).toMatchObject({ failure: { message: expect.stringContaining('name') } });
-  expect(entryOf(line({ name: 'a.md', contents: 'a' }), 0)).toMatchObject({
+  expect(toBulkEntry(line({ name: 5, content: 'a' }), 0)).toMatchObject({ failure: { message: expect.stringContaining('name') } });
+  expect(toBulkEntry(line({ name: 'a.md', contents: 'a' }), 0)).toMatchObject({
     failure: { code: 'bad_request', message: expect.stringContaining('content') },
   });
-  expect(entryOf(line({ name: 'a.md', content: 'a', contents: 'a' }), 0)).toMatchObject({
+  expect(toBulkEntry(line({ name: 'a.md', content: 'a', contents: 'a' }), 0)).toMatchObject({
     warnings: [expect.stringContaining('contents')],
   });
-  expect(entryOf(line({ name: 'a.md', content: '', idempotency_key: 'x'.repeat(201) }), 0)).toMatchObject({
+  expect(toBulkEntry(line({ name: 'a.md', content: '', idempotency_key: 'x'.repeat(201) }), 0)).toMatchObject({
     failure: { message: expect.stringContaining('idempotency_key') },
   });
-  expect(entryOf(line({ name: 'a.md', content: 'a', content_base64: null, metadata: null, idempotency_key: null }), 0)).toMatchObject({
+  expect(toBulkEntry(line({ name: 'a.md', content: 'a', content_base64: null, metadata: null, idempotency_key: null }), 0)).toMatchObject({
     file: { metadata: {}, idempotencyKey: undefined },
   });
 });

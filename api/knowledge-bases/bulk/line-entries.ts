@@ -60,7 +60,7 @@ export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenera
       };
       return;
     }
-    const entry = entryOf(line, index);
+    const entry = toBulkEntry(line, index);
     // An unsupported type doesn't count: a folder may well have a hundred pictures between its documents.
     unreadable = 'failure' in entry && entry.failure.code !== 'unsupported_media_type' ? unreadable + 1 : 0;
     yield entry;
@@ -99,7 +99,7 @@ function overLimit(index: number, limit: string): BulkEntry {
 }
 
 /** Turns a line into an entry. Pure. */
-export function entryOf(line: BodyLine, index: number): BulkEntry {
+export function toBulkEntry(line: BodyLine, index: number): BulkEntry {
   let name: string | null = null;
   try {
     if ('tooLong' in line)
@@ -108,8 +108,8 @@ export function entryOf(line: BodyLine, index: number): BulkEntry {
         message: `a line may have ${MAX_LINE_BYTES / 1024 / 1024} MB: send larger files in a zip archive, or each by itself`,
       });
     const value = parse(line.bytes);
-    name = nameOf(value);
-    const file = fileOf(value);
+    name = sentName(value);
+    const file = toSoundEntry(value);
     // This comes after the checks that refuse a line: looking for similar names takes longer than they do.
     const warnings = unknownFieldWarnings(unknownFields(bulkEntry, value, [], MOST_WARNINGS), MOST_WARNINGS);
     return { index, name, ...(warnings.length > 0 && { warnings }), file };
@@ -136,18 +136,18 @@ export function parse(line: Buffer): unknown {
   }
 }
 
-function nameOf(value: unknown): string | null {
+function sentName(value: unknown): string | null {
   const { name } = (value ?? {}) as { readonly name?: unknown };
   return typeof name === 'string' ? Array.from(name.slice(0, 510).toWellFormed()).slice(0, 255).join('') : null;
 }
 
-function fileOf(value: unknown): SoundEntry {
+function toSoundEntry(value: unknown): SoundEntry {
   const read = validate(bulkEntry, value, []);
   if (!read.ok) throw asEntryError(read.issues);
   const { name, content, content_base64: base64, metadata, idempotency_key: key } = read.value;
   return {
     ...requireFileName(name),
-    content: contentOf(content, base64),
+    content: decodeContent(content, base64),
     metadata: metadataOf(metadata),
     idempotencyKey: key ?? undefined,
   };
@@ -168,7 +168,7 @@ export function asEntryError(found: readonly ValidationIssue[]): EntryError {
   return new EntryError({ code: 'bad_request', message });
 }
 
-function contentOf(text: string | null | undefined, base64: string | null | undefined): Buffer {
+function decodeContent(text: string | null | undefined, base64: string | null | undefined): Buffer {
   if ((text ?? undefined) !== undefined && (base64 ?? undefined) !== undefined)
     throw new EntryError({ code: 'bad_request', message: 'send either content or content_base64, not both' });
   const content = typeof text === 'string' ? textContent(text) : decoded(base64);

@@ -112,7 +112,7 @@ export function assess({ object, snapshot, notes, operator }: Assessed, now: num
   const shown = new Set(computed.map(({ reason }) => reason));
   // A release goes on, or was taken back, whatever else is wrong.
   const releases = reported.filter(
-    ({ type, reason }) => type === 'Progressing' && definitionOf(reason)?.progressing !== undefined && !shown.has(reason),
+    ({ type, reason }) => type === 'Progressing' && reasonDefinition(reason)?.progressing !== undefined && !shown.has(reason),
   );
   const remarks = [...computed.filter((condition) => !blocks(condition.reason)), ...releases].map(finding);
   if (problems.length > 0) return done(false, 'something in it, or in what it names, needs correcting', problems, remarks);
@@ -244,16 +244,16 @@ function finding({ type, reason, message }: Condition): ConditionFinding {
   return { condition: type, reason, message, ...(cure === undefined ? {} : { cure }) };
 }
 
-function definitionOf(reason: string) {
+function reasonDefinition(reason: string) {
   return Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : undefined;
 }
 
 function cureOf(reason: string): string {
-  return definitionOf(reason)?.cure ?? 'Wait; the operator retries by itself.';
+  return reasonDefinition(reason)?.cure ?? 'Wait; the operator retries by itself.';
 }
 
 function blocks(reason: string): boolean {
-  return definitionOf(reason)?.blocks !== undefined;
+  return reasonDefinition(reason)?.blocks !== undefined;
 }
 
 /** The finalizer waits for an operator, which may have gone first. */

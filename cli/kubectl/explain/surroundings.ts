@@ -50,7 +50,7 @@ export async function gatherExplanation(connection: ClusterConnection, target: E
   const changes = object.kind === 'Tool' ? (object as Tool).status?.mcp?.changes : undefined;
   return {
     ...assess({ ...gathered, notes: reader.notes, operator }, now),
-    ...(object.kind === 'Agent' && { revision: revisionOf((object as Agent).status) }),
+    ...(object.kind === 'Agent' && { revision: describeRevision((object as Agent).status) }),
     ...(changes !== undefined && { toolChanges: changes }),
     refersTo: refersTo(object, snapshot, neighbours),
     referredToBy: referredToBy(object, neighbours),
@@ -58,7 +58,7 @@ export async function gatherExplanation(connection: ClusterConnection, target: E
   };
 }
 
-function revisionOf(status: AgentStatus | undefined): Revision {
+function describeRevision(status: AgentStatus | undefined): Revision {
   const { servingRevision: serving, servingSince: since, desiredRevision: desired, canary } = status ?? {};
   return {
     ...(serving !== undefined && { serving }),

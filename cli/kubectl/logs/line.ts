@@ -45,13 +45,13 @@ export function printLine({ time, level, source, fields }: LogLine, style: Style
   const rest = Object.entries(fields)
     .filter(([name, value]) => !elsewhere.has(name) && name !== 'err' && value !== null && value !== undefined)
     .map(([name, value]) => `${name}=${text(value)}`);
-  const error = err === undefined ? [] : [`err=${text(messageOf(err))}`];
+  const error = err === undefined ? [] : [`err=${text(errorText(err))}`];
   const coloured = level === 'error' || level === 'fatal' ? style.bad(mark) : level === 'warn' ? style.bold(mark) : mark;
   const details = [...error, ...rest].join(' ');
   return `${new Date(time).toISOString()} ${coloured} ${source}: ${text(msg, true)}${details === '' ? '' : ` ${style.weak(details)}`}\n`;
 }
 
-function messageOf(err: unknown): unknown {
+function errorText(err: unknown): unknown {
   return typeof err === 'object' && err !== null && 'message' in err ? err.message : err;
 }
 

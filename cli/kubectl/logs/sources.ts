@@ -67,7 +67,7 @@ export function localSources(options: {
   readonly folder: string;
 }): readonly LogSource[] | undefined {
   const adjacent = options.kubeconfig === undefined ? undefined : layoutBeside(options.kubeconfig);
-  const layout = [adjacent, findLayout(options.folder)].find((each) => each !== undefined && isOf(each, options.server));
+  const layout = [adjacent, findLayout(options.folder)].find((each) => each !== undefined && isServedBy(each, options.server));
   if (layout === undefined) return undefined;
   return ROLE_NAMES.map((role) => ({ role, file: join(layout.logs, `${role}.log`) }))
     .filter(({ file }) => existsSync(file))
@@ -84,7 +84,7 @@ function layoutBeside(kubeconfig: string): Layout | undefined {
   return basename(folder) === '.parley' ? layoutOf(dirname(folder)) : undefined;
 }
 
-function isOf(layout: Layout, server: string): boolean {
+function isServedBy(layout: Layout, server: string): boolean {
   try {
     return readFileSync(layout.kubeconfig, 'utf8').includes(server);
   } catch {

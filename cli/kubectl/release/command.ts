@@ -45,7 +45,7 @@ Examples:
     )
     .action(async (agent: string, flags: ReleaseFlags) => {
       const { historyTable } = await import('./print.ts');
-      const found = await withSource(flags, io, 'agents:read', (source) => source.history(nameOf(agent), flags.limit));
+      const found = await withSource(flags, io, 'agents:read', (source) => source.history(agentName(agent), flags.limit));
       await writeAs(io, formatOf(flags), found, (wide) => historyTable(found, { wide, now: io.now() }));
     });
 
@@ -65,7 +65,7 @@ Examples:
     )
     .action(async (agent: string, from: string | undefined, to: string | undefined, flags: ReleaseFlags) => {
       const { unifiedDiff } = await import('./print.ts');
-      const [before, after] = await withSource(flags, io, 'agents:read', (source) => pairOf(source, nameOf(agent), from, to));
+      const [before, after] = await withSource(flags, io, 'agents:read', (source) => pairOf(source, agentName(agent), from, to));
       const texts = await Promise.all([before, after].map(({ configuration }) => toYaml(configuration)));
       const text = unifiedDiff(
         { name: shortRevision(before.revision), text: texts[0] ?? '' },
@@ -98,7 +98,7 @@ Examples:
     )
     .action(async (agent: string, flags: ReleaseFlags) => {
       const { releaseLine } = await import('./print.ts');
-      const name = nameOf(agent);
+      const name = agentName(agent);
       const release = await withSource(flags, io, 'agents:write', (source) =>
         source.rollback(name, { revision: flags.to, reason: flags.reason }),
       );
@@ -126,7 +126,7 @@ Examples:
     )
     .action(async (agent: string, flags: ReleaseFlags) => {
       const { releaseLine } = await import('./print.ts');
-      const name = nameOf(agent);
+      const name = agentName(agent);
       const release = await withSource(flags, io, 'agents:write', (source) =>
         source.promote(name, { revision: flags.revision, reason: flags.reason }),
       );
@@ -145,7 +145,7 @@ function add(parent: Command, name: string, description: string): Command {
 }
 
 /** @throws UserError for an object of another kind */
-function nameOf(text: string): string {
+function agentName(text: string): string {
   const name = text.replace(/^agents?(\.parley\.dev)?\//i, '');
   if (name !== '' && !name.includes('/')) return name;
   throw new UserError(`"${text}" names no agent`, { cure: 'write agent/<name>, as in agent/receptionist' });

@@ -44,7 +44,7 @@ export function restSource(api: Api): ReleaseSource {
       return (await api.request(method, `/v2/ai-agents/${encodeURIComponent(agent)}${path}`, body)) as T;
     } catch (error) {
       if (error instanceof RestError && [404, 409, 422].includes(error.status))
-        throw new UserError(`agent ${agent}: ${error.message}`, { cure: cureFor(error), cause: error });
+        throw new UserError(`agent ${agent}: ${error.message}`, { cure: cureForRefusal(error), cause: error });
       throw error;
     }
   };
@@ -60,7 +60,7 @@ export function restSource(api: Api): ReleaseSource {
   };
 }
 
-function cureFor({ said }: RestError): string {
+function cureForRefusal({ said }: RestError): string {
   return said === 'AI agent not found'
     ? '`kubectl get agents.parley.dev` lists the agents'
     : '`parley history <agent>` lists the revisions';

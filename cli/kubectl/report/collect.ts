@@ -99,7 +99,7 @@ async function addDoctor({ connection: { leaseNamespace }, reader, files, redact
 
 async function addResources(context: Context): Promise<void> {
   const { connection, reader, files, redactor, withPrompts } = context;
-  const namespace = await scopeOf(connection, reader);
+  const namespace = await namespaceToReport(connection, reader);
   const shown = ((await listOrganizations(reader)) ?? []).filter(({ metadata }) => namespace === undefined || metadata.name === namespace);
   keepNames(redactor, shown);
   redactor.keep(connection.namespace);
@@ -114,7 +114,7 @@ async function addResources(context: Context): Promise<void> {
     'resource definitions (CRDs) of parley.dev: versions and conditions',
     (definitions ?? [])
       .filter(({ metadata }) => metadata.name.endsWith('.parley.dev'))
-      .map((definition) => summaryOf(definition, redactor)),
+      .map((definition) => describeDefinition(definition, redactor)),
   );
   for (const { descriptor } of kinds as readonly KindDefinition[]) {
     const objects = (await reader.list<KubeObject>(descriptor, { namespace })) ?? [];
@@ -234,7 +234,10 @@ async function addLogs({ connection, reader, files, redactor, kubeconfig, logLin
 }
 
 /** Returns `undefined` for all namespaces. A user who may not look everywhere, or has named a namespace, gets that one. */
-async function scopeOf({ allNamespaces, namespaceNamed, namespace }: ClusterConnection, reader: Reader): Promise<string | undefined> {
+async function namespaceToReport(
+  { allNamespaces, namespaceNamed, namespace }: ClusterConnection,
+  reader: Reader,
+): Promise<string | undefined> {
   if (namespaceNamed && !allNamespaces) return namespace;
   return (await seesAllNamespaces(reader)) ? undefined : namespace;
 }
@@ -243,7 +246,7 @@ function keepNames(redactor: Redactor, objects: readonly KubeObject[]): void {
   for (const { metadata } of objects) redactor.keep(metadata.name, metadata.namespace ?? '', metadata.uid ?? '');
 }
 
-function summaryOf({ metadata, spec, status: { conditions, storedVersions } = {} }: Definition, redactor: Redactor): object {
+function describeDefinition({ metadata, spec, status: { conditions, storedVersions } = {} }: Definition, redactor: Redactor): object {
   return {
     metadata: maskMetadata(metadata, redactor),
     versions: spec.versions.map(({ name, served, storage }) => ({ name, served, storage })),

@@ -61,11 +61,11 @@ function reportDeployment(deployment: Stored<Deployment>, pods: readonly Pod[]):
   // `generation` of a Deployment that no controller has seen is ahead of what is reported.
   const current = (status.observedGeneration ?? 0) >= (generation ?? 0);
   if (current && ready >= desired && updated >= desired) return { ...about, healthy: true };
-  const trouble = pods.filter((pod) => isOf(pod, deployment)).flatMap((pod) => troubleOf(pod) ?? [])[0];
+  const trouble = pods.filter((pod) => belongsTo(pod, deployment)).flatMap((pod) => troubleOf(pod) ?? [])[0];
   const refusal = status.conditions?.find(({ type, status: value }) => type === 'ReplicaFailure' && value === 'True');
   const progress = status.conditions?.find(({ type, status: value }) => type === 'Progressing' && value === 'False');
   const found = trouble ?? (refusal && { reason: refusal.reason, message: refusal.message });
-  if (found !== undefined) return { ...about, healthy: false, ...found, cure: cureOf(found.reason, namespace, role) };
+  if (found !== undefined) return { ...about, healthy: false, ...found, cure: podCure(found.reason, namespace, role) };
   return {
     ...about,
     healthy: false,
@@ -75,7 +75,7 @@ function reportDeployment(deployment: Stored<Deployment>, pods: readonly Pod[]):
   };
 }
 
-function isOf(pod: KubeObject, deployment: KubeObject): boolean {
+function belongsTo(pod: KubeObject, deployment: KubeObject): boolean {
   return (
     pod.metadata.namespace === deployment.metadata.namespace &&
     roleOf(pod) === roleOf(deployment) &&
@@ -104,7 +104,7 @@ export function troubleOf(pod: Pod): { readonly reason: string; readonly message
   };
 }
 
-function cureOf(reason: string, namespace: string, role: string): string {
+function podCure(reason: string, namespace: string, role: string): string {
   const logs = `kubectl logs -n ${namespace} -l app.kubernetes.io/component=${role} --tail=50`;
   switch (reason) {
     case 'ImagePullBackOff':

@@ -50,7 +50,7 @@ interface Job extends KubeObject {
 }
 
 export async function gatherStatus(reader: Reader, connection: ClusterConnection, now: number): Promise<StatusReport> {
-  const namespace = await scopeOf(reader, connection);
+  const namespace = await namespaceToShow(reader, connection);
   const [version, deployments, pods, jobs, operator, definitions, read, standing] = await Promise.all([
     reader.version(),
     installedDeployments(reader, connection),
@@ -105,7 +105,7 @@ export async function gatherStatus(reader: Reader, connection: ClusterConnection
 }
 
 /** Returns `undefined` for all namespaces. A user who asks for all and may not see them gets the one of the context. */
-async function scopeOf(reader: Reader, { allNamespaces, namespace }: ClusterConnection): Promise<string | undefined> {
+async function namespaceToShow(reader: Reader, { allNamespaces, namespace }: ClusterConnection): Promise<string | undefined> {
   if (!allNamespaces) return namespace;
   if (await seesAllNamespaces(reader)) return undefined;
   reader.note(`so only the namespace ${namespace} is shown`);

@@ -29,7 +29,7 @@ export function addClusterTestFlags(command: Command): Command {
 /** Tests one agent after the other. @returns whether all tests passed. @throws UserError */
 export async function testAgents(agents: readonly string[], flags: ClusterTestFlags, io: Io): Promise<boolean> {
   const [{ openApi }, { testInCluster }] = await Promise.all([import('../calls/api.ts'), import('./run.ts')]);
-  const names = agents.map(nameOf);
+  const names = agents.map(agentName);
   if (names.length > 1 && flags.junit !== undefined)
     throw new UserError('--junit takes the report of one agent', { cure: 'run the command once for each agent' });
   const { test: tests = [], revision = 'desired', junit } = flags;
@@ -70,7 +70,7 @@ Examples:
 }
 
 /** @throws UserError for an object of another kind */
-function nameOf(text: string): string {
+function agentName(text: string): string {
   const name = text.replace(AGENT, '');
   if (name !== '' && !name.includes('/')) return name;
   throw new UserError(`"${text}" names no agent`, { cure: 'write agent/<name>, as in agent/receptionist' });

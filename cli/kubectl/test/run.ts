@@ -88,13 +88,13 @@ function reportedOf(
     passed,
     failed,
     flaky,
-    attempts: attempts.map(attemptOf),
+    attempts: attempts.map(toAttempt),
     durationMs: attempts.reduce((sum, { duration_ms: ms }) => sum + ms, 0),
   };
   return { result, file: `agenttest/${test}`, lineOf: () => 0 };
 }
 
-function attemptOf({
+function toAttempt({
   finish_reason: finishReason,
   duration_ms: durationMs,
   call_id: callId,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type CollectionRef, type Scalar, type VectorQuery, VectorStoreError } from '../vector-store.ts';
 
 /** Returns a collection's name within Milvus, where those of all organisations stand side by side. */
-export function scopeOf({ org, collectionId }: Pick<CollectionRef, 'org' | 'collectionId'>): string {
+export function collectionScope({ org, collectionId }: Pick<CollectionRef, 'org' | 'collectionId'>): string {
   return `${org}/${collectionId}`;
 }
 
@@ -36,7 +36,7 @@ export function expressionOf(
   collection: Pick<CollectionRef, 'org' | 'collectionId'>,
   { filter, exclude, document }: Pick<VectorQuery, 'filter' | 'exclude' | 'document'> = {},
 ): string {
-  const parts = [`scope == ${literal(scopeOf(collection))}`];
+  const parts = [`scope == ${literal(collectionScope(collection))}`];
   if (document !== undefined) parts.push(`document_id == ${literal(document)}`);
   if (exclude !== undefined && exclude.length > 0) parts.push(`document_id not in [${exclude.map(literal).join(', ')}]`);
   const tags = Object.entries(filter ?? {}).map(([field, value]) => literal(tagOf(field, value)));

@@ -14,7 +14,7 @@ import {
   type VectorStore,
   VectorStoreError,
 } from '../vector-store.ts';
-import { expressionOf, literal, scopeOf, tagOf } from './expression.ts';
+import { expressionOf, literal, collectionScope, tagOf } from './expression.ts';
 import { collectionName, collectionSchema, indexesOf, isLost, metric, type MilvusStatus, requireSuccess, toMilvusError } from './schema.ts';
 
 export interface MilvusOptions {
@@ -54,7 +54,7 @@ export class MilvusStore implements VectorStore {
     checkCollection(collection);
     const { dimension } = collection.space;
     for (const record of records) checkRecord(record, dimension);
-    const scope = scopeOf(collection);
+    const scope = collectionScope(collection);
     // Duplicate ids in one call: the last record wins.
     const rows = [...new Map(records.map((record) => [record.chunkId, record])).values()].map((record) => toRow(record, scope, dimension));
     for (const slice of slices(rows)) {
@@ -158,7 +158,7 @@ export class MilvusStore implements VectorStore {
     unit: number,
     limit: number,
   ): Promise<readonly VectorHit[]> {
-    const scope = scopeOf(collection);
+    const scope = collectionScope(collection);
     for (let asked = limit + 64; ; asked *= 4) {
       const depth = Math.min(asked, DEEPEST);
       const { results } = await this.#ask(collection, 'search', (client, name) =>

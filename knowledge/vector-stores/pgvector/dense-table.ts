@@ -3,7 +3,7 @@ import type { Transaction } from '../../../store/database.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
 import type { RankOptions } from './rank-words.ts';
-import { conditionOf, numbersOf, type Scope } from './scope.ts';
+import { sqlConditions, numbersOf, type Scope } from './scope.ts';
 
 /** Most dimensions that an index takes: collections with more are scanned whatever their size. */
 const MOST_IN_GRAPH = 4_000;
@@ -141,7 +141,7 @@ export class DenseTable {
       // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Without sorting, the planner can't choose a scan of the
       // table.
       const settings = `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${candidatesInGraph(limit, graph.numbers)}; SET LOCAL enable_sort = off`;
-      const condition = conditionOf(query, 5);
+      const condition = sqlConditions(query, 5);
       const hits = toHits(
         await withTies(limit, (fetched, rows) =>
           hitsWith(
@@ -175,7 +175,7 @@ export class DenseTable {
     // No index is sorted by a sum.
     const source = `SELECT dense.number, dense.distance FROM (${distances.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
     // Chunks that meet a filter are found by its hashes, which others may share.
-    const condition = wanted === undefined ? { sql: '', values: [] } : conditionOf(query, 6);
+    const condition = wanted === undefined ? { sql: '', values: [] } : sqlConditions(query, 6);
     const nearest = (side: Transaction, numbers: readonly number[] | string): Promise<readonly HitRow[]> =>
       withTies(limit, (fetched, rows) =>
         hitsWith(

@@ -5,7 +5,7 @@
 import type { Transaction } from '../../../store/database.ts';
 import type { QueryUnits, SparseUnits } from '../exact-weights.ts';
 import type { VectorQuery } from '../vector-store.ts';
-import { conditionOf, numbersOf, type Scope } from './scope.ts';
+import { sqlConditions, numbersOf, type Scope } from './scope.ts';
 
 const BLOCK_BITS = 10;
 /** Most entries of a row, so that those of its own block always fit. */
@@ -156,7 +156,7 @@ function weightsOf(query: QueryUnits): (term: number) => number {
 /** Numbers of the chunks that meet a query's filter, or are of its document, and of none that it excludes: hardly any others than these. */
 export async function numbersThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<Int32Array> {
   if (query.document !== undefined) {
-    const condition = conditionOf(query, 3);
+    const condition = sqlConditions(query, 3);
     const { rows } = await transaction.query<{ number: number }>(
       `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
       [org, collectionId, ...condition.values],

@@ -5,7 +5,7 @@ import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
 import { addScores, SEGMENT_SIZE, withScores, type ChunkScores, type Scores } from './postings.ts';
-import { conditionOf, type Scope } from './scope.ts';
+import { sqlConditions, type Scope } from './scope.ts';
 
 export interface RankOptions {
   readonly limit: number;
@@ -71,7 +71,7 @@ export async function rankWords(
       for (const row of await lookUp(transaction, scope, query, [...batch.keys()])) found.push(hit(row, batch.get(row.number) ?? 0));
       if (found.length >= limit || wanted >= counted.chunks) return best(found);
       // Conditions that few chunks meet are cheaper to ask of every chunk than of one after another.
-      if (wanted > atFirst && conditionOf(query, 3).sql !== '') break;
+      if (wanted > atFirst && sqlConditions(query, 3).sql !== '') break;
       upper = lower;
     }
     const { scoreOf } = scores;
@@ -208,7 +208,7 @@ async function lookUp(
   numbers: readonly number[],
 ): Promise<readonly ChunkRow[]> {
   if (numbers.length === 0) return [];
-  const condition = conditionOf(query, 4);
+  const condition = sqlConditions(query, 4);
   const { rows } = await transaction.query<ChunkRow>(
     `SELECT ${COLUMNS} FROM unnest($3::int[]) AS wanted (number) CROSS JOIN LATERAL (
        SELECT * FROM parley.vector_chunks AS chunk
@@ -221,7 +221,7 @@ async function lookUp(
 }
 
 async function allThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<readonly ChunkRow[]> {
-  const condition = conditionOf(query, 3);
+  const condition = sqlConditions(query, 3);
   const { rows } = await transaction.query<ChunkRow>(
     `SELECT ${COLUMNS} FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
     [org, collectionId, ...condition.values],

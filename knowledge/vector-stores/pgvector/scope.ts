@@ -11,7 +11,7 @@ export interface SqlCondition {
 }
 
 /** Writes a query's conditions on chunks. Its parameters are numbered from `from` on. */
-export function conditionOf({ filter, exclude, document }: VectorQuery, from: number): SqlCondition {
+export function sqlConditions({ filter, exclude, document }: VectorQuery, from: number): SqlCondition {
   const parts: string[] = [];
   const values: unknown[] = [];
   const add = (sql: (place: string) => string, value: unknown): void => {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import { toolsOf } from '../../../crds/mcp-tools.ts';
+import { selectTools } from '../../../crds/mcp-tools.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -47,7 +47,7 @@ async function measure(calls: number): Promise<PartResult> {
       const [tool] = createMcpTools({
         org: 'bench',
         mcp: { url, timeout: '20s' },
-        pinned: toolsOf({ include: ['structured'] }, list),
+        pinned: selectTools({ include: ['structured'] }, list),
         messages: {},
         data: {},
         egress,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, it } from 'vitest';
 
-import { toolsOf } from '../../../api/mcp-server/tools.ts';
+import { routeTools } from '../../../api/mcp-server/tools.ts';
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { anAgent } from '../../support/builders.ts';
@@ -44,7 +44,7 @@ it('has the tools that there are, with their permissions', () => {
   const listed = [...page.matchAll(/^\| (`[a-z_, `]+`) \| `([a-z_:]+)` \|$/gm)].flatMap(([, names = '', permission]) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${name} ${permission}`),
   );
-  const offered = toolsOf(describedRoutes()).map(({ definition, route }) => `${definition.name} ${route.permission}`);
+  const offered = routeTools(describedRoutes()).map(({ definition, route }) => `${definition.name} ${route.permission}`);
   expect(listed.toSorted()).toEqual(offered.toSorted());
 });
 

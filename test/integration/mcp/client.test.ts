@@ -6,7 +6,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import type { McpSpec } from '../../../crds/mcp-tools.ts';
-import { toolsOf } from '../../../crds/mcp-tools.ts';
+import { selectTools } from '../../../crds/mcp-tools.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -81,7 +81,7 @@ function toolsWith(
   const made = createMcpTools({
     org: 'acme',
     mcp,
-    pinned: toolsOf(mcp, list),
+    pinned: selectTools(mcp, list),
     messages: { start: 'One moment.' },
     data: {},
     egress: guard,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 import { afterEach, beforeEach } from 'vitest';
 
-import { toolsOf, type McpTools } from '../../../crds/mcp-tools.ts';
+import { selectTools, type McpTools } from '../../../crds/mcp-tools.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -67,7 +67,7 @@ export function servedProgram() {
       await connection.close();
       return listed;
     });
-    const pinned = toolsOf({}, tools);
+    const pinned = selectTools({}, tools);
     const made = createMcpTools({
       org: 'acme',
       mcp: { url, timeout: '60s' },

@@ -25,10 +25,10 @@ export interface SummaryOptions {
 }
 
 /** Returns the summary. Never throws: a transfer with a plain sentence is better than none. */
-export async function summaryOf({ model, messages, clock, logger }: SummaryOptions): Promise<string> {
+export async function summarizeCall({ model, messages, clock, logger }: SummaryOptions): Promise<string> {
   const stop = new AbortController();
   try {
-    const written = await withTimeout(clock, SUMMARY_TIMEOUT_MS, textOf(model, messages, stop.signal));
+    const written = await withTimeout(clock, SUMMARY_TIMEOUT_MS, askModel(model, messages, stop.signal));
     return written?.trim().slice(0, MAX_LENGTH).toWellFormed() || FALLBACK;
   } catch (err) {
     logger.warn({ err }, 'failed to summarise a call; transferring it without a summary');
@@ -38,7 +38,7 @@ export async function summaryOf({ model, messages, clock, logger }: SummaryOptio
   }
 }
 
-async function textOf(model: AnswerSource, messages: readonly HistoryItem[], signal: AbortSignal): Promise<string> {
+async function askModel(model: AnswerSource, messages: readonly HistoryItem[], signal: AbortSignal): Promise<string> {
   const history: readonly HistoryItem[] = [...messages, { type: 'message', id: 'summary', role: 'user', text: REQUEST }];
   let text = '';
   for await (const event of model.answer({ instructions: '', history, tools: [], mayCall: false, mayBeEmpty: () => true }, signal))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { aMessage, aQuestion } from '../../../test/support/answers.ts';
 import { talks } from '../../../test/support/talks.ts';
 import { contextTokensOf, ContextWindow } from './context-window.ts';
-import { bytesOf, fitted, type AnswerRequest, type HistoryItem } from './history.ts';
+import { promptBytes, fitted, type AnswerRequest, type HistoryItem } from './history.ts';
 
 it.each([
   ['gpt-4', 8_192],
@@ -69,8 +69,8 @@ describe.each([
       const [asked, answered] = [lines[(turn * 2) % lines.length]!, lines[(turn * 2 + 1) % lines.length]!];
       history.push(aMessage('user', `${turn}: ${asked}`));
       const request = fitted(conversation, { maxBytes: window.bytes, summary: undefined });
-      if (turn > 0) errors.push(window.tokensOf(bytesOf(request)) / tokensOf(request) - 1);
-      window.counted(bytesOf(request), tokensOf(request));
+      if (turn > 0) errors.push(window.tokensOf(promptBytes(request)) / tokensOf(request) - 1);
+      window.counted(promptBytes(request), tokensOf(request));
       history.push(aMessage('agent', answered));
       expect(tokensOf(request)).toBeLessThan(3_000);
     }

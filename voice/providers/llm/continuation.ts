@@ -9,7 +9,7 @@ interface Word {
   readonly end: number;
 }
 
-const wordsOf = (text: string): readonly Word[] =>
+const locateWords = (text: string): readonly Word[] =>
   [...text.matchAll(WORDS)].map(({ 0: word, index }) => ({ text: word.toLowerCase(), end: index + word.length }));
 
 export class Continuation {
@@ -20,7 +20,7 @@ export class Continuation {
   #joined = false;
 
   constructor(said: string) {
-    this.#said = wordsOf(said);
+    this.#said = locateWords(said);
     this.#tail = said.slice(this.#said.at(-1)?.end);
   }
 
@@ -35,7 +35,7 @@ export class Continuation {
 
   #join(text: string, last: boolean): string {
     this.#held += text;
-    const words = wordsOf(last ? this.#held : wholeWords(this.#held)[0]);
+    const words = locateWords(last ? this.#held : wholeWords(this.#held)[0]);
     // The words may come from any of these places in the beginning; the longest run that ends where it was cut off is the repetition.
     let sources = this.#said.map((_, index) => index);
     let repeated = 0;

@@ -6,7 +6,7 @@ import { aMessage, aQuestion, heardOf } from '../../../test/support/answers.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { called, calls, events, finish, says } from '../../../test/support/model-answers.ts';
 import { ProviderOrder } from '../../../calls/fallback/provider-order.ts';
-import { failureOf, ModelQuirks, type ProviderErrorKind } from '../../../calls/provider-access/index.ts';
+import { toCallFailure, ModelQuirks, type ProviderErrorKind } from '../../../calls/provider-access/index.ts';
 import { providerFailureOf } from '../provider-errors.ts';
 import { HedgedLanguageModel } from './hedged-language-model.ts';
 import { LanguageModel } from './language-model.ts';
@@ -46,7 +46,7 @@ function modelOf(
           signals.push(signal);
           const answer = server(JSON.parse(init.body as string) as Sent);
           if (typeof answer === 'string') return new Response(answer);
-          if ('fails' in answer) throw failureOf(endpoint, answer.fails, 'failed');
+          if ('fails' in answer) throw toCallFailure(endpoint, answer.fails, 'failed');
           return new Response(openBody(answer.open, signal));
         },
       }),

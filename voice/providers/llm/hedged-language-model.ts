@@ -3,7 +3,7 @@
  * late; without fallbacks the same one again. Only one answer is read, so no tool runs twice. Where an answer breaks off, the next model goes on.
  * Each gets of the conversation what it has room for.
  */
-import { failureOf, ProviderError, type CompletionRequest } from '../../../calls/provider-access/index.ts';
+import { toCallFailure, ProviderError, type CompletionRequest } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logging.ts';
@@ -15,7 +15,7 @@ import { hasWords, type ModelCall, type ModelEvent } from '../../../calls/model-
 import { wholeWords } from '../fallback/whole-words.ts';
 import { afterTransient } from '../provider-errors.ts';
 import { Continuation } from './continuation.ts';
-import { bytesOf, fitted, type AnswerRequest } from './history.ts';
+import { promptBytes, fitted, type AnswerRequest } from './history.ts';
 import type { LanguageModel } from './language-model.ts';
 import { stallLimitMs } from './stall.ts';
 import { Summarizer } from './summarizer.ts';
@@ -165,7 +165,7 @@ export class HedgedLanguageModel {
     for (let before = Number.POSITIVE_INFINITY, empty = false; ;) {
       const fitting = fitted(request, { maxBytes: model.window.bytes, summary: this.#summarizer.summary });
       const sent = said === '' ? fitting : continued(fitting, said);
-      const bytes = bytesOf(sent);
+      const bytes = promptBytes(sent);
       const stop = new AbortController();
       const completion = model.ask(sent, { signal: AbortSignal.any([signal, stop.signal]) });
       const events = completion.events();
@@ -213,7 +213,7 @@ export class HedgedLanguageModel {
         if (read === undefined) {
           const silentMs = Math.round(completion.silentForMs);
           const message = `sent nothing more for ${silentMs} ms in the middle of an answer`;
-          return failureOf({ part: 'llm', provider: model.provider }, 'connection_lost', message, { slow: true });
+          return toCallFailure({ part: 'llm', provider: model.provider }, 'connection_lost', message, { slow: true });
         }
         over = read.done === true;
         if (read.done === true) return undefined;

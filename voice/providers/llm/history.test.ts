@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { aMessage, aQuestion } from '../../../test/support/answers.ts';
-import { bytesOf, fitted, shortenedTo, turnsToSummarize, type AnswerRequest, type HistoryItem } from './history.ts';
+import { promptBytes, fitted, shortenedTo, turnsToSummarize, type AnswerRequest, type HistoryItem } from './history.ts';
 
 const PROMPT = 'You are a receptionist.';
 type Step = 'user' | 'agent' | 'tool' | 'slow tool';
@@ -32,13 +32,13 @@ const ids = ({ history }: AnswerRequest): readonly string[] => history.map(({ id
 describe('a request', () => {
   it('holds all that was said where it fits', () => {
     const conversation = talk(turns(10));
-    expect(fitted(conversation, { maxBytes: bytesOf(conversation), summary: undefined })).toBe(conversation);
+    expect(fitted(conversation, { maxBytes: promptBytes(conversation), summary: undefined })).toBe(conversation);
   });
 
   it('has no more than fits: the prompt with a note, and the last turns', () => {
     const conversation = talk(turns(10));
     const request = fitted(conversation, { maxBytes: 1_500, summary: undefined });
-    expect(bytesOf(request)).toBeLessThanOrEqual(1_500);
+    expect(promptBytes(request)).toBeLessThanOrEqual(1_500);
     expect(ids(request)).toEqual(ids(conversation).slice(-12));
     expect(request.instructions).toMatch(/^You are a receptionist\.\n\nThe oldest part of the conversation is left out/);
     expect(conversation.instructions).toBe(PROMPT);
@@ -53,7 +53,7 @@ describe('a request', () => {
     expect(request.instructions).not.toContain('oldest part');
     const shorter = fitted(conversation, { maxBytes: 1_500, summary });
     expect(shorter.instructions).toMatch(/Ann wants a table\.\n\nThe oldest part/);
-    expect(bytesOf(shorter)).toBeLessThanOrEqual(1_500);
+    expect(promptBytes(shorter)).toBeLessThanOrEqual(1_500);
   });
 
   it('of another conversation has nothing to do with the summary', () => {
@@ -65,7 +65,7 @@ describe('a request', () => {
     const conversation = talk(['user', 'agent', 'user', 'tool', 'tool'], 2_000);
     const request = fitted(conversation, { maxBytes: 4_000, summary: undefined });
     expect(ids(request)).toEqual(['2', '3', '3 result', '4', '4 result']);
-    expect(bytesOf(request)).toBeLessThanOrEqual(4_000);
+    expect(promptBytes(request)).toBeLessThanOrEqual(4_000);
     expect(outputOf(request)).toMatch(/^tool 4.* … \(cut off\)$/);
     expect(outputOf(conversation)).toHaveLength(2_000);
   });
@@ -103,7 +103,7 @@ describe('what is summarised', () => {
 
   it('is the oldest turns, before the room is used up', () => {
     const conversation = talk(turns(9));
-    expect(bytesOf(conversation)).toBeLessThan(4_000);
+    expect(promptBytes(conversation)).toBeLessThan(4_000);
     const old = turnsToSummarize(conversation, limits);
     expect(old?.items[0]?.id).toBe('0');
     expect(old?.before).toBe('18');

@@ -102,24 +102,24 @@ const CUT_OFF = ' … (cut off)';
 
 /** Fits a request into the limits. @returns the request as it may be sent */
 export function fitted<R extends Prompt>(request: R, { maxBytes, summary }: HistoryLimits): R {
-  const { summarized, recent } = partsOf(request.history, summary);
-  const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
+  const { summarized, recent } = splitHistory(request.history, summary);
+  const roomBytes = maxBytes - promptBytes({ ...request, history: [] });
   const left = roomBytes - Buffer.byteLength(summarized);
-  if (sizeOf(recent) <= left) return summarized === '' ? request : withNotes(request, summarized, recent);
-  const from = cuts(recent).find((cut) => sizeOf(recent.slice(cut)) <= left) ?? cuts(recent).at(-1) ?? 0;
+  if (itemsSize(recent) <= left) return summarized === '' ? request : withNotes(request, summarized, recent);
+  const from = cuts(recent).find((cut) => itemsSize(recent.slice(cut)) <= left) ?? cuts(recent).at(-1) ?? 0;
   const notes = from === 0 ? summarized : [summarized, LEFT_OUT].filter((note) => note !== '').join('\n\n');
   return withNotes(request, notes, shortened(recent.slice(from), roomBytes - Buffer.byteLength(`\n\n${notes}`)));
 }
 
 /** Returns the turns to summarise; undefined where the conversation has room to grow. */
 export function turnsToSummarize(request: Prompt, { maxBytes, summary }: HistoryLimits): OldTurns | undefined {
-  const { recent } = partsOf(request.history, summary);
-  const roomBytes = maxBytes - bytesOf({ ...request, history: [] });
-  if (sizeOf(recent) <= roomBytes * SUMMARIZE_ABOVE) return undefined;
+  const { recent } = splitHistory(request.history, summary);
+  const roomBytes = maxBytes - promptBytes({ ...request, history: [] });
+  if (itemsSize(recent) <= roomBytes * SUMMARIZE_ABOVE) return undefined;
   // A result that is still to come will stand at its call.
   const pendingAt = recent.findIndex((item) => item.type === 'result' && item.isPending === true);
   const possible = cuts(recent).filter((cut) => (pendingAt < 0 || cut < pendingAt) && userMessages(recent.slice(cut)) >= LAST_TURNS);
-  const cut = possible.find((each) => sizeOf(recent.slice(each)) <= roomBytes * KEPT) ?? possible.at(-1);
+  const cut = possible.find((each) => itemsSize(recent.slice(each)) <= roomBytes * KEPT) ?? possible.at(-1);
   const first = cut === undefined ? undefined : recent[cut];
   if (cut === undefined || first === undefined) return undefined;
   const maxSummary = Math.min(MAX_SUMMARY.bytes, roomBytes * MAX_SUMMARY.share);
@@ -127,9 +127,9 @@ export function turnsToSummarize(request: Prompt, { maxBytes, summary }: History
 }
 
 /** Measures a request in bytes, without what is the same in all of them. */
-export function bytesOf({ instructions, history, tools }: Prompt): number {
+export function promptBytes({ instructions, history, tools }: Prompt): number {
   const prompt = instructions === '' ? 0 : ITEM_BYTES + Buffer.byteLength(instructions);
-  return prompt + sizeOf(history) + (tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools)));
+  return prompt + itemsSize(history) + (tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools)));
 }
 
 interface Parts {
@@ -139,7 +139,7 @@ interface Parts {
   readonly recent: readonly HistoryItem[];
 }
 
-function partsOf(history: readonly HistoryItem[], summary: Summary | undefined): Parts {
+function splitHistory(history: readonly HistoryItem[], summary: Summary | undefined): Parts {
   const at = summary === undefined ? -1 : history.findIndex(({ id }) => id === summary.before);
   return summary === undefined || at < 0
     ? { summarized: '', recent: history }
@@ -164,10 +164,10 @@ const isOfUser = (item: HistoryItem): boolean => item.type === 'message' && item
 
 const userMessages = (items: readonly HistoryItem[]): number => items.filter(isOfUser).length;
 
-const sizeOf = (items: readonly HistoryItem[]): number =>
-  items.reduce((sum, item) => sum + ITEM_BYTES + Buffer.byteLength(textOf(item)), 0);
+const itemsSize = (items: readonly HistoryItem[]): number =>
+  items.reduce((sum, item) => sum + ITEM_BYTES + Buffer.byteLength(itemText(item)), 0);
 
-function textOf(item: HistoryItem): string {
+function itemText(item: HistoryItem): string {
   if (item.type === 'message') return item.text;
   return item.type === 'call' ? item.name + item.args : item.output;
 }
@@ -180,8 +180,8 @@ function withNotes<R extends Prompt>(request: R, notes: string, history: readonl
 /** Shortens items: one turn alone may be too long where tools give long results. */
 function shortened(items: readonly HistoryItem[], roomBytes: number): readonly HistoryItem[] {
   const results = items.filter((item) => item.type === 'result');
-  const others = sizeOf(items) - sizeOf(results);
-  if (sizeOf(items) <= roomBytes || results.length === 0) return items;
+  const others = itemsSize(items) - itemsSize(results);
+  if (itemsSize(items) <= roomBytes || results.length === 0) return items;
   const each = Math.max(0, Math.floor((roomBytes - others) / results.length) - ITEM_BYTES - Buffer.byteLength(CUT_OFF));
   return items.map((item) => (item.type === 'result' ? { ...item, output: shortenedTo(item.output, each) } : item));
 }

@@ -87,7 +87,7 @@ export class Summarizer {
       tokens: model.window.tokensOf(maxBytes),
     });
     try {
-      const text = await withTimeout(this.#options.clock, TIMEOUT_MS, textOf(completion));
+      const text = await withTimeout(this.#options.clock, TIMEOUT_MS, readCompletion(completion));
       if (text === undefined || text === '') throw new Error('the model returned no summary in time');
       return shortenedTo(text, maxBytes);
     } finally {
@@ -99,7 +99,7 @@ export class Summarizer {
     const instructions = `${INSTRUCTIONS}\n\nWrite no more than ${Math.floor(maxBytes / BYTES_PER_WORD)} words.`;
     const earlier = this.#summary === undefined ? [] : [JSON.stringify({ earlier_summary: this.#summary.text })];
     const room = model.window.bytes - Buffer.byteLength(instructions) - Buffer.byteLength(earlier.join());
-    const text = [...earlier, ...newest(items.map(lineOf), room)].join('\n');
+    const text = [...earlier, ...newest(items.map(formatItem), room)].join('\n');
     return {
       instructions,
       history: [{ type: 'message', id: 'conversation', role: 'user', text }],
@@ -111,7 +111,7 @@ export class Summarizer {
 }
 
 /** Reads the text without reasoning that is known by its end alone. @throws ProviderError */
-async function textOf(completion: CompletionRequest): Promise<string> {
+async function readCompletion(completion: CompletionRequest): Promise<string> {
   let text = '';
   for await (const event of completion.events()) {
     if (event.type === 'text') text += event.text;
@@ -120,7 +120,7 @@ async function textOf(completion: CompletionRequest): Promise<string> {
   return text.trim();
 }
 
-function lineOf(item: HistoryItem): string {
+function formatItem(item: HistoryItem): string {
   if (item.type === 'message') return JSON.stringify({ [item.role]: item.text });
   if (item.type === 'call') return JSON.stringify({ tool: item.name, arguments: item.args });
   return JSON.stringify({ tool: item.name, result: shortenedTo(item.output, MAX_RESULT_BYTES) });

@@ -1,7 +1,7 @@
 /** Builds each provider's STT request for one turn of the user, and reads the transcript from its response. */
 import { FormData } from 'undici';
 
-import { keyOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
+import { requireApiKey, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import { asText, at, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 import { deepgramLanguage } from './deepgram-language.ts';
 
@@ -38,7 +38,7 @@ function formOf(wav: Uint8Array, fields: Readonly<Record<string, string>>): Form
 export function openAiSttApi(endpoint: ProviderEndpoint) {
   const { baseURL = '', apiKey } = endpoint;
   const official = isOpenAi(baseURL);
-  if (official) keyOf(endpoint);
+  if (official) requireApiKey(endpoint);
   return {
     baseURL,
     official,
@@ -63,7 +63,7 @@ export function openAi({ endpoint, language }: SttSettings): SttProtocol {
 /** Deepgram's API for recordings: https://developers.deepgram.com/reference/speech-to-text-api/listen */
 export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
-  const headers = { authorization: `Token ${keyOf(endpoint)}`, 'content-type': 'audio/wav' };
+  const headers = { authorization: `Token ${requireApiKey(endpoint)}`, 'content-type': 'audio/wav' };
   const query = new URLSearchParams({ model, language: deepgramLanguage(language), smart_format: 'true' }).toString();
   return {
     model,
@@ -89,7 +89,7 @@ export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
  */
 export function google({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://speech.googleapis.com/v1', model = 'latest_long' } = endpoint;
-  const headers = { 'x-goog-api-key': keyOf(endpoint), 'content-type': 'application/json' };
+  const headers = { 'x-goog-api-key': requireApiKey(endpoint), 'content-type': 'application/json' };
   const config = { languageCode: language, model, enableAutomaticPunctuation: true };
   return {
     model,

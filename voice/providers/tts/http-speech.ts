@@ -1,6 +1,6 @@
 /** Requests each sentence by itself, and passes the audio on as it arrives. */
 import { parseJson } from '../../../platform/json.ts';
-import { failureOf, type ProviderError, type ProviderFetch } from '../../../calls/provider-access/index.ts';
+import { toCallFailure, type ProviderError, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import type { SpokenSentence, SpeechSource } from './speech-source.ts';
 import type { TtsProtocol } from './tts-protocols.ts';
 
@@ -61,6 +61,6 @@ export class HttpSpeech implements SpeechSource {
 
   #withoutSound(): ProviderError {
     const { provider } = this.#options;
-    return failureOf({ part: 'tts', provider }, 'payload', 'sent something that is no sound: check its address');
+    return toCallFailure({ part: 'tts', provider }, 'payload', 'sent something that is no sound: check its address');
   }
 }

@@ -1,7 +1,7 @@
 /** Text to speech, sentence by sentence: each is said by the first provider that has its sound; where that breaks off, the next one says the rest. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf } from '../../../calls/provider-access/index.ts';
+import { toCallFailure } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import { retry } from '../../../platform/retry.ts';
 import { firstAnswer } from '../../../calls/fallback/first-answer.ts';
@@ -121,7 +121,7 @@ export class SentenceSynthesizer implements SpeechSynthesizer {
       if (read === undefined) {
         void iterator.return?.();
         const message = `sent nothing more for ${LATE_MS} ms in the middle of a sentence`;
-        throw failureOf({ part: 'tts', provider: voice.provider }, 'connection_lost', message, { slow: true });
+        throw toCallFailure({ part: 'tts', provider: voice.provider }, 'connection_lost', message, { slow: true });
       }
       if (read.done === true) return;
       yield read.value;

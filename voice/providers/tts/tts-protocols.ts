@@ -1,5 +1,5 @@
 /** Builds each provider's TTS request for one sentence, and tells how its response carries the audio. */
-import { keyOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
+import { requireApiKey, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
 import { azureAddressMissing, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 
 export interface TtsRequest {
@@ -33,7 +33,7 @@ const JSON_HEADERS = { 'content-type': 'application/json' };
 export function openAi({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
   const { baseURL = '', apiKey } = endpoint;
   const official = isOpenAi(baseURL);
-  if (official) keyOf(endpoint);
+  if (official) requireApiKey(endpoint);
   const model = endpoint.model ?? (official ? 'gpt-4o-mini-tts' : 'tts-1');
   // OpenAI detects the language and refuses unknown fields; other servers use them or ignore them.
   const more = official ? {} : { language, temperature };
@@ -87,7 +87,7 @@ export function deepgram({ endpoint }: TtsSettings): TtsProtocol {
   const { baseURL = 'https://api.deepgram.com/v1' } = endpoint;
   const model = endpoint.model ?? endpoint.voice ?? 'aura-2-thalia-en';
   const query = new URLSearchParams({ model, encoding: 'linear16', sample_rate: String(SAMPLE_RATE), container: 'none' }).toString();
-  const headers = { ...JSON_HEADERS, authorization: `Token ${keyOf(endpoint)}` };
+  const headers = { ...JSON_HEADERS, authorization: `Token ${requireApiKey(endpoint)}` };
   return {
     model,
     requestFor: (text) => ({ url: `${baseURL}/speak?${query}`, headers, body: JSON.stringify({ text }) }),
@@ -101,7 +101,7 @@ export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
   const headers = {
     'content-type': 'application/ssml+xml',
     'x-microsoft-outputformat': 'raw-24khz-16bit-mono-pcm',
-    'ocp-apim-subscription-key': keyOf(endpoint),
+    'ocp-apim-subscription-key': requireApiKey(endpoint),
     'user-agent': 'parley',
   };
   return {
@@ -117,7 +117,7 @@ export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
 /** Google's API, with an API key: https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize */
 export function google({ endpoint, language }: TtsSettings): TtsProtocol {
   const { baseURL = 'https://texttospeech.googleapis.com/v1', voice } = endpoint;
-  const headers = { ...JSON_HEADERS, 'x-goog-api-key': keyOf(endpoint) };
+  const headers = { ...JSON_HEADERS, 'x-goog-api-key': requireApiKey(endpoint) };
   const audioConfig = { audioEncoding: 'LINEAR16', sampleRateHertz: SAMPLE_RATE };
   return {
     model: voice ?? 'google',

@@ -1,7 +1,7 @@
 /** The voice of one provider: it asks for each sentence once, and passes the audio on as it arrives. */
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf, type ProviderError } from '../../../calls/provider-access/index.ts';
+import { toCallFailure, type ProviderError } from '../../../calls/provider-access/index.ts';
 import { PcmReader } from './pcm-reader.ts';
 import type { SpeechSource } from './speech-source.ts';
 import type { SentenceRequest } from './speech-synthesizer.ts';
@@ -52,7 +52,7 @@ export class TtsProvider {
   }
 
   #failure(message: string): ProviderError {
-    return failureOf({ part: 'tts', provider: this.provider }, 'payload', message);
+    return toCallFailure({ part: 'tts', provider: this.provider }, 'payload', message);
   }
 }
 

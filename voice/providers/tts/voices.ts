@@ -2,7 +2,7 @@
  * ElevenLabs and Cartesia take voices by id only: a name is looked up in the account's voices.
  * https://elevenlabs.io/docs/api-reference/voices/search, https://docs.cartesia.ai/api-reference/voices/list
  */
-import { failureOf, type ProviderEndpoint, type ProviderFetch } from '../../../calls/provider-access/index.ts';
+import { toCallFailure, type ProviderEndpoint, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { AccountMemory } from '../account-memory.ts';
 import { cartesiaApi, elevenLabsApi } from '../protocol-support.ts';
@@ -64,9 +64,9 @@ export async function voiceIdOf({ endpoint, directory, fetch, clock }: VoiceLook
   if (found !== undefined) return found;
   const response = await fetch(directory.url, { headers: directory.headers });
   const voices = voicesIn(await response.text(), directory);
-  if (voices === undefined) throw failureOf(endpoint, 'payload', 'sent something that is no list of voices: check its address');
+  if (voices === undefined) throw toCallFailure(endpoint, 'payload', 'sent something that is no list of voices: check its address');
   const id = pick(voices, name);
-  if (id === undefined) throw failureOf(endpoint, 'refused', withoutVoice(name, voices));
+  if (id === undefined) throw toCallFailure(endpoint, 'refused', withoutVoice(name, voices));
   known.set(directory, id, clock);
   return id;
 }

@@ -1,4 +1,4 @@
-import { textOf } from '../../../crds/template.ts';
+import { formatValue } from '../../../crds/template.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import { CalendarError } from '../calendar/calendar.ts';
 import { failure, type ToolDefinition } from '../tool-result.ts';
@@ -33,7 +33,7 @@ export function createBookCalendar(options: CalendarToolOptions): ToolDefinition
     messages,
     refuse: createArgumentCheck(PARAMETERS),
     async run({ start, attendee_name: attendee, attendee_email: email, attendee_phone: phone, notes }, signal) {
-      const moment = momentOf(textOf(start), timeZone);
+      const moment = momentOf(formatValue(start), timeZone);
       if (moment === undefined) return failure('start is no time: write it as YYYY-MM-DDTHH:MM.');
       if (moment <= clock.now()) return failure('start lies in the past: nothing was booked.');
       const apiKey = await readSecret(spec.apiKeySecretRef);
@@ -42,8 +42,8 @@ export function createBookCalendar(options: CalendarToolOptions): ToolDefinition
           { eventType: spec.eventTypeID, apiKey, timeZone, signal },
           {
             start: new Date(moment).toISOString(),
-            name: textOf(attendee),
-            email: textOf(email),
+            name: formatValue(attendee),
+            email: formatValue(email),
             phone: optional(phone),
             notes: optional(notes),
           },
@@ -72,4 +72,4 @@ export function createBookCalendar(options: CalendarToolOptions): ToolDefinition
   };
 }
 
-const optional = (value: unknown): string | undefined => (value === undefined ? undefined : textOf(value));
+const optional = (value: unknown): string | undefined => (value === undefined ? undefined : formatValue(value));

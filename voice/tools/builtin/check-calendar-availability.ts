@@ -1,4 +1,4 @@
-import { textOf } from '../../../crds/template.ts';
+import { formatValue } from '../../../crds/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { DAY_MS } from '../../../platform/time.ts';
@@ -42,9 +42,9 @@ export function createCheckAvailability(options: CalendarToolOptions): ToolDefin
     messages,
     refuse: createArgumentCheck(PARAMETERS),
     async run({ start_date: start, end_date: end }, signal) {
-      const from = start === undefined ? dateIn(clock.now(), timeZone) : textOf(start);
+      const from = start === undefined ? dateIn(clock.now(), timeZone) : formatValue(start);
       if (!isDate(from)) return failure('start_date is no date: write it as YYYY-MM-DD.');
-      const to = end === undefined ? addDays(from, DEFAULT_DAYS - 1) : textOf(end);
+      const to = end === undefined ? addDays(from, DEFAULT_DAYS - 1) : formatValue(end);
       if (!isDate(to) || to < from) return failure('end_date is no date behind start_date: write it as YYYY-MM-DD.');
       const last = to > addDays(from, MAX_DAYS - 1) ? addDays(from, MAX_DAYS - 1) : to;
       const apiKey = await readSecret(spec.apiKeySecretRef);

@@ -1,7 +1,7 @@
 /** Built-in tools of phone calls: for menus of others, and for numbers that are easier to press than to say. */
 import { createArgumentCheck } from '../arguments.ts';
 import { failure, NO_MESSAGES, type ToolDefinition } from '../tool-result.ts';
-import { textOf } from '../../../crds/template.ts';
+import { formatValue } from '../../../crds/template.ts';
 
 export interface ToolKeypad {
   /** Collects keys. @returns the keys that the user pressed; empty where none came in time */
@@ -63,8 +63,8 @@ export function createSendDigits(keypad: ToolKeypad): ToolDefinition {
     actsOnCall: 'continues',
     refuse: createArgumentCheck(SENT),
     async run({ digits }, signal) {
-      await keypad.press(textOf(digits), signal);
-      return { succeeded: true, forModel: { pressed: textOf(digits) }, detail: `${textOf(digits).length} keys` };
+      await keypad.press(formatValue(digits), signal);
+      return { succeeded: true, forModel: { pressed: formatValue(digits) }, detail: `${formatValue(digits).length} keys` };
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Searches the agent's knowledge base, in this process. */
-import { textOf } from '../../../crds/template.ts';
+import { formatValue } from '../../../crds/template.ts';
 import { SearchUnavailableError, type Search, type SearchHit } from '../../../knowledge/search/search.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ToolHost } from '../tool-host.ts';
@@ -47,7 +47,7 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
     searches: true,
     refuse: createArgumentCheck(PARAMETERS),
     async run({ query }, signal) {
-      const question = textOf(query).trim().slice(0, MAX_QUERY_LENGTH).toWellFormed();
+      const question = formatValue(query).trim().slice(0, MAX_QUERY_LENGTH).toWellFormed();
       if (question === '') return failure('The query is empty.');
       let hits: readonly SearchHit[];
       try {

@@ -1,4 +1,4 @@
-import { textOf } from '../../../crds/template.ts';
+import { formatValue } from '../../../crds/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ReadSecret } from '../http/headers.ts';
@@ -48,9 +48,9 @@ export function createSendEmail({ name, spec, description, messages, readSecret,
       const mail = {
         from: spec.from,
         password,
-        to: textOf(to),
-        subject: textOf(subject).replaceAll(/\s+/g, ' ').trim(),
-        text: textOf(body),
+        to: formatValue(to),
+        subject: formatValue(subject).replaceAll(/\s+/g, ' ').trim(),
+        text: formatValue(body),
       };
       try {
         await mailer.send(mail, signal);

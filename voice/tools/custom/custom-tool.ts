@@ -1,5 +1,5 @@
 /** Makes a custom tool: a function for the model, and its HTTP request. */
-import { type DynamicData, fillTemplate, fillValue, lookUp, textOf } from '../../../crds/template.ts';
+import { type DynamicData, fillTemplate, fillValue, lookUp, formatValue } from '../../../crds/template.ts';
 import { isBodyless } from '../../../crds/http-method.ts';
 import { millisecondsOf } from '../../../crds/duration.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
@@ -96,7 +96,7 @@ function isUnset(value: unknown): boolean {
 
 /** Converts a text that parses as `type`; any other value stays. */
 function asType(value: unknown, type: RuntimeParam['type']): unknown {
-  if (type === 'string') return isUnset(value) || typeof value === 'string' ? value : textOf(value);
+  if (type === 'string') return isUnset(value) || typeof value === 'string' ? value : formatValue(value);
   if (typeof value !== 'string' || type === undefined) return value;
   const read = parseJson(value);
   const fits = type === 'array' ? Array.isArray(read) : type === 'integer' ? Number.isSafeInteger(read) : typeof read === type;

@@ -1,7 +1,7 @@
 /**
  * Fills the address of a request. A value stays inside of its part: it can't begin another path, another query or another host.
  */
-import { type DynamicData, fillTemplate, textOf } from '../../../crds/template.ts';
+import { type DynamicData, fillTemplate, formatValue } from '../../../crds/template.ts';
 import { closedHost, EITHER_PLACEHOLDER } from '../../../crds/address.ts';
 
 export interface FilledAddress {
@@ -43,7 +43,7 @@ export function fillAddress(template: string, { data, parameters, headers }: Add
         used.add(name);
         if (value === undefined || value === null) problem ??= `"${name}" is missing: it is part of the address`;
         else if (typeof value === 'object') problem ??= `"${name}" has to be a text or a number: it is part of the address`;
-        return encode(textOf(value));
+        return encode(formatValue(value));
       },
     );
 
@@ -71,7 +71,8 @@ export function withQuery(
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined || value === null || options.keep?.has(name) === true) continue;
     parsed.searchParams.delete(name);
-    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) parsed.searchParams.append(name, textOf(item).toWellFormed());
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value])
+      parsed.searchParams.append(name, formatValue(item).toWellFormed());
   }
   return parsed.href;
 }

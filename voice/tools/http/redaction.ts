@@ -13,7 +13,7 @@ export class Redaction {
 
   /** Masks secrets. @param secrets as they were sent; also looked for in the forms that JSON, addresses, HTML and Base64 give them */
   constructor(secrets: Iterable<string>) {
-    const forms = [...new Set([...secrets].flatMap(partsOf).flatMap(formsOf))]
+    const forms = [...new Set([...secrets].flatMap(secretParts).flatMap(formsOf))]
       .filter((form) => form.length >= MIN_LENGTH)
       // The longest match comes first.
       .toSorted((a, b) => b.length - a.length);
@@ -42,7 +42,7 @@ export class Redaction {
 }
 
 /** Returns the parts that are secret: `Bearer abc` without its scheme, too; `Basic` encodes a name and a password. */
-function partsOf(secret: string): readonly string[] {
+function secretParts(secret: string): readonly string[] {
   const trimmed = secret.trim();
   const [, scheme = '', credentials = ''] = /^([A-Za-z][A-Za-z0-9-]*)\s+(\S.*)$/s.exec(trimmed) ?? [];
   if (credentials === '') return [secret, trimmed];

@@ -64,7 +64,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000, clock = syst
         if (limited.aborted && !signal.aborted) {
           throw new MailError('unreachable', `${server.host} did not take the mail within ${timeoutMs / 1000} seconds`);
         }
-        throw failureOf(error, server, mail);
+        throw toMailError(error, server, mail);
       } finally {
         timer.cancel();
         transport.close();
@@ -92,7 +92,7 @@ const ERROR_KINDS: Readonly<Record<string, MailErrorKind>> = {
 const codeOf = (error: unknown): string => errorCodeOf(error) ?? 'no reason given';
 
 /** Words a failure without the server's own text, which repeats the address and the content. */
-function failureOf(error: unknown, { host }: SmtpServer, { from }: Mail): MailError {
+function toMailError(error: unknown, { host }: SmtpServer, { from }: Mail): MailError {
   const code = codeOf(error);
   const { responseCode } = error as { responseCode?: number };
   const kind = ERROR_KINDS[code] ?? 'unreachable';

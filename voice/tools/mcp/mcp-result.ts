@@ -34,7 +34,7 @@ function answerOf({ content, structuredContent }: Pick<CallToolResult, 'content'
   const structured = structuredContent === undefined ? undefined : usableJson(structuredContent as JsonValue, redaction);
   if (structured !== undefined) return notes.length === 0 ? structured : { answer: structured, notes };
   const text =
-    structuredContent === undefined ? content.flatMap((block) => textOf(block) ?? []).join('\n\n') : JSON.stringify(structuredContent);
+    structuredContent === undefined ? content.flatMap((block) => blockText(block) ?? []).join('\n\n') : JSON.stringify(structuredContent);
   if (text === '') return notes.length === 0 ? { note: 'Done; the answer has no content.' } : { notes };
   const parsed = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
   const json = parsed === undefined ? undefined : usableJson(parsed, redaction);
@@ -44,7 +44,7 @@ function answerOf({ content, structuredContent }: Pick<CallToolResult, 'content'
   return { ...(cut && { note: CUT_NOTE }), answer: shown, ...(notes.length > 0 && { notes }) };
 }
 
-function textOf(block: Block): string | undefined {
+function blockText(block: Block): string | undefined {
   if (block.type === 'text') return block.text;
   return block.type === 'resource' && 'text' in block.resource ? block.resource.text : undefined;
 }

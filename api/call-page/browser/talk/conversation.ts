@@ -61,7 +61,7 @@ export class PageConversation {
       .on(RoomEvent.ParticipantAttributesChanged, (_changed, participant) => this.#tellState(participant))
       .on(RoomEvent.TrackSubscribed, (track: RemoteTrack) => {
         if (track.kind !== Track.Kind.Audio) return;
-        events.onVoice(track.attach(), levelOf(track as RemoteAudioTrack));
+        events.onVoice(track.attach(), trackLevel(track as RemoteAudioTrack));
         this.#agentHeard.resolve();
       })
       .on(RoomEvent.TrackUnsubscribed, (track: RemoteTrack) => {
@@ -76,7 +76,7 @@ export class PageConversation {
     this.#tracks = await this.#room.localParticipant.createTracks({
       audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
     });
-    for (const track of this.#tracks) this.#events.onMicrophone(levelOf(track as LocalAudioTrack));
+    for (const track of this.#tracks) this.#events.onMicrophone(trackLevel(track as LocalAudioTrack));
   }
 
   /** @throws Error where the media server can't be reached, or refuses the token */
@@ -131,7 +131,7 @@ export class PageConversation {
   }
 }
 
-function levelOf(track: LocalAudioTrack | RemoteAudioTrack): LevelSource {
+function trackLevel(track: LocalAudioTrack | RemoteAudioTrack): LevelSource {
   const { analyser, cleanup } = createAudioAnalyser(track);
   const samples = new Float32Array(analyser.fftSize);
   return {

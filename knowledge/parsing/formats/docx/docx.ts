@@ -134,10 +134,10 @@ function linksElsewhere(archive: Archive): boolean {
 /** Reads headers and footers once, because sections repeat them; page numbers in them are fields. */
 function runningTexts(archive: Archive, context: BodyContext): ReadonlySet<string> {
   const parts = [...archive.parts].filter(([name]) => /^word\/(?:header|footer)\d*\.xml$/u.test(name)).map(([, part]) => part);
-  return new Set(parts.flatMap((part) => readBody(part, context).flatMap(linesOf)).filter((text) => /\p{L}{2}/u.test(text)));
+  return new Set(parts.flatMap((part) => readBody(part, context).flatMap(itemLines)).filter((text) => /\p{L}{2}/u.test(text)));
 }
 
-function linesOf(item: BodyItem): readonly string[] {
+function itemLines(item: BodyItem): readonly string[] {
   if (!(item instanceof TableBuilder)) return [oneLine(item.text)];
   return [...item.blocks([])].flatMap((block) =>
     block.kind === 'table' ? [block.header, ...block.rows].map((row) => oneLine(row.join(' '))) : [block.text],

@@ -68,13 +68,13 @@ export function labelled({ text, item }: Paragraph): string {
 export function clauseLevels(paragraphs: readonly (Paragraph | undefined)[]): ReadonlySet<string> {
   const levels = new Map<string, { items: number; titles: number; followed: number }>();
   for (const [at, paragraph] of paragraphs.entries()) {
-    const level = levelOf(paragraph);
+    const level = listLevel(paragraph);
     if (paragraph === undefined || level === undefined) continue;
     const counts = levels.get(level) ?? { items: 0, titles: 0, followed: 0 };
     levels.set(level, counts);
     counts.items += 1;
     if (isTitle(paragraph)) counts.titles += 1;
-    if (levelOf(paragraphs[at + 1]) === level) counts.followed += 1;
+    if (listLevel(paragraphs[at + 1]) === level) counts.followed += 1;
   }
   const found = [...levels].filter(([, { items, titles, followed }]) => items > 1 && titles >= items * 0.8 && followed <= items * 0.2);
   return new Set(found.map(([level]) => level));
@@ -87,8 +87,8 @@ export function clauseLevels(paragraphs: readonly (Paragraph | undefined)[]): Re
  */
 export function isClauseTitle(paragraph: Paragraph, after: Paragraph | undefined, levels: ReadonlySet<string>): boolean {
   if (!isTitle(paragraph)) return false;
-  if (paragraph.isBold && after?.isBold !== true) return levelOf(paragraph) !== undefined || TYPED_NUMBER.test(paragraph.text.trim());
-  return levels.has(levelOf(paragraph) ?? '');
+  if (paragraph.isBold && after?.isBold !== true) return listLevel(paragraph) !== undefined || TYPED_NUMBER.test(paragraph.text.trim());
+  return levels.has(listLevel(paragraph) ?? '');
 }
 
 function isTitle({ text }: Paragraph): boolean {
@@ -97,7 +97,7 @@ function isTitle({ text }: Paragraph): boolean {
 }
 
 /** Names the list level of a numbered paragraph that has no heading's style. */
-function levelOf(paragraph: Paragraph | undefined): string | undefined {
+function listLevel(paragraph: Paragraph | undefined): string | undefined {
   const item = paragraph?.headingLevel === undefined ? paragraph?.item : undefined;
   return item === undefined || item.label === '' ? undefined : `${item.numId} ${item.level}`;
 }

@@ -122,7 +122,7 @@ class Walker {
     else if (name === 'caption') table?.startCaption();
     else if (name === 'thead') table?.startHead();
     else if (name === 'td' || name === 'th') table?.startCell(cellOf(name, attributes));
-    else if (name === 'ol' || name === 'ul') this.#lists.push(listOf(name, attributes));
+    else if (name === 'ol' || name === 'ul') this.#lists.push(openList(name, attributes));
     else if (name === 'li') this.#startItem(attributes);
     else if (name === 'input' && attributes['type'] === 'checkbox') this.text(tick('checked' in attributes));
     else if (name === PANEL_ELEMENT) this.#panels.push(this.#outline.mark());
@@ -239,7 +239,7 @@ function cellOf(name: string, attributes: Readonly<Record<string, string>>): Par
   return { isHeader: name === 'th', columns: integer(attributes['colspan']) ?? 1, rows: integer(attributes['rowspan']) ?? 1 };
 }
 
-function listOf(name: string, attributes: Readonly<Record<string, string>>): OpenList {
+function openList(name: string, attributes: Readonly<Record<string, string>>): OpenList {
   const start = integer(attributes['start']);
   const isReversed = 'reversed' in attributes;
   // The first number of a reversed list is known only at its end.

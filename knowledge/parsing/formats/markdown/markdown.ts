@@ -36,7 +36,7 @@ export const parseMarkdown: Parser = (input, sink) => {
       for (const node of withWholeTables(processor.parse(part.text).children, part.text)) {
         const place = { headingPath: outline.path, sink, source: part.text };
         if (node.type === 'heading') {
-          const text = textOf(node, sink);
+          const text = visibleText(node, sink);
           firstHeading ??= text;
           sink.add({ kind: 'heading', text, headingPath: outline.enter(node.depth, text) });
         } else if (node.type === 'table') {
@@ -96,14 +96,14 @@ function addNode(node: RootContent, place: Place): void {
       return;
     case 'blockquote':
       for (const child of node.children) {
-        if (child.type === 'paragraph') sink.add({ kind: 'quote', text: textOf(child, sink), headingPath });
+        if (child.type === 'paragraph') sink.add({ kind: 'quote', text: visibleText(child, sink), headingPath });
         else addNode(child, place);
       }
       return;
     case 'footnoteDefinition':
       for (const [at, child] of node.children.entries()) {
         if (child.type === 'paragraph' && at === 0)
-          sink.add({ kind: 'paragraph', text: `${footnoteMark(node)} ${textOf(child, sink)}`, headingPath });
+          sink.add({ kind: 'paragraph', text: `${footnoteMark(node)} ${visibleText(child, sink)}`, headingPath });
         else addNode(child, place);
       }
       return;
@@ -112,7 +112,7 @@ function addNode(node: RootContent, place: Place): void {
       return;
     default:
       if (node.type !== 'definition' && node.type !== 'thematicBreak')
-        sink.add({ kind: 'paragraph', text: textOf(node, sink), headingPath });
+        sink.add({ kind: 'paragraph', text: visibleText(node, sink), headingPath });
   }
 }
 
@@ -127,7 +127,7 @@ function addList(list: List, place: Place): void {
         addNode(child, place);
         continue;
       }
-      sink.add({ kind: 'listItem', text: mark + textOf(child, sink), headingPath });
+      sink.add({ kind: 'listItem', text: mark + visibleText(child, sink), headingPath });
       mark = '';
     }
   }
@@ -144,13 +144,13 @@ function itemNumbers(list: List, source: string): readonly string[] {
 }
 
 function addTable(table: Table, { headingPath, sink }: Place, firstRow: number): void {
-  const [header = [], ...rows] = table.children.map((row) => row.children.map((cell) => textOf(cell, sink)));
+  const [header = [], ...rows] = table.children.map((row) => row.children.map((cell) => visibleText(cell, sink)));
   for (let at = 0; at < Math.max(1, rows.length); at += ROWS_PER_BLOCK)
     sink.add({ kind: 'table', header, rows: rows.slice(at, at + ROWS_PER_BLOCK), firstRow: firstRow + at, headingPath });
 }
 
 /** Returns the visible text: line breaks are kept, tags are not, and struck-through text is left out. */
-function textOf(node: Nodes, sink: Sink): string {
+function visibleText(node: Nodes, sink: Sink): string {
   return resolveMarks(markedText(node), sink);
 }
 

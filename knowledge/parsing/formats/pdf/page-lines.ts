@@ -56,7 +56,7 @@ export function pageLines(glyphs: readonly Glyph[]): readonly LinePiece[] {
       pieces.push((open = { glyphs: [glyph], left, right, y, size, isBold, fromRight }));
     }
   }
-  return joinRightToLeft(pieces).map(lineOf);
+  return joinRightToLeft(pieces).map(makeLine);
 }
 
 /** Tells whether the program that wrote the page draws a space between words, rather than leave a gap. */
@@ -137,7 +137,7 @@ function extend(piece: Piece, next: Extent, fromRight: boolean): void {
   piece.fromRight ||= fromRight;
 }
 
-function lineOf({ glyphs, fromRight, left, right, y, size, isBold }: Piece): LinePiece {
+function makeLine({ glyphs, fromRight, left, right, y, size, isBold }: Piece): LinePiece {
   const text = fromRight ? bidirectionalText(glyphs, WORD_GAP_FROM_RIGHT * size) : plainText(glyphs, WORD_GAP * size);
   return { text: text.trim(), left, right, y, size, isBold };
 }

@@ -50,7 +50,7 @@ export function addSheet(options: { readonly name: string; readonly rows: Iterab
   const cellsOf = (row: SheetRow): string[] => (isAligned ? alignedCells(row, places) : row.cells.map(({ shown }) => shown));
   const parts = isAligned ? tablesOf(rows, places) : [{ header: [], rows }];
   for (const part of parts) {
-    if ('line' in part) sink.add({ kind: 'paragraph', text: lineOf(part.line), sheet, headingPath: [] });
+    if ('line' in part) sink.add({ kind: 'paragraph', text: rowText(part.line), sheet, headingPath: [] });
     else
       for (const batch of batches(part.rows)) {
         const firstRow = batch[0]?.number ?? 1;
@@ -70,7 +70,7 @@ function alignedCells(row: SheetRow, places: ReadonlyMap<number, number>): strin
 }
 
 /** Writes a row as a line; a cell that spans columns comes once. */
-function lineOf(row: SheetRow): string {
+function rowText(row: SheetRow): string {
   return row.cells.flatMap(({ shown, isRepeated }) => (isRepeated ? [] : [shown])).join(' ');
 }
 

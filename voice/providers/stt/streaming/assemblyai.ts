@@ -1,5 +1,5 @@
 /** AssemblyAI's Universal-Streaming: https://www.assemblyai.com/docs/streaming/message-sequence */
-import { keyOf } from '../../../../calls/provider-access/index.ts';
+import { requireApiKey } from '../../../../calls/provider-access/index.ts';
 import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
@@ -22,7 +22,7 @@ export function assemblyAiStreaming({ endpoint, language }: SttSettings): SttStr
   return {
     model,
     url: socketUrl(baseURL, '/v3/ws', query),
-    headers: { authorization: keyOf(endpoint), 'assemblyai-version': '2025-05-12' },
+    headers: { authorization: requireApiKey(endpoint), 'assemblyai-version': '2025-05-12' },
     sampleRate: SAMPLE_RATE,
     answersByFinal: true,
     session: turnSession,
@@ -66,7 +66,7 @@ function turnSession(): SttStreamSession {
       const turn = asNumber(at(received, 'turn_order')) ?? ended + 1;
       // A turn that has ended may come again, formatted.
       if (turn <= ended) return [];
-      if (at(received, 'end_of_turn') !== true) return [{ type: 'interim', text: wordsOf(received).join(' ') }];
+      if (at(received, 'end_of_turn') !== true) return [{ type: 'interim', text: transcribedWords(received).join(' ') }];
       ended = turn;
       return [finalOf(received)];
     },
@@ -79,7 +79,7 @@ function wordsIn(received: unknown): readonly unknown[] {
 }
 
 /** Returns the words, with those that may still change; `transcript` lacks them. */
-const wordsOf = (received: unknown): readonly string[] => wordsIn(received).map((word) => asText(at(word, 'text')) ?? '');
+const transcribedWords = (received: unknown): readonly string[] => wordsIn(received).map((word) => asText(at(word, 'text')) ?? '');
 
 /**
  * Reads the end of a turn. It comes at a pause that the service finds, or at `ForceEndpoint`: which of the two isn't said. Its last word

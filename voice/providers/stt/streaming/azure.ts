@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { wavHeader } from '../../../../platform/wav.ts';
-import { keyOf } from '../../../../calls/provider-access/index.ts';
+import { requireApiKey } from '../../../../calls/provider-access/index.ts';
 import { asNumber, asText, at, azureAddressMissing, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SocketMessage, SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
@@ -34,7 +34,7 @@ const CONFIG = {
 export function azureStreaming({ endpoint, language }: SttSettings): SttStreaming {
   const { baseURL } = endpoint;
   if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.stt.speech.microsoft.com', 'speechToText');
-  const key = keyOf(endpoint);
+  const key = requireApiKey(endpoint);
   return {
     model: 'azure',
     // The newer /stt/speech/universal/v2 is missing from Azure's containers.

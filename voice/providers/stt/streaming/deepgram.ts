@@ -1,5 +1,5 @@
 /** Deepgram's Nova and Flux models on its WebSockets. */
-import { keyOf } from '../../../../calls/provider-access/index.ts';
+import { requireApiKey } from '../../../../calls/provider-access/index.ts';
 import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import { deepgramLanguage } from '../deepgram-language.ts';
 import type { SttSettings } from '../stt-protocols.ts';
@@ -12,7 +12,7 @@ const ENDPOINTING_MS = '300';
 
 export function deepgramStreaming({ endpoint, language }: SttSettings): SttStreaming | undefined {
   const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
-  const common = { model, headers: { authorization: `Token ${keyOf(endpoint)}` }, sampleRate: SAMPLE_RATE };
+  const common = { model, headers: { authorization: `Token ${requireApiKey(endpoint)}` }, sampleRate: SAMPLE_RATE };
   if (model.startsWith('flux')) {
     const hint = model.endsWith('-multi') ? { language_hint: baseLanguage(language) } : {};
     const url = socketUrl(baseURL.replace(/\/v1$/, ''), '/v2/listen', { model, ...AUDIO, ...hint });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
 import { recognizerOf } from '../../../../test/support/speech-recognition.ts';
-import { failureOf, type ProviderConnect, type ProviderError, type ProviderSocket } from '../../../../calls/provider-access/index.ts';
+import { toCallFailure, type ProviderConnect, type ProviderError, type ProviderSocket } from '../../../../calls/provider-access/index.ts';
 import { LATE_MS } from '../../../../calls/fallback/provider-order.ts';
 import { providerFailureOf } from '../../provider-errors.ts';
 import type { Recognition, RecognitionEvent, SpeechRecognizer } from '../recognition.ts';
@@ -118,7 +118,8 @@ async function receive(socket: TestSocket, event: SttStreamEvent): Promise<void>
   await settle();
 }
 
-const refuses: ProviderConnect = () => Promise.reject(failureOf({ part: 'stt', provider: 'x' }, 'refused', 'answers 401', { status: 401 }));
+const refuses: ProviderConnect = () =>
+  Promise.reject(toCallFailure({ part: 'stt', provider: 'x' }, 'refused', 'answers 401', { status: 401 }));
 const hangs: ProviderConnect = (_url, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 

@@ -10,7 +10,7 @@ import { retry } from '../../../../platform/retry.ts';
 import { unobserved, type ModelRequestObserver } from '../../../../platform/telemetry/gen-ai/model-requests.ts';
 import {
   errorTypeOf,
-  failureOf,
+  toCallFailure,
   ProviderError,
   type ProviderConnect,
   type ProviderErrorKind,
@@ -295,7 +295,7 @@ export class StreamedRecognition implements Recognition {
     if (this.#connection === undefined) return;
     const { resampler } = this.#connection;
     this.#provider.counted?.audio((pcm.length / BYTES_PER_SECOND) * 1_000);
-    this.#sendConverted(resampler === undefined ? pcm : bytesOf(resampler.push(frameOf(pcm))));
+    this.#sendConverted(resampler === undefined ? pcm : joinFrames(resampler.push(frameOf(pcm))));
   }
 
   #sendConverted(pcm: Uint8Array): void {
@@ -309,7 +309,7 @@ export class StreamedRecognition implements Recognition {
   #flush(position = this.#backlog.end): void {
     const { streaming } = this.#provider;
     // The resampler holds back the last milliseconds.
-    this.#sendConverted(bytesOf(this.#connection?.resampler?.flush() ?? []));
+    this.#sendConverted(joinFrames(this.#connection?.resampler?.flush() ?? []));
     const messages = this.#connection?.session.flush?.();
     const canBeAsked = this.#connection === undefined || messages !== undefined;
     this.#observed.paused(this.#by);
@@ -424,7 +424,7 @@ export class StreamedRecognition implements Recognition {
   }
 
   #failure(kind: ProviderErrorKind, message: string, more?: { readonly slow: boolean }): ProviderError {
-    return failureOf({ part: 'stt', provider: this.#provider.provider }, kind, message, more);
+    return toCallFailure({ part: 'stt', provider: this.#provider.provider }, kind, message, more);
   }
 }
 
@@ -433,5 +433,5 @@ function frameOf(pcm: Uint8Array): AudioFrame {
   return new AudioFrame(samples, RECOGNITION_SAMPLE_RATE, 1, samples.length);
 }
 
-const bytesOf = (frames: readonly AudioFrame[]): Uint8Array =>
+const joinFrames = (frames: readonly AudioFrame[]): Uint8Array =>
   Buffer.concat(frames.map(({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength)));

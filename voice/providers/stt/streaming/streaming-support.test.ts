@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { failureOf, type ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
+import { toCallFailure, type ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
 import { streamingSupport } from './streaming-support.ts';
 
 const failure = (kind: ProviderErrorKind, status?: number) =>
-  failureOf({ part: 'stt', provider: 'openai_compatible' }, kind, 'fails', status === undefined ? {} : { status });
+  toCallFailure({ part: 'stt', provider: 'openai_compatible' }, kind, 'fails', status === undefined ? {} : { status });
 
 it.each([
   ['a session that is confirmed', 'ready', true, true],

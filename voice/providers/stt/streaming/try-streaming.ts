@@ -1,6 +1,6 @@
 /** Tries at the start of a call whether a server streams, where its protocol alone does not say, and remembers it. */
 import type { Clock } from '../../../../platform/clock.ts';
-import { failureOf, ProviderError, type ProviderConnect } from '../../../../calls/provider-access/index.ts';
+import { toCallFailure, ProviderError, type ProviderConnect } from '../../../../calls/provider-access/index.ts';
 import { AccountMemory } from '../../account-memory.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import type { SttStreaming } from './protocol.ts';
@@ -43,7 +43,7 @@ async function attempt({ streaming, provider, connect, clock, withinMs }: TryStr
       for await (const message of socket.messages())
         for (const event of session.read(parseMessage(message))) {
           if (event.type === 'ready') return 'ready';
-          if (event.type === 'failed') return failureOf({ part: 'stt', provider }, event.kind, event.message);
+          if (event.type === 'failed') return toCallFailure({ part: 'stt', provider }, event.kind, event.message);
         }
       return 'unconfirmed';
     } finally {

@@ -1,7 +1,7 @@
 /** Makes a provider that takes whole turns look like one that streams. */
 import { EventEmitter, on } from 'node:events';
 
-import { failureOf, type ProviderConnect, type ProviderFetch } from '../../../../calls/provider-access/index.ts';
+import { toCallFailure, type ProviderConnect, type ProviderFetch } from '../../../../calls/provider-access/index.ts';
 import { wavOf } from '../../../../platform/wav.ts';
 import { countedTurn, type HeardMeter } from '../../../../calls/usage/heard-meter.ts';
 import { parseMessage } from '../../protocol-support.ts';
@@ -52,7 +52,7 @@ export function connectToWholeTurns(options: {
     });
     const text = protocol.textOf(parseMessage(answer));
     if (text === undefined)
-      throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');
+      throw toCallFailure({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');
     return text;
   };
   return async (_url, { signal }) => {

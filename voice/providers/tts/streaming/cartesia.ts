@@ -20,7 +20,7 @@ export function cartesiaSpeech({ endpoint, language }: TtsSettings): TtsStreamin
     url: socketUrl(baseURL, '/tts/websocket'),
     headers,
     contextIdleMs: CONTEXT_IDLE_MS,
-    context: (id) => contextOf(id, settings),
+    context: (id) => openContext(id, settings),
     contextOf: (message) => asText(at(message, 'context_id')),
   };
 }
@@ -28,7 +28,7 @@ export function cartesiaSpeech({ endpoint, language }: TtsSettings): TtsStreamin
 /** Status of the answer to an input for a context that has expired, among others. */
 const BAD_REQUEST = 400;
 
-function contextOf(id: string, settings: object): TtsContext {
+function openContext(id: string, settings: object): TtsContext {
   let sentences = 0;
   // The fields of a context may not change. Sentences are whole: none waits for more text.
   const input = (transcript: string, more: { readonly continue: boolean; readonly flush?: true }): string =>

@@ -49,7 +49,7 @@ export function elevenLabsSpeech(settings: TtsSettings): TtsStreaming | undefine
     maxContexts: MAX_CONTEXTS,
     continuesOverHttp: true,
     contextIdleMs: CONTEXT_IDLE_MS,
-    context: (id) => contextOf(id, voiceSettings),
+    context: (id) => openContext(id, voiceSettings),
     contextOf: (message) => asText(at(message, 'contextId')) ?? asText(at(message, 'context_id')),
   };
 }
@@ -58,7 +58,7 @@ export function elevenLabsSpeech(settings: TtsSettings): TtsStreaming | undefine
  * Opens a context. A flush is not confirmed: the characters that the sound has reached show that a sentence is said. The last one ends
  * with its context.
  */
-function contextOf(id: string, voiceSettings: object): TtsContext {
+function openContext(id: string, voiceSettings: object): TtsContext {
   let begun = false;
   let ended = false;
   let expected = 0;

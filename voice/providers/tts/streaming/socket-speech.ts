@@ -5,7 +5,7 @@ import type { Clock } from '../../../../platform/clock.ts';
 import { Semaphore } from '../../../../platform/semaphore.ts';
 import { untilAborted } from '../../../../platform/aborted.ts';
 import {
-  failureOf,
+  toCallFailure,
   ProviderError,
   type ProviderConnect,
   type ProviderErrorKind,
@@ -162,6 +162,6 @@ export class SocketSpeech implements SpeechSource {
   }
 
   #failure(kind: ProviderErrorKind, message: string): ProviderError {
-    return failureOf({ part: 'tts', provider: this.#options.provider }, kind, message);
+    return toCallFailure({ part: 'tts', provider: this.#options.provider }, kind, message);
   }
 }

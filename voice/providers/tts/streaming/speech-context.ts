@@ -3,7 +3,7 @@ import type { ReadableStreamDefaultController } from 'node:stream/web';
 
 import type { Clock, Timer } from '../../../../platform/clock.ts';
 import {
-  failureOf,
+  toCallFailure,
   failuresOf,
   HEAD_TIMEOUT_MS,
   STALL_TIMEOUT_MS,
@@ -95,7 +95,7 @@ export class SpeechContext {
     if (event.type === 'sound') return this.#hear(event.pcm);
     if (event.type === 'failed') {
       const { kind, message, ...more } = event;
-      return this.fail(failureOf({ part: 'tts', provider: this.#options.provider }, kind, message, more));
+      return this.fail(toCallFailure({ part: 'tts', provider: this.#options.provider }, kind, message, more));
     }
     this.#finish();
     if (event.type === 'closed') this.#takesMore = false;
