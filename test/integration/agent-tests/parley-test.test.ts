@@ -45,7 +45,7 @@ describe('parley test', () => {
     const warned = await folder.parley(['test', '.']);
     expect([warned.code, warned.stderr]).toEqual([
       0,
-      'parley: warning: agents/receptionist.yaml:22: spec.welcomeMessage: holds "{{shp}}", which is empty unless the call brings it: did you mean "{{shop}}"?\n',
+      'parley: warning: agents/receptionist.yaml:20: spec.welcomeMessage: holds "{{shp}}", which is empty unless the call brings it: did you mean "{{shop}}"?\n',
     ]);
     const tool = lookUpOrder();
     const { custom } = tool.spec as { readonly custom: object };

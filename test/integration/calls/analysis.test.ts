@@ -159,9 +159,9 @@ async function historyOf(id: string): Promise<string> {
 const good = { mood: 'calm', summary: 'A table for four at eight.', resolved: true, guests: 4 };
 const goodItems = [
   { name: 'mood', type: 'enum', result: 'calm', error: null },
-  { name: 'summary', type: 'String', result: 'A table for four at eight.', error: null },
+  { name: 'summary', type: 'string', result: 'A table for four at eight.', error: null },
   { name: 'resolved', type: 'boolean', result: true, error: null },
-  { name: 'guests', type: 'Number', result: 4, error: null },
+  { name: 'guests', type: 'number', result: 4, error: null },
 ];
 
 describe('the analysis of a call', () => {
@@ -253,7 +253,7 @@ describe('the analysis of a call', () => {
       { name: 'mood', type: 'enum', result: 'annoyed', error: null },
       goodItems[1],
       goodItems[2],
-      { name: 'guests', type: 'Number', result: null, error: { code: 'invalid_answer', message: expect.stringContaining('a number') } },
+      { name: 'guests', type: 'number', result: null, error: { code: 'invalid_answer', message: expect.stringContaining('a number') } },
     ]);
     const [, second, ...more] = provider.requests('chat');
     expect(more).toEqual([]);
