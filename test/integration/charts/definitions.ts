@@ -72,7 +72,7 @@ export const otherDefinitions: readonly Schema[] = [
   ),
   definition(
     'keda.sh',
-    'v1beta1',
+    'v1alpha1',
     'ScaledObject',
     'scaledobjects',
     object(
