@@ -32,7 +32,7 @@ import { freePort } from '../../support/free-port.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { migratedDatabase, type TestDatabase, openPatientStore } from '../../support/postgres.ts';
 import { type ChartCluster, startCluster } from './cluster.ts';
-import { kinds } from '../../../crds/index.ts';
+import { kinds, wellKnown } from '../../../crds/index.ts';
 import { aContext } from '../api/facade.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
 import { batches } from './matrix.ts';
@@ -233,7 +233,9 @@ describe('permissions', () => {
   });
 
   it('let the facade finish what was left behind, past an organisation without a grant', async () => {
-    const { labels, annotations } = stageMarks({ for: { kind: 'Agent', name: 'never-made' }, at: '2026-01-01T00:00:00Z', keys: [] });
+    const marks = stageMarks({ for: { kind: 'Agent', name: 'never-made' }, at: '2026-01-01T00:00:00Z', keys: [] });
+    const { annotations } = marks;
+    const labels = { ...marks.labels, [wellKnown.companionOf]: 'agent' };
     await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'left-behind', namespace: 'globex', labels, annotations } });
     const kubeConfig = loadKubeConfig({ path: await cluster.kubeconfigOf(NAMESPACE, `${RELEASE}-api`) });
     const transport = createTransport({ kubeConfig });
