@@ -149,14 +149,6 @@ export const headerList = (item: ReturnType<typeof header> = header()) =>
     message: 'must not name a header twice: upper and lower case are the same',
   });
 
-/** Builds the rule "exactly one of `fields`", for the node that has them. */
-export function exactlyOneOf(fields: readonly string[]): CelRule {
-  return {
-    rule: `[${fields.map((field) => `has(self.${field})`).join(', ')}].filter(x, x).size() == 1`,
-    message: `set exactly one of ${fields.join(', ')}`,
-  };
-}
-
 /**
  * Builds the rules of a discriminated union (KEP-1027): `type` says which member is set.
  *

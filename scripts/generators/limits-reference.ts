@@ -151,7 +151,7 @@ ${limits([
   ['question', `${rangeOf(body('/api/v1/vector/search', 'query'))} characters`, FIXED],
   [
     'hits',
-    `${rangeOf(body('/api/v1/vector/search', 'top_k'))}; ${body('/api/v1/vector/search', 'top_k').default} by default`,
+    `${rangeOf(body('/api/v1/vector/search', 'top_k'))}; ${count(body('/api/v1/vector/search', 'top_k').default ?? 0)} by default`,
     `${code('top_k')} of the request`,
   ],
   ['filter', `${MOST_FILTER_FIELDS} fields, texts of ${LONGEST_FILTER_VALUE} characters`, FIXED],
@@ -168,7 +168,7 @@ ${limits([
   [
     'former keys that sign along',
     `${previousKeyNames.length}, for ${rangeOf(body('/v1/public/webhook/subscription/{subscription_id}/rotate-secret', 'grace_period_hours'))} hours`,
-    `${code('grace_period_hours')}`,
+    code('grace_period_hours'),
   ],
   ['failures alone until a subscription is switched off', `${GIVE_UP_AFTER_MS / DAY_MS} days`, FIXED],
 ])}
@@ -186,7 +186,7 @@ ${limits([
 [Data protection](../operations/data-protection.md#how-long) has all of it.
 
 ${limits([
-  ['calls and recordings', `for ever, or 1 to ${count(LONGEST_RETENTION_DAYS)} days`, `${code('parley org retention')}`],
+  ['calls and recordings', `for ever, or 1 to ${count(LONGEST_RETENTION_DAYS)} days`, code('parley org retention')],
   ['id of a deleted call', `${KNOWN_DAYS} days`, FIXED],
   setting('events with their deliveries', 'PARLEY_EVENTS_KEEP_DAYS', (value) => `${value} days`),
   setting('bodies of events, which can be sent again', 'PARLEY_EVENT_BODIES_KEEP_DAYS', (value) => `${value} days`),
@@ -197,7 +197,7 @@ ${limits([
 
 const limits = (rows: readonly Row[]): string => table(['What', 'Limit', 'Changed with'], rows);
 
-const settings = new Map(configEntries().map((entry) => [entry.name as string, entry.schema as { readonly default?: unknown }]));
+const settings = new Map(configEntries().map((entry) => [entry.name, entry.schema as { readonly default?: unknown }]));
 
 function valueOf(name: string): number {
   const value = settings.get(name)?.default;
@@ -218,7 +218,7 @@ const variablesOf = (of: string): string => `${rateNames(of).map(code).join(', '
 
 /** The part of a JSON Schema that says how much there may be. */
 interface Bounded {
-  readonly default?: unknown;
+  readonly default?: number;
   readonly $ref?: string;
   readonly anyOf?: readonly Bounded[];
   readonly properties?: Readonly<Record<string, Bounded>>;

@@ -246,4 +246,25 @@ describe('the room of a call', () => {
     clock.tick(60_000);
     expect(reported).toEqual(['user_connection_failure']);
   });
+
+  it.each([
+    ['the room is closed', () => room.emit(RoomEvent.Disconnected)],
+    ['nobody comes', () => clock.tick(60_000)],
+  ])('is over when the callee came and went unseen: %s', (_what, end) => {
+    const subject = watch(true);
+    subject.entered();
+    subject.answered();
+    end();
+    expect(reported).toEqual(['user_ended_call']);
+  });
+
+  it('begins with a callee who is seen after the answer', () => {
+    const subject = watch(true);
+    subject.entered();
+    subject.answered();
+    room.comes('user');
+    room.speaks('user');
+    clock.tick(60_000);
+    expect(reported).toEqual(['media']);
+  });
 });

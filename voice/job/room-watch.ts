@@ -55,6 +55,8 @@ export class RoomWatch {
   #ringing: boolean;
   /** The callee, who left before the outcome of the dial was known. */
   #hungUp: RemoteParticipant | undefined;
+  /** True while a callee who has answered has not been seen: the media server keeps back who comes and goes within a moment. */
+  #unseen = false;
 
   constructor(options: RoomWatchOptions) {
     this.#options = options;
@@ -87,7 +89,8 @@ export class RoomWatch {
     const lost = (): void => {
       this.#gone.resolve();
       // The media server closes empty rooms: then it is the user who is missing.
-      onEnd(this.#present || this.#leaving !== undefined ? 'native_platform_internal_error' : 'user_connection_failure');
+      const isOurs = this.#present || this.#leaving !== undefined;
+      onEnd(isOurs ? 'native_platform_internal_error' : this.#unseen ? 'user_ended_call' : 'user_connection_failure');
     };
     room.on(RoomEvent.Disconnected, lost);
   }
@@ -108,14 +111,16 @@ export class RoomWatch {
 
   /** Notes that the callee has answered. */
   answered(): void {
+    const { room, userIdentity, joinMs, clock, onEnd } = this.#options;
     this.#ringing = false;
     this.#present = false;
-    if (this.#hungUp !== undefined && !this.#options.room.remoteParticipants.has(this.#options.userIdentity)) {
-      this.#left(this.#hungUp);
-      return;
-    }
-    this.#joined();
-    this.#begin();
+    if (room.remoteParticipants.has(userIdentity)) {
+      this.#joined();
+      this.#begin();
+    } else if (this.#hungUp === undefined) {
+      this.#unseen = true;
+      this.#after(clock.after(joinMs, () => this.#unseen && onEnd('user_ended_call')));
+    } else this.#left(this.#hungUp);
   }
 
   /** True if the user is in the room. */
@@ -163,6 +168,7 @@ export class RoomWatch {
   #joined(): void {
     if (this.#present) return;
     this.#present = true;
+    this.#unseen = false;
     this.#come.resolve();
     if (this.#ringing) return;
     if (this.#leaving !== undefined) {

@@ -335,7 +335,7 @@ describe('a call that goes out', () => {
     await says(phone, provider, 'You have reached the voicemail of Ada. Please leave a message after the tone.', 4_000);
     await phone?.hears('Certainly.');
     await phone?.leave();
-    await becomes(find, { status: 'ended', finishReason: 'user_ended_call' });
+    expect(await becomes(find, { status: 'ended' })).toMatchObject({ finishReason: 'user_ended_call' });
   });
 });
 

@@ -19,7 +19,7 @@ import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
 const servers = new Servers();
 const secretName = `tool-${randomBytes(4).toString('hex')}`;
-const secret = 'sk-live-0815-4711';
+const secret = 'sk-live-never-to-be-seen';
 const mails: string[] = [];
 
 let stage: VoiceStage;
@@ -157,7 +157,7 @@ describe.concurrent('tools', () => {
     });
     await eventually(async () => expect(await said(call)).toEqual(['user: hello', 'agent: That is done.']));
     const everything = JSON.stringify([call.provider.requests(), await call.messages(), await call.record(), stage.role.output()]);
-    expect(everything).not.toContain('0815');
+    expect(everything).not.toContain('never-to-be-seen');
   });
 
   it('are reported to the model when they fail, and the call goes on', async () => {

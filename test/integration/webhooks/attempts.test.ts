@@ -138,7 +138,7 @@ describe('the status decides', () => {
     };
     for (const beginning of ['content-length: 100\r\n\r\nabc', 'transfer-encoding: chunked\r\n\r\n1\r\n'])
       for (const end of [(socket: Socket) => socket.end(), runOutOfTime, (socket: Socket) => socket.resetAndDestroy()]) {
-        const server = await rawServer((socket) => socket.write(head + beginning, () => void setImmediate(() => end(socket))));
+        const server = await rawServer((socket) => socket.write(head + beginning, () => void setImmediate(() => void end(socket))));
         const outcome = await attempt(`http://localhost:${server.port}/`, { egress: newEgress({ clock }) });
         expect(outcome).toMatchObject({ ...expected, statusCode: status });
         await eventually(() => expect(server.open()).toBe(0));
