@@ -108,8 +108,8 @@ it('keeps what it declares in step with its sources, and never without an answer
   // The website is broken: what was found stays, and the status says what is wrong with which source.
   page = { status: 500, words: 'edition 4' };
   await cluster.apply(base('edition 4'));
-  const failed = await cluster.until('KnowledgeBase', org, 'handbook', (object) => sourceStates(object).includes('failed'));
-  expect(sourceStates(failed)).toEqual(['completed', 'failed']);
+  const failed = await cluster.until('KnowledgeBase', org, 'handbook', (object) => sourceStates(object).includes('Failed'));
+  expect(sourceStates(failed)).toEqual(['Completed', 'Failed']);
   expect(JSON.stringify(failed.status?.['sources'])).toContain('the previous content stays in use');
   expect(condition(failed, 'Ready')?.status).toBe('True');
   await fewSearches();

@@ -228,7 +228,7 @@ describe('with everything there', () => {
     await cluster.apply(texts(org, '# Three'));
     const third = await newestOf(org, 2);
     await cluster.store.knowledge.ingestion.fail(third, { code: 'empty_document', message: 'there is no text in it' });
-    const failed = await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'failed');
+    const failed = await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'Failed');
     expect(sourcesOf(failed)).toMatchObject([{ documentID: second.id, message: expect.stringContaining('there is no text in it') }]);
     expect(condition(failed, 'Ready')?.status).toBe('True');
     await eventually(async () => {
@@ -279,7 +279,7 @@ describe('with everything there', () => {
     expect(await collectionOf(org)).toBeUndefined();
 
     await cluster.apply(withText(org, { deletionPolicy: 'Delete' }));
-    const taken = await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'completed');
+    const taken = await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'Completed');
     expect(sourcesOf(taken)).toMatchObject([{ documentID: document.id }]);
     expect(taken.status).toMatchObject({ documents: { total: 1 }, chunks: 2 });
     expect(await collectionOf(org)).toMatchObject({ id, released: false, uid: taken.metadata.uid });
@@ -336,12 +336,12 @@ describe('with everything there', () => {
     const org = await cluster.organization();
     await cluster.apply(texts(org, '# One'), withText(org));
     const document = await newestOf(org, 1);
-    await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'processing');
+    await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'Processing');
     await asAdministrator((admin) =>
       admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"),
     );
     await complete(document);
-    const shown = await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'completed');
+    const shown = await cluster.until('KnowledgeBase', org, 'faq', (object) => sourcesOf(object)[0]?.state === 'Completed');
     expect(shown.status).toMatchObject({ documents: { processing: 0, completed: 1 } });
   });
 

@@ -93,7 +93,7 @@ it('ends with the same statuses in each of the 120 orders', async () => {
     await Promise.all(kinds.map((kind) => cluster.ready(kind, org, names[kind])));
     reference ??= await eventually(async () => {
       const settled = await statuses(org);
-      expect(settled).toMatchObject({ Agent: { served: true, tools: 1 }, Tool: { attachedAgents: 1 } });
+      expect(settled).toMatchObject({ Agent: { served: true, tools: { total: 1 } }, Tool: { attachedAgents: 1 } });
       return settled;
     });
     await eventually(async () => expect({ order, statuses: await statuses(org) }).toEqual({ order, statuses: reference }));
