@@ -60,7 +60,7 @@ const ofRoles: Readonly<Record<RoleName, readonly Access[]>> = {
     ...every('everywhere', 'events.k8s.io', ['events'], ['create', 'patch']),
     ...every('cluster', '', ['namespaces'], ['get', 'list', 'watch']),
     ...every('organization', '', ['secrets'], ['get', 'list', 'watch', 'create', 'patch']),
-    ...every('organization', '', ['configmaps'], ['get', 'list', 'watch']),
+    ...every('organization', '', ['configmaps'], ['get', 'list', 'watch', 'patch']),
     ...every('lease', 'coordination.k8s.io', ['leases'], ['create']),
     ...every('lease', 'coordination.k8s.io', ['leases'], ['get', 'update'], LEASE_NAME),
   ],

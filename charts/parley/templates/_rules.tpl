@@ -55,8 +55,9 @@ namespace of an organisation alone. Values of Secrets are only ever in the secon
   resources: [secrets]
   verbs: [get, list, watch, create, patch]
 - apiGroups: [""]
+  # patch: the owner of a long prompt that a restore has left without one.
   resources: [configmaps]
-  verbs: [get, list, watch]
+  verbs: [get, list, watch, patch]
 {{- else if eq .role "api" }}
 - apiGroups: [parley.dev]
   resources: {{ toJson $kinds }}

@@ -360,6 +360,20 @@ describe('signing secrets', () => {
   });
 });
 
+it('takes a long prompt over that a restore has left without an owner, so that it goes with its agent', async () => {
+  const org = await cluster.organization();
+  const prompt = aConfigMap('agent-desk', { prompt: 'Be kind.' }, org);
+  const labels = { 'parley.dev/companion-of': 'agent' };
+  const systemPromptFrom = { configMapKeyRef: { name: 'agent-desk', key: 'prompt' } };
+  await cluster.apply(
+    { ...prompt, metadata: { ...prompt.metadata, labels } },
+    anAgent('desk', org, { llm: { provider: 'openai', model: 'm', systemPromptFrom } }),
+  );
+  const { metadata } = await cluster.ready('Agent', org, 'desk');
+  const kept = await cluster.until('ConfigMap', org, 'agent-desk', (object) => (object.metadata.ownerReferences ?? []).length > 0);
+  expect(kept.metadata.ownerReferences).toMatchObject([{ kind: 'Agent', name: 'desk', uid: metadata.uid }]);
+});
+
 describe('what steers the operator', () => {
   it('acts upon nothing outside an organisation, until the namespace becomes one', async () => {
     const name = `plain-${Date.now()}`;
