@@ -18,13 +18,19 @@ export interface ChannelListenerOptions {
   readonly onMessage: (payload: string) => void;
   /** Called when it listens, for the first time or again: earlier notifications are not repeated. */
   readonly onListening: () => void;
+  /** Called when it listens no more, stopped or not. */
+  readonly onLost?: (() => void) | undefined;
+  /** Statements for each new session. */
+  readonly session?: readonly string[] | undefined;
 }
 
 export interface Listening {
   stop(): Promise<void>;
 }
 
-const RETRY = { baseMs: 200, maxMs: 5_000, jitter: 0 } as const;
+/** Longest wait before it connects again, in milliseconds. */
+export const LONGEST_RETRY_MS = 5_000;
+const RETRY = { baseMs: 200, maxMs: LONGEST_RETRY_MS, jitter: 0 } as const;
 /** Milliseconds between two probes: a connection that a firewall forgot looks alive until it is used. */
 const PROBE_MS = 30_000;
 
@@ -48,11 +54,12 @@ export class ChannelListener implements Listening {
     this.#timer?.cancel();
     const client = this.#client;
     this.#client = undefined;
+    this.#options.onLost?.();
     await client?.end().catch(() => undefined);
   }
 
   async #connect(): Promise<void> {
-    const { database, channel, words, logger, onMessage, onListening } = this.#options;
+    const { database, channel, words, session = [], logger, onMessage, onListening } = this.#options;
     const client = database.dedicatedClient();
     this.#client = client;
     client.on('error', (err) => this.#lost(client, err));
@@ -60,7 +67,7 @@ export class ChannelListener implements Listening {
     client.on('notification', ({ payload = '' }) => onMessage(payload));
     try {
       await client.connect();
-      await client.query(`LISTEN ${channel}`);
+      for (const statement of [...session, `LISTEN ${channel}`]) await client.query(statement);
       this.#failures = 0;
       logger?.debug(`listening for ${words.what}`);
       onListening();
@@ -85,6 +92,7 @@ export class ChannelListener implements Listening {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#timer?.cancel();
+    this.#options.onLost?.();
     client.end().catch(() => undefined);
     if (this.#stopped) return;
     this.#failures += 1;

@@ -26,7 +26,7 @@ const claimStatement = `
     LIMIT $4) AS due
     LIMIT ${LARGEST_CLAIM}
   ), claimed AS (
-    UPDATE parley.deliveries d SET due_at = statement_timestamp() + p.lease_ms * interval '1 millisecond'
+    UPDATE parley.deliveries d SET due_at = statement_timestamp() + p.lease_ms * interval '1 millisecond', dispatcher = $5
     FROM picked p WHERE d.id = p.id
     RETURNING ${CLAIMED}
   )
@@ -44,7 +44,7 @@ const claimOneStatement = `
   LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c."eventId" LIMIT 1) b ON true`;
 
 /** Jumps from one subscription to the next through the index, however many rows each of them has. */
-const PENDING_SUBSCRIPTIONS = `
+export const PENDING_SUBSCRIPTIONS = `
   WITH RECURSIVE subscriptions (uid) AS (
     (SELECT d.subscription_uid FROM parley.deliveries d WHERE d.state = 'pending' ORDER BY d.subscription_uid LIMIT 1)
     UNION ALL
@@ -75,13 +75,14 @@ export async function claim(
   rooms: ReadonlyMap<string, number>,
   leaseMs: (subscriptionUid: string) => number,
   limit: number,
+  owner: number | null,
 ): Promise<readonly ClaimedDelivery[]> {
   const wanted = [...rooms].filter(([, room]) => room >= 1);
   if (wanted.length === 0 || limit < 1) return [];
   const uids = wanted.map(([uid]) => uid);
   const shares = wanted.map(([, room]) => Math.trunc(room));
   const leases = uids.map((uid) => Math.round(leaseMs(uid)));
-  const { rows } = await statements.query<ClaimedRow>(claimStatement, [uids, shares, leases, Math.trunc(limit)], { prepared: true });
+  const { rows } = await statements.query<ClaimedRow>(claimStatement, [uids, shares, leases, Math.trunc(limit), owner], { prepared: true });
   return withBodies(statements, rows);
 }
 
@@ -133,7 +134,7 @@ export async function subscriptionsIn(statements: Statements, states: readonly D
 export async function release(statements: Statements, deliveryIds: readonly string[], delayMs: number): Promise<void> {
   if (deliveryIds.length === 0) return;
   await statements.query(
-    `UPDATE parley.deliveries SET due_at = statement_timestamp() + $4 * interval '1 millisecond'
+    `UPDATE parley.deliveries SET due_at = statement_timestamp() + $4 * interval '1 millisecond', dispatcher = NULL
      WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state IN ('pending', 'retrying')`,
     [deliveryIds, ...spanOf(deliveryIds), Math.round(delayMs)],
     { prepared: true },

@@ -146,8 +146,21 @@ export interface DispatchStore {
   counts(): Promise<DeliveryCounts>;
   /** Makes tables ahead of time and drops old ones. */
   maintainPartitions(keep: KeepDays): Promise<Maintained>;
-  /** Calls back when something may be in the outbox, until it is stopped. These are only hints; a poll backs them. */
-  listen(onOutbox: () => void): { stop(): Promise<void> };
+  /**
+   * Calls back when something may be in the outbox, until the store is closed. These are only hints; a poll backs them. Claims of a store that
+   * listens are known to be its own.
+   */
+  listen(onOutbox: () => void): void;
+  /**
+   * Returns the numbers of the stores that listen, of all processes. Undefined while this one doesn't, and for ten seconds after it lost its
+   * session: what ended that one may have ended the others.
+   */
+  claimOwners(): Promise<ReadonlySet<number> | undefined>;
+  /**
+   * Makes due what stores have claimed that don't listen any more, nor are among `except`. Claims without an owner stay.
+   * @returns uids of their subscriptions
+   */
+  freeClaims(except: ReadonlySet<number>): Promise<readonly string[]>;
   health(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,9 +1,11 @@
 import type { Registry } from 'prom-client';
 
+import { systemClock } from '../../platform/clock.ts';
 import { Database, type DatabaseOptions } from '../database.ts';
 import { registerStoreMetrics } from '../metrics.ts';
 import { requireSchema } from '../schema-version.ts';
 import { claim, claimOne, dueSubscriptions, release, settle, subscriptionsIn } from './claims.ts';
+import { ClaimOwner, claimOwners, freeClaims } from './claim-owner.ts';
 import { countDeliveries } from './counts.ts';
 import type { DispatchStore } from './dispatch.ts';
 import {
@@ -36,11 +38,13 @@ export function openDispatchStore(options: DispatchStoreOptions): DispatchStore 
   const database = new Database({ applicationName: 'parley dispatcher', ...options, role: 'parley_dispatcher' });
   if (options.registry !== undefined) registerStoreMetrics(options.registry, database);
   const alone = database.statements;
-  const watches = new Set<{ stop(): Promise<void> }>();
+  const owner = new ClaimOwner(options.clock ?? systemClock);
+  const watches: { stop(): Promise<void> }[] = [];
 
   return {
-    takeOutbox: (limit, decide, which) => database.transaction((transaction) => takeOutbox(transaction, limit, decide, which)),
-    claim: (rooms, leaseMs, limit) => claim(alone, rooms, leaseMs, limit),
+    takeOutbox: (limit, decide, which) =>
+      database.transaction((transaction) => takeOutbox(transaction, limit, decide, { ...which, owner: owner.number })),
+    claim: (rooms, leaseMs, limit) => claim(alone, rooms, leaseMs, limit, owner.number),
     claimOne: (deliveryId, leaseMs) => claimOne(alone, deliveryId, leaseMs),
     dueSubscriptions: () => dueSubscriptions(alone),
     async record(results) {
@@ -78,19 +82,12 @@ export function openDispatchStore(options: DispatchStoreOptions): DispatchStore 
     adoptDeliveries: (succession) => adoptDeliveries(alone, succession),
     counts: () => countDeliveries(alone),
     maintainPartitions: (keep) => maintainPartitions(alone, keep),
-    listen(onOutbox) {
-      const watch = watchOutbox({ database, clock: options.clock, logger: options.logger }, onOutbox);
-      watches.add(watch);
-      return {
-        async stop() {
-          watches.delete(watch);
-          await watch.stop();
-        },
-      };
-    },
+    claimOwners: async () => (owner.judges ? claimOwners(alone) : undefined),
+    freeClaims: (except) => freeClaims(alone, except),
+    listen: (onOutbox) => void watches.push(watchOutbox({ database, owner, clock: options.clock, logger: options.logger }, onOutbox)),
     health: () => requireSchema(database),
     async close() {
-      await Promise.all([...watches].map((watch) => watch.stop()));
+      await Promise.all(watches.map((watch) => watch.stop()));
       await database.close();
     },
   };

@@ -29,7 +29,8 @@ const WRITE_STATEMENT = `
   )
   UPDATE parley.deliveries d SET state = g.state, reason = g.reason, attempts = g.attempts, series_start = g.series_start,
     due_at = CASE WHEN g.keep THEN d.due_at ELSE statement_timestamp() + g.delay_ms * interval '1 millisecond' END,
-    ended_at = CASE WHEN g.keep THEN d.ended_at WHEN g.ended THEN statement_timestamp() END
+    ended_at = CASE WHEN g.keep THEN d.ended_at WHEN g.ended THEN statement_timestamp() END,
+    dispatcher = CASE WHEN g.keep THEN d.dispatcher END
   FROM (
     SELECT * FROM unnest($11::uuid[], $12::text[], $13::text[], $14::int[], $15::int[], $16::float8[], $17::bool[], $18::bool[])
       AS g (id, state, reason, attempts, series_start, delay_ms, keep, ended) LIMIT 2000) g

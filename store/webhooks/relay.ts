@@ -58,10 +58,10 @@ const takeBy: Readonly<Record<OutboxOrder, string>> = {
 };
 
 const INSERT = `
-  INSERT INTO parley.deliveries (id, org, event_id, event_name, subscription_uid, state, reason, due_at, ended_at)
+  INSERT INTO parley.deliveries (id, org, event_id, event_name, subscription_uid, state, reason, due_at, dispatcher, ended_at)
   SELECT g.id, g.org, g.event_id, g.event_name, g.subscription_uid, g.state, g.reason,
     CASE WHEN g.state = 'pending' THEN statement_timestamp() + g.lease_ms * interval '1 millisecond' END,
-    CASE WHEN g.state = 'skipped' THEN statement_timestamp() END
+    CASE WHEN g.lease_ms > 0 THEN $9::int END, CASE WHEN g.state = 'skipped' THEN statement_timestamp() END
   FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[])
     AS g (id, org, event_id, event_name, subscription_uid, state, reason, lease_ms)
   ON CONFLICT (id) DO NOTHING RETURNING id`;
@@ -78,7 +78,7 @@ export async function takeOutbox(
   transaction: Transaction,
   limit: number,
   decide: DecideAboutEvents,
-  { order = 'age' }: { readonly order?: OutboxOrder } = {},
+  { order = 'age', owner }: { readonly order?: OutboxOrder | undefined; readonly owner: number | null },
 ): Promise<RelayResult> {
   const { rows } = await transaction.query<Row>(takeBy[order], [limit], { prepared: true });
   if (rows.length === 0) return { taken: 0, postponed: 0, deliveries: [], lost: 0 };
@@ -99,7 +99,7 @@ export async function takeOutbox(
   const deliveries: NewDelivery[] = [];
   for (let from = 0; from < wanted.length; from += CHUNK) {
     const last = from + CHUNK >= wanted.length;
-    deliveries.push(...(await insertDeliveries(transaction, wanted.slice(from, from + CHUNK), last)));
+    deliveries.push(...(await insertDeliveries(transaction, wanted.slice(from, from + CHUNK), { owner, last })));
   }
   return { taken: events.length - back.length, postponed: back.length, deliveries, lost: rows.length - events.length };
 }
@@ -107,7 +107,7 @@ export async function takeOutbox(
 async function insertDeliveries(
   transaction: Transaction,
   planned: readonly PlannedDelivery[],
-  last: boolean,
+  { owner, last }: { readonly owner: number | null; readonly last: boolean },
 ): Promise<readonly NewDelivery[]> {
   const ids = planned.map(({ event, subscriptionUid }) => deliveryIdOf(event.id, subscriptionUid));
   const { rows } = await transaction.query<{ id: string }>(
@@ -121,6 +121,7 @@ async function insertDeliveries(
       planned.map(({ state }) => state),
       planned.map(({ state, reason }) => (state === 'skipped' ? (reason ?? null) : null)),
       planned.map(({ leaseMs }) => Math.round(leaseMs ?? 0)),
+      owner,
     ],
     { prepared: true, last },
   );

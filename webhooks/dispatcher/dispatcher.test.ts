@@ -64,8 +64,8 @@ beforeEach(() => {
     nameSubscriptions: async () => [],
     listen(onOutbox) {
       wake = onOutbox;
-      return { stop: async () => undefined };
     },
+    claimOwners: async () => undefined,
   } satisfies Partial<DispatchStore> as Partial<DispatchStore> as DispatchStore;
   const directory = {
     matching: () => [target],

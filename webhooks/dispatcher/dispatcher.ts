@@ -100,7 +100,18 @@ export class Dispatcher {
       clock,
       logger,
     });
-    this.#sweeper = new DeliverySweeper({ store, directory, health, queues, attempter, retries, clock, random, logger });
+    this.#sweeper = new DeliverySweeper({
+      store,
+      directory,
+      health,
+      queues,
+      attempter,
+      retries,
+      onDeath: () => this.#relay.wake(),
+      clock,
+      random,
+      logger,
+    });
   }
 
   /** Requests on their way. */

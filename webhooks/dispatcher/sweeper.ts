@@ -7,6 +7,7 @@ import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import { probeDue, probeTaken } from '../endpoint-health/circuit-breaker.ts';
+import { DeadDispatchers } from './dead-dispatchers.ts';
 import { DeletedSubscriptions } from './deleted-subscriptions.ts';
 import { RecreatedSubscriptions } from './recreated-subscriptions.ts';
 import type { EndpointChange, EndpointDirectory } from '../subscriptions/directory.ts';
@@ -23,6 +24,8 @@ export interface DeliverySweeperOptions {
   readonly queues: EndpointQueues;
   readonly attempter: Attempter;
   readonly retries: HandOver;
+  /** Called when another dispatcher has died: the events that it was relaying are in the outbox again. */
+  readonly onDeath: () => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -30,19 +33,30 @@ export interface DeliverySweeperOptions {
 
 /** Time between two looks for due rows, in milliseconds. */
 const DUE_MS = 1_000;
+/** Time between two looks for dispatchers that have died, in milliseconds. */
+const ALIVE_MS = 250;
 /** Time between two looks for everything else, in milliseconds. */
 const SWEEP_MS = 5_000;
 
 export class DeliverySweeper {
   readonly #options: DeliverySweeperOptions;
   readonly #stopping = new AbortController();
+  readonly #dead: DeadDispatchers;
   readonly #deleted: DeletedSubscriptions;
   readonly #recreated: RecreatedSubscriptions;
   #running: Promise<unknown> | undefined;
 
   constructor(options: DeliverySweeperOptions) {
     this.#options = options;
-    const { store, directory, health, queues, clock, logger } = options;
+    const { store, directory, health, queues, onDeath, clock, logger } = options;
+    this.#dead = new DeadDispatchers({
+      store,
+      onDeath: (uids) => {
+        queues.due(uids);
+        onDeath();
+      },
+      logger,
+    });
     this.#deleted = new DeletedSubscriptions({ store, directory, onGone: (uid) => health.forget(uid), clock });
     this.#recreated = new RecreatedSubscriptions({
       store,
@@ -61,6 +75,9 @@ export class DeliverySweeper {
     const common = { random, clock, logger, signal };
     this.#running ??= Promise.all([
       every({ ...common, intervalMs: DUE_MS, failure: 'failed to look for due deliveries; trying again' }, () => this.#lookForDue()),
+      every({ ...common, intervalMs: ALIVE_MS, failure: 'failed to look for dispatchers that have died; trying again' }, () =>
+        this.#dead.look(),
+      ),
       every({ ...common, intervalMs: SWEEP_MS, failure: 'failed to sweep for deliveries left behind; trying again' }, () => this.#sweep()),
     ]).finally(unsubscribe);
   }

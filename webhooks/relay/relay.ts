@@ -64,6 +64,11 @@ export class Relay {
     this.#running ??= this.#run();
   }
 
+  /** Looks into the outbox now. */
+  wake(): void {
+    this.#wake.call();
+  }
+
   /** Resolves when nothing more is taken. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the relay stops'));
@@ -74,7 +79,7 @@ export class Relay {
   async #run(): Promise<void> {
     const { store, logger, clock } = this.#options;
     const { signal } = this.#stopping;
-    const listener = store.listen(() => this.#wake.call());
+    store.listen(() => this.wake());
     const failure = 'failed to relay events; they wait in the outbox';
     await every({ ...RETRY, clock, logger, failure, signal }, async () => {
       // The kinds whose turn it was may have had few events while very many wait.
@@ -83,7 +88,6 @@ export class Relay {
       if (!full) await this.#wake.wait(POLL_MS);
       return 'again';
     });
-    await listener.stop();
   }
 
   /** @returns whether there may be more */

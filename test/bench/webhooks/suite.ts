@@ -4,6 +4,7 @@ import { progress } from '../harness/progress.ts';
 import { benchmark, onServers } from '../harness/suite.ts';
 import { backlog } from './backlog.ts';
 import { crashes } from './crashes.ts';
+import { failover } from './failover.ts';
 import { startHost, type WebhooksHost } from './host.ts';
 import { hung } from './hung.ts';
 import type { WebhooksScale } from './part.ts';
@@ -23,8 +24,14 @@ const full: WebhooksScale = {
 export const run = benchmark<WebhooksScale, WebhooksHost, { readonly profile?: string }>({
   name: 'webhooks',
   description:
-    'webhooks: from commit to receipt at 200 events a second (rate), a backlog (backlog), healthy endpoints next to one that hangs (hung), and whether anything is lost when every process is killed in turn (crashes)',
-  parts: { rate: onServers(rate), backlog: onServers(backlog), hung: onServers(hung), crashes: onServers(crashes) },
+    'webhooks: from commit to receipt at 200 events a second (rate), a backlog (backlog), healthy endpoints next to one that hangs (hung), and whether anything is lost when every process is killed in turn (crashes), how long deliveries wait when one of two dispatchers is killed (failover)',
+  parts: {
+    rate: onServers(rate),
+    backlog: onServers(backlog),
+    hung: onServers(hung),
+    crashes: onServers(crashes),
+    failover: onServers(failover),
+  },
   full,
   quick: { rounds: 1, seconds: 5, warmUpSeconds: 2, backlog: 2_000, hungBacklog: 5_000, healthy: 49, crashEvents: 1_000, kills: 1 },
   numbers: {

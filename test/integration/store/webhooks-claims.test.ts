@@ -49,6 +49,40 @@ describe('a claim', () => {
     expect((await claimAll(dispatch)).map(({ id }) => id)).toEqual([first.id]);
   });
 
+  it('is free once its dispatcher is gone', async () => {
+    const dispatching = await freshDispatch();
+    const { dispatch, url } = dispatching;
+    const other = dispatchAt(url);
+    for (const store of [dispatch, other]) store.listen(() => undefined);
+    await expect.poll(async () => (await other.claimOwners())?.size).toBe(2);
+    // One that the relay made, one that was claimed later, two that are over.
+    await deliver(dispatching, { subscriptionUid: 'made', leaseMs: 600_000 });
+    await deliver(dispatching, { count: 3, subscriptionUid: 'claimed' });
+    const [claimed, retried, returned] = await claimAll(dispatch, 'claimed', 600_000);
+    if (claimed === undefined || retried === undefined || returned === undefined) throw new Error('not claimed');
+    await dispatch.record([resultOf(retried, { state: 'pending', delayMs: 600_000 })]);
+    await dispatch.release([returned.id], 600_000);
+    expect(await other.freeClaims(new Set())).toEqual([]);
+
+    const owners = (await other.claimOwners()) ?? new Set();
+    await dispatch.close();
+    await expect.poll(async () => (await other.claimOwners())?.size).toBe(1);
+    expect(await other.freeClaims(owners)).toEqual([]);
+    expect((await other.freeClaims(new Set())).toSorted()).toEqual(['claimed', 'made']);
+    expect((await claimAll(other, 'claimed')).map(({ id }) => id)).toEqual([claimed.id]);
+    expect(await claimAll(other, 'made')).toHaveLength(1);
+  });
+
+  it('waits for its time where its dispatcher could not be seen', async () => {
+    const dispatching = await freshDispatch();
+    await deliver(dispatching, { leaseMs: 600_000 });
+    const other = dispatchAt(dispatching.url);
+    other.listen(() => undefined);
+    await expect.poll(async () => (await other.claimOwners())?.size).toBe(1);
+    await dispatching.dispatch.close();
+    expect(await other.freeClaims(new Set())).toEqual([]);
+  });
+
   it('is handed back', async () => {
     const dispatching = await freshDispatch();
     const { dispatch } = dispatching;

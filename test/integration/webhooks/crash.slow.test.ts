@@ -7,7 +7,7 @@ it('loses nothing when dispatchers are killed in the middle of their work, and r
   const harness = await dispatchHarness();
   const { sink } = harness;
   const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
-  // Leases and the wait for a dead dispatcher's claims last as long; a held delivery must not be late before its dispatcher is killed.
+  // Leases last as long: a held delivery must not be late before its dispatcher is killed. Nobody waits for the claims of a dead one.
   await Promise.all(names.map((name) => harness.subscribe(name, { requestTimeout: '30s' })));
   let untilAnswered = Infinity;
   for (const name of names) {
