@@ -293,7 +293,7 @@ async function requireWholeSubscriptions(org: string): Promise<readonly string[]
   const isFormer = (key: string): boolean => key.startsWith('previous-');
   const wanted = subscriptions.flatMap(({ metadata: { uid = '' }, spec }) => {
     const values = (spec.headers ?? []).map(({ valueFrom }) => `${uid} ${valueFrom?.secretKeyRef.key}`);
-    return spec.signing === undefined ? values : values.concat(`${uid} current`);
+    return spec.signing?.mode === 'None' ? values : values.concat(`${uid} current`);
   });
   const there = secrets.flatMap(({ metadata, data }) => {
     expect(metadata.labels ?? {}, metadata.name).not.toHaveProperty(['parley.dev/staged']);
