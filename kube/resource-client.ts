@@ -64,6 +64,7 @@ export interface WatchOptions {
 
 interface MergePatch {
   readonly metadata?: object;
+  readonly spec?: object;
   readonly data?: object;
 }
 

@@ -36,7 +36,7 @@ export interface StartContext {
 }
 
 /** This example agent is the one that is called. */
-const EXAMPLE_AGENT = 'receptionist';
+export const EXAMPLE_AGENT = 'receptionist';
 /** The example documents go into this knowledge base. */
 const EXAMPLE_KNOWLEDGE_BASE = 'workshop-handbook';
 const EXAMPLES_READY_WITHIN_MS = 180_000;

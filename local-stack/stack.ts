@@ -241,6 +241,10 @@ function describeRoles(options: StackOptions, parts: Parts): readonly Component[
   ];
 }
 
+/** Returns the networks that users' addresses may be in, although they are not public. */
+export const allowedNetworks = (env: Readonly<Record<string, string | undefined>>): string =>
+  env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128';
+
 function roleEnv(role: RoleName, options: StackOptions, parts: Parts): NodeJS.ProcessEnv {
   const { env, layout, ports } = options;
   return {
@@ -248,7 +252,7 @@ function roleEnv(role: RoleName, options: StackOptions, parts: Parts): NodeJS.Pr
     DATABASE_URL: parts.databaseUrl,
     STORAGE_URL: parts.storageUrl,
     // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
-    PARLEY_EGRESS_ALLOW_CIDRS: env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
+    PARLEY_EGRESS_ALLOW_CIDRS: allowedNetworks(env),
     // The servers of the stack stay forbidden: a tool must not read every Secret in etcd.
     PARLEY_EGRESS_DENY_PORTS: [...asList(env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, parts.databaseUrl)].join(','),
     PARLEY_EGRESS_HOSTS: [...asList(env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver), exampleOrdersHost(ports['dev-speech'])].join(

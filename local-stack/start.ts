@@ -4,7 +4,7 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { onSignals } from '../platform/on-signals.ts';
-import { UserError } from '../platform/user-error.ts';
+import { reportFailure, UserError } from '../platform/user-error.ts';
 import { parentConsole, type ParentMessage, sendToParent, streamConsole } from './console.ts';
 import { resetStack, runStack } from './dev.ts';
 import { readEnvFile, type StackEnv } from './env-file.ts';
@@ -19,6 +19,8 @@ export interface StartStackOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly flags: { readonly detach?: true; readonly reset?: true; readonly org?: string; readonly ipc?: true; readonly call: boolean };
   readonly ports: Partial<Ports>;
+  /** Called once the stack is up, also where it was before. What it prints comes last. */
+  readonly onUp?: ((stack: StackEnv) => Promise<void>) | undefined;
 }
 
 export async function startStack(options: StartStackOptions): Promise<void> {
@@ -26,6 +28,10 @@ export async function startStack(options: StartStackOptions): Promise<void> {
   const layout = layoutOf(folder);
   const running = await runningSupervisor(layout.supervisorPid);
   if (running !== undefined && flags.reset !== true) {
+    if (options.onUp !== undefined) {
+      await options.onUp(runningEnv(layout, running));
+      return;
+    }
     reportRunning(layout, running);
     if (flags.org !== undefined || Object.keys(ports).length > 0)
       process.stdout.write('\nIts organisation and ports are as they were: to change them, stop it and start it again.\n');
@@ -48,7 +54,16 @@ function reportRunning(layout: Layout, pid: number): void {
   if (env !== undefined) process.stdout.write(stackSummary(env, layout));
 }
 
-async function runHere({ env, flags, ports }: StartStackOptions, layout: Layout): Promise<void> {
+/** @throws UserError while the stack starts */
+function runningEnv(layout: Layout, pid: number): StackEnv {
+  const env = readEnvFile(layout.envFile);
+  if (env !== undefined) return env;
+  throw new UserError(`the stack of this folder (process ${pid}) is starting or stopping`, {
+    cure: 'run the command again when `parley dev status` shows it ready',
+  });
+}
+
+async function runHere({ env, flags, ports, onUp }: StartStackOptions, layout: Layout): Promise<void> {
   const taken = await takeFolder(layout.supervisorPid);
   if ('takenBy' in taken) {
     reportRunning(layout, taken.takenBy);
@@ -65,6 +80,8 @@ async function runHere({ env, flags, ports }: StartStackOptions, layout: Layout)
   const onReady = (stackEnv: StackEnv): void => {
     if (flags.ipc === true) sendToParent({ kind: 'ready' });
     else process.stdout.write(`\nParley is up. Ctrl-C stops it.\n\n${stackSummary(stackEnv, layout)}`);
+    // The stack is up, and stays so where this fails.
+    void onUp?.(stackEnv).catch((error: unknown) => void reportFailure(error, process.stderr));
   };
   try {
     await runStack({
@@ -93,7 +110,7 @@ async function runHere({ env, flags, ports }: StartStackOptions, layout: Layout)
 }
 
 /** Starts a supervisor in a session of its own, forwards its progress, and leaves when it is ready. */
-async function startDetached({ folder, env }: StartStackOptions, layout: Layout): Promise<void> {
+async function startDetached({ folder, env, onUp }: StartStackOptions, layout: Layout): Promise<void> {
   const log = openSync(join(layout.logs, 'dev.log'), 'a', 0o600);
   const args = process.argv.slice(2).filter((arg) => arg !== '--detach' && arg !== '--reset');
   const child = spawn(process.execPath, [process.argv[1]!, ...args, '--ipc'], {
@@ -129,4 +146,5 @@ async function startDetached({ folder, env }: StartStackOptions, layout: Layout)
   process.stdout.write(
     `\nParley is up and stays so. \`parley dev stop\` stops it.\n\n${stackEnv === undefined ? '' : stackSummary(stackEnv, layout)}`,
   );
+  if (stackEnv !== undefined) await onUp?.(stackEnv);
 }
