@@ -57,10 +57,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
     matching(fields['model_id'], /^scribe_v[12]$/) && fields['file'] !== undefined
       ? { language_code: 'deu', language_probability: 1, text: HEARD, words: [] }
       : 422,
-  [`POST /v1/text-to-speech/${RACHEL.elevenLabs}/stream`]: ({ fields: { model_id: model, voice_settings: settings } }) => {
-    const { stability } = settings as { readonly stability: number };
-    return matching(model, /^eleven_/) && (model !== 'eleven_v3' || [0, 0.5, 1].includes(stability)) ? SOUND : 400;
-  },
+  [`POST /v1/text-to-speech/${RACHEL.elevenLabs}/stream`]: speakAsElevenLabs,
+  // The voice that every account has, and that Parley takes where the agent names none.
+  'POST /v1/text-to-speech/bIHbv24MWmeRgasZH58o/stream': speakAsElevenLabs,
 
   // Cartesia
   'GET /voices': ({ headers }) => {
@@ -88,6 +87,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'POST /cognitiveservices/v1': ({ headers }) =>
     headers['x-microsoft-outputformat'] === 'raw-24khz-16bit-mono-pcm' && headers['user-agent'] !== undefined ? SOUND : 400,
 };
+
+function speakAsElevenLabs({ fields: { model_id: model, voice_settings: settings } }: Asked): Buffer | number {
+  const { stability } = settings as { readonly stability: number };
+  return matching(model, /^eleven_/) && (model !== 'eleven_v3' || [0, 0.5, 1].includes(stability)) ? SOUND : 400;
+}
 
 const KEY_HEADERS = ['authorization', 'xi-api-key', 'x-api-key', 'x-goog-api-key', 'ocp-apim-subscription-key'];
 
