@@ -72,6 +72,7 @@ for (const [file] of modules) {
   if (escaped !== code) await writeFile(file, escaped);
 }
 await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
+await cp('examples/recipes', `${outdir}/recipes`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
   await cp(join(packageFolder(), name), join(outdir, ASSET_FOLDER, name));
 for (const name of PDF_ASSETS) await cp(join(pdfPackageFolder(), name), join(outdir, PDF_ASSET_FOLDER, name), { recursive: true });

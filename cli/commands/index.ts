@@ -12,6 +12,7 @@ import { registerEvents } from './events.ts';
 import { registerExplain } from './explain.ts';
 import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
+import { registerInit } from './init.ts';
 import { registerKb } from './kb.ts';
 import { registerKeys } from './keys.ts';
 import { registerKubectl } from './kubectl.ts';
@@ -37,6 +38,7 @@ export const commands: readonly Register[] = [
   registerOrg,
   registerKeys,
   registerCall,
+  registerInit,
   registerTest,
   registerChat,
   registerKb,
