@@ -1,4 +1,4 @@
-/** Serves the order system that the example resources look things up in, as `http://orders.example` for the roles of a local stack. */
+/** Serves the order system that the example resources look things up in: `http://orders.example` for the roles of a local stack. */
 
 import type { IncomingMessage } from 'node:http';
 
@@ -7,9 +7,9 @@ import { DAY_MS } from '../../platform/time.ts';
 /** Returns an entry for PARLEY_EGRESS_HOSTS. @param port of dev-speech, which serves the orders */
 export const exampleOrdersHost = (port: number): string => `orders.example=127.0.0.1:${port}`;
 
-/** Any credentials will do: they show that an agent sends its own. */
-export const isForOrders = ({ method, headers }: IncomingMessage): boolean =>
-  method === 'GET' && headers.host?.replace(/:.*/, '') === 'orders.example' && headers.authorization !== undefined;
+/** Recognises requests by their paths, for in a cluster the host is a Service. Any credentials will do: they show that an agent sends its own. */
+export const isForOrders = ({ method, url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean =>
+  method === 'GET' && /^\/(orders|workshop)\//.test(url) && headers.authorization !== undefined;
 
 const STATES = ['being repaired', 'waiting for a spare part', 'ready for pick-up'] as const;
 

@@ -9,6 +9,8 @@ import { Speech, type SpeechOptions } from './speech.ts';
 import { findPythonWithVenv, pythonWith } from '../binaries/python-environment.ts';
 
 export interface StartDevSpeechOptions {
+  /** Address to listen on; the loopback address by default. */
+  readonly host?: string;
   /** Port to listen on; 0 takes a free one. */
   readonly port: number;
   readonly logger: Logger;
@@ -16,7 +18,7 @@ export interface StartDevSpeechOptions {
 }
 
 /** Serves at once with what there is; resolves when the models are loaded. */
-export async function startDevSpeech({ port, logger, env }: StartDevSpeechOptions): Promise<DevSpeechServer> {
+export async function startDevSpeech({ host = '127.0.0.1', port, logger, env }: StartDevSpeechOptions): Promise<DevSpeechServer> {
   const { helper, ...tools } = await toolsOf(env, logger);
   const speech = new Speech({ ...tools, ...(helper !== undefined && { helper }) });
   logger.info(
@@ -29,7 +31,7 @@ export async function startDevSpeech({ port, logger, env }: StartDevSpeechOption
     logger.warn(
       'no recogniser: transcripts follow a script, or guess by the length of what was said. Install Python 3.10 or newer with venv and pip',
     );
-  const server = await startDevSpeechServer({ port, token: env['PARLEY_DEV_SPEECH_TOKEN'] || undefined, speech, logger });
+  const server = await startDevSpeechServer({ host, port, token: env['PARLEY_DEV_SPEECH_TOKEN'] || undefined, speech, logger });
   return {
     ...server,
     async close() {
@@ -71,16 +73,23 @@ function onPath(name: string, env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /** Serves until SIGTERM. */
-export async function runDevSpeech({ port, env }: { readonly port: number; readonly env: NodeJS.ProcessEnv }): Promise<void> {
+export async function runDevSpeech({
+  env,
+  ...address
+}: {
+  readonly host: string;
+  readonly port: number;
+  readonly env: NodeJS.ProcessEnv;
+}): Promise<void> {
   const logger = createLogger({ role: 'dev-speech', level: env['PARLEY_LOG_LEVEL'] || 'info' });
-  const server = await startDevSpeech({ port, logger, env });
+  const server = await startDevSpeech({ ...address, logger, env });
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
   });
   await server.close();
 }
 
-const SPEECH_TOOLS = {
+export const SPEECH_TOOLS = {
   name: 'dev-speech',
   // The requirements leave out what pocketsphinx needs for microphones.
   requirements: ['--no-deps', '--retries', '1', '--only-binary=:all:', 'espeakng-loader==0.2.4', 'pocketsphinx==5.1.1'],

@@ -1,4 +1,4 @@
-/** OpenAI's protocol over what this machine can do by itself. Listens on the loopback address alone. */
+/** OpenAI's protocol over what this machine can do by itself. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -31,6 +31,8 @@ export interface DevSpeechServer {
 const LARGEST = 32 * 1024 * 1024;
 
 export async function startDevSpeechServer(options: {
+  /** Address to listen on. */
+  readonly host: string;
   readonly port: number;
   /** First part of the path of everything but `/healthz`, so that other accounts of the machine find nothing. */
   readonly token?: string | undefined;
@@ -96,7 +98,7 @@ export async function startDevSpeechServer(options: {
     else socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}${secret}/v1`,

@@ -1,6 +1,7 @@
 /**
  * `make e2e` installs Parley with Helm on a real node on this machine, and checks what must hold there.
- * node test/node/main.ts [--image build/image] [--keep] [--work <folder>] [--only <part of a check's name>]
+ * node test/node/main.ts [--image build/image] [--keep] [--work <folder>] [--only <part of a check's name>] [--demo]
+ * node test/node/main.ts --demo     only the chart parley-demo, which brings the servers itself
  * node test/node/main.ts --kind     prints the commands for kind
  * It needs Linux and root, for namespaces and control groups; apt-get for containerd and runc. It leaves nothing behind: the node's
  * network, mounts and processes are in namespaces of their own.
@@ -15,8 +16,11 @@ import { cacheFolder } from '../../local-stack/binaries/cache.ts';
 import type { BinaryName } from '../../local-stack/programs.ts';
 import { type ComponentEvent, ComponentFailedError, Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from '../support/programs.ts';
+import { Checks } from './checks.ts';
 import { describeCluster } from './cluster.ts';
 import { importImage, importPauseImage } from './containerd.ts';
+import { runDemo } from './demo.ts';
+import { buildDemoImages } from './demo-images.ts';
 import { forward } from './forward.ts';
 import { IMAGE, ORGANIZATION, prepareNamespace, valuesOf } from './installation.ts';
 import { startNames } from './names.ts';
@@ -33,6 +37,7 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     only: { type: 'string' },
     kind: { type: 'boolean', default: false },
+    demo: { type: 'boolean', default: false },
     inside: { type: 'boolean', default: false },
   },
 });
@@ -53,6 +58,9 @@ const names = [
   'livekit-server',
 ] as const satisfies readonly BinaryName[];
 
+/** A check that was asked for by name is one of the installation's. */
+const withDemo = values.demo || values.only === undefined;
+
 if (values.kind) process.stdout.write(kindCommands({ tag: 'dev' }));
 else if (values.inside) await inside(values.work ?? '');
 else process.exitCode = await outside();
@@ -67,6 +75,13 @@ async function outside(): Promise<number> {
   mkdirSync(work, { recursive: true, mode: 0o755 });
   const programs = await nodePrograms(cacheFolder(process.env));
   for (const name of names) await testBinary(name);
+  if (withDemo)
+    await buildDemoImages({
+      folder: join(work, 'demo-images'),
+      image: resolve(root, values.image),
+      umoci: join(programs, 'usr/bin/umoci'),
+      binary: testBinary,
+    });
   const script = 'set -e; "$1" "$2" "$3"; shift 3; exec "$@"';
   const child = spawn(
     'unshare',
@@ -118,42 +133,44 @@ async function inside(work: string): Promise<void> {
   const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
   const { components, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
   const supervisor = new Supervisor({
-    components: [...cluster.components, ...components],
+    components: values.demo ? cluster.components : [...cluster.components, ...components],
     logDir: join(work, '.parley/logs'),
     runDir: join(work, '.parley/run'),
     onEvent: (event) => report(event),
   });
   try {
     await supervisor.start();
-    for (const address of loopback) await forward(address);
+    if (!values.demo) for (const address of loopback) await forward(address);
     await importPauseImage({ socket: cluster.containerdSocket, work });
     await importImage({ socket: cluster.containerdSocket, archive: join(resolve(root, values.image), 'parley.tar'), name: IMAGE });
     const kubectl = [binary('kubectl'), '--kubeconfig', cluster.kubeconfig] as const;
     const { tag } = JSON.parse(readFileSync(join(resolve(root, values.image), 'image.json'), 'utf8')) as { tag: string };
     await startNames({ kubectl, tag });
-    await prepareNamespace({ kubectl, servers, work });
-    const valuesFile = join(work, 'values.yaml');
-    writeFileSync(valuesFile, JSON.stringify(valuesOf(servers, tag)));
     await output([...kubectl, 'wait', 'node', '--all', '--for=condition=Ready', '--timeout=120s']);
     if (values.keep) {
       process.stdout.write(
         `the node is ready; KUBECONFIG=${cluster.kubeconfig}; enter it with: nsenter --target <pid> --mount --net --pid\n`,
       );
     }
-    const suite = runSuite({
-      kubectl,
-      helm: binary('helm'),
-      kubeconfig: cluster.memberKubeconfig,
-      work,
-      chart: join(root, 'charts/parley'),
-      valuesFile,
-      servers,
-      parley,
-      root,
-      tag,
-      only: values.only,
-    });
-    const failed = await Promise.race([suite, stopped]);
+    const checks = new Checks(values.only);
+    const { memberKubeconfig: kubeconfig, containerdSocket } = cluster;
+    const shared = { kubectl, helm: binary('helm'), kubeconfig, work, parley, root, tag, checks };
+    const demo = async (): Promise<void> => {
+      if (withDemo) await runDemo({ ...shared, containerdSocket });
+    };
+    const installation = async (): Promise<void> => {
+      if (values.demo) return;
+      await prepareNamespace({ kubectl, servers, work });
+      const valuesFile = join(work, 'values.yaml');
+      writeFileSync(valuesFile, JSON.stringify(valuesOf(servers, tag)));
+      await runSuite({ ...shared, chart: join(root, 'charts/parley'), valuesFile, servers });
+    };
+    const suites = async (): Promise<number> => {
+      await demo();
+      await installation();
+      return checks.finish();
+    };
+    const failed = await Promise.race([suites(), stopped]);
     if (values.keep && !stop.signal.aborted) await new Promise((done) => stop.signal.addEventListener('abort', done));
     process.exitCode = failed > 0 ? 1 : 0;
   } catch (error) {

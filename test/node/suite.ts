@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { callLines, spokenByAgent } from '../support/call-lines.ts';
 import { eventually } from '../support/eventually.ts';
 import { requireVerified, type SeenDeliveries } from '../support/received.ts';
-import { Checks } from './checks.ts';
+import type { Checks } from './checks.ts';
 import { WORLD_ADDRESS } from './cluster.ts';
 import { endToEnd } from './end-to-end.ts';
 import { NAMESPACE, ORGANIZATION, type InstalledServers } from './installation.ts';
@@ -28,15 +28,13 @@ export interface SuiteOptions {
   readonly work: string;
   /** Tag of the image. */
   readonly tag: string;
-  /** Name for {@link Checks}. */
-  readonly only?: string | undefined;
+  readonly checks: Checks;
 }
 
 /** Number of objects with which memory is looked at. */
 const MANY = 1000;
 
-/** @returns the number of failed checks */
-export async function runSuite(options: SuiteOptions): Promise<number> {
+export async function runSuite(options: SuiteOptions): Promise<void> {
   const { kubectl, helm, kubeconfig, chart, valuesFile, servers, parley, root, work } = options;
   const inNamespace = [...kubectl, '--namespace', NAMESPACE] as const;
   const inOrganization = [...kubectl, '--namespace', ORGANIZATION] as const;
@@ -59,8 +57,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     if (!found.includes('bicycle-care.pdf')) throw new Error(found);
   };
 
-  const checks = new Checks(options.only);
-  const check = checks.check.bind(checks);
+  const check = options.checks.check.bind(options.checks);
   const needed = { needed: true };
   await check('helm install: every pod Ready', async () => void (await change('install')), needed);
   await check('the Jobs of the hooks have run: the schema first, the organisations last', async () => {
@@ -193,5 +190,4 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     env = { ...env, PARLEY_URL: await address() };
     await reading();
   });
-  return checks.finish();
 }
