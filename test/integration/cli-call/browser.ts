@@ -21,8 +21,8 @@ export interface Page {
   useScheme(scheme: 'light' | 'dark'): Promise<void>;
   /** Presses a key, as a person does: it moves the focus, or activates the element that has it. */
   press(key: keyof typeof KEY_CODES): Promise<void>;
-  /** Takes a picture of the window, as WebP. */
-  screenshot(): Promise<Buffer>;
+  /** Takes a picture of the window; PNG loses nothing. */
+  screenshot(format?: 'webp' | 'png'): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -132,8 +132,10 @@ export async function openPage({ folder }: { readonly folder: string }): Promise
       await send('Input.dispatchKeyEvent', { type: 'keyDown', ...event });
       await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
     },
-    async screenshot() {
-      const { data } = (await send('Page.captureScreenshot', { format: 'webp', quality: 85 })) as { readonly data: string };
+    async screenshot(format = 'webp') {
+      const { data } = (await send('Page.captureScreenshot', { format, ...(format === 'webp' && { quality: 85 }) })) as {
+        readonly data: string;
+      };
       return Buffer.from(data, 'base64');
     },
     async close() {
