@@ -21,7 +21,8 @@ beforeAll(async () => {
 
 it('has commands that make a key, list the tools and try a change', async () => {
   const org = await organization(facade);
-  await kubectl(['apply', '--server-side', '-f', '-'], anAgent('receptionist', org.name));
+  // The field that the page changes has an owner, as in the examples of a local stack.
+  await kubectl(['apply', '--server-side', '-f', '-'], anAgent('receptionist', org.name, { welcomeMessage: 'Hello!' }));
   const blocks = [...page.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block = '']) => block);
   expect(blocks).toHaveLength(3);
   const outputs: string[] = [];
@@ -37,7 +38,10 @@ it('has commands that make a key, list the tools and try a change', async () => 
   expect((await facade.call('DELETE', '/v2/ai-agents/receptionist', { key })).status).toBe(403);
   expect(listed?.trim().split('\n')).toContain('"name":"search_knowledge_base"');
   expect(dryRun).toContain('Dry run: nothing was changed.');
-  expect(dryRun).toContain('{"field":"welcome_message","to":"Good morning!"}');
+  expect(dryRun).toContain('{"field":"welcome_message","from":"Hello!","to":"Good morning!"}');
+  const unforced = blocks[2]!.replace(', "force": true', '');
+  const refused = await run('bash', ['--norc', '-euc', unforced], { env: { PARLEY_URL: facade.url, PARLEY_API_KEY: org.key } });
+  expect(refused.stdout).toMatch(/conflict \(HTTP 409\): welcome_message is owned by .*take it over with `force: true`/);
 });
 
 it('has the tools that there are, with their permissions', () => {
