@@ -19,8 +19,8 @@ export interface InstalledServers {
   readonly livekit: { readonly port: number; readonly apiKey: string; readonly apiSecret: string };
   readonly speechUrl: string;
   readonly receiverUrl: string;
-  /** Entry `name=address:port` for the receiver of deliveries, as pods reach it. */
-  readonly receiverHost: string;
+  /** Entries `name=address:port` for the receiver of deliveries and the orders of the examples, as pods reach them. */
+  readonly egressHosts: string;
   readonly providers: string;
 }
 
@@ -40,7 +40,7 @@ export function valuesOf(servers: InstalledServers, tag: string): object {
       LIVEKIT_API_KEY: servers.livekit.apiKey,
       PARLEY_PROVIDERS: servers.providers,
       PARLEY_EGRESS_ALLOW_CIDRS: `${WORLD_ADDRESS}/32`,
-      PARLEY_EGRESS_HOSTS: servers.receiverHost,
+      PARLEY_EGRESS_HOSTS: servers.egressHosts,
       PARLEY_VOICE_IDLE_PROCESSES: 1,
       PARLEY_VOICE_DRAIN_MS: 1_800_000,
     },

@@ -8,6 +8,7 @@ import { devProviders, devSpeechComponent, devSpeechUrl } from '../../local-stac
 import { livekitAddress, livekitComponent } from '../../local-stack/components/livekit.ts';
 import { postgresComponent, postgresUrl } from '../../local-stack/components/postgres.ts';
 import { postgresInstallation } from '../../local-stack/components/postgres-installation.ts';
+import { exampleOrdersHost } from '../../local-stack/speech/example-orders.ts';
 import { receiverHost, receiverComponent, receiverUrl } from '../../local-stack/components/receiver.ts';
 import { redisAddress, redisComponent } from '../../local-stack/components/redis.ts';
 import { temporalComponent } from '../../local-stack/components/temporal.ts';
@@ -77,7 +78,7 @@ export function describeServers(options: {
       livekit: { port: ports.livekit, apiKey: address.apiKey, apiSecret: address.apiSecret },
       speechUrl: devSpeechUrl(ports.speech),
       receiverUrl: receiverUrl(ports.receiver, receiverToken),
-      receiverHost: receiverHost(ports.receiver).replace('127.0.0.1', WORLD_ADDRESS),
+      egressHosts: [receiverHost(ports.receiver), exampleOrdersHost(ports.speech)].join(',').replaceAll('127.0.0.1', WORLD_ADDRESS),
       providers: devProviders(devSpeechUrl(ports.speech), undefined).replaceAll('127.0.0.1', WORLD_ADDRESS),
     },
     loopback: [
