@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { interruptible, INTERRUPTED } from '../interruptible.ts';
 import { wholeNumber } from '../options.ts';
 import { formatOf, outputOption } from '../output.ts';
+import { withPresetOrganization } from '../kubectl/connection.ts';
 import { addClusterTestFlags, isAgentOfCluster, testAgents, type ClusterTestFlags } from '../kubectl/test/command.ts';
 
 interface TestFlags extends ClusterTestFlags {
@@ -37,7 +38,7 @@ const FOR_CLUSTER: ReadonlySet<string> = new Set(addClusterTestFlags(new Command
 
 export function registerTest(program: Command): void {
   const several = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
-  addClusterTestFlags(program.command('test'))
+  addClusterTestFlags(program.command('test'), { presetOrganization: true })
     .description('test agents of YAML files, without a cluster')
     .argument('<paths...>', 'files and folders with Agents, Tools and AgentTests; agent/<name> for an agent of the cluster')
     .option('--agent <name>', 'only tests of this agent; may be repeated', several)
@@ -63,7 +64,7 @@ export function registerTest(program: Command): void {
             if (!paths.every(isAgentOfCluster)) throw new TestUsageError('files and agents of the cluster are tested by separate commands');
             const ofFiles = givenOf(command, FOR_FILES);
             if (ofFiles !== undefined) throw new TestUsageError(`${ofFiles} is for tests of files, not for those of the cluster`);
-            io.exit((await testAgents(paths, flags, io)) ? 0 : 1);
+            io.exit((await testAgents(paths, withPresetOrganization(flags, io.env), io)) ? 0 : 1);
             return;
           }
           const ofCluster = givenOf(command, FOR_CLUSTER);

@@ -36,9 +36,17 @@ export interface ClusterConnection {
   readonly namespaceNamed: boolean;
 }
 
-/** Adds kubectl's flags of the same names; `-A` only where a command can look everywhere. */
-export function addConnection(command: Command, options: { readonly allNamespaces?: boolean } = {}): Command {
-  command.option('-n, --namespace <name>', 'the organisation: a namespace (default: that of the context)');
+/**
+ * Adds kubectl's flags of the same names; `-A` only where a command can look everywhere.
+ *
+ * @param options.presetOrganization true where the command calls `withPresetOrganization`
+ */
+export function addConnection(
+  command: Command,
+  options: { readonly allNamespaces?: boolean; readonly presetOrganization?: boolean } = {},
+): Command {
+  const usual = options.presetOrganization === true ? 'PARLEY_ORG, then the namespace of the context' : 'that of the context';
+  command.option('-n, --namespace <name>', `the organisation: a namespace (default: ${usual})`);
   if (options.allNamespaces === true) command.option('-A, --all-namespaces', 'look into all namespaces');
   return command
     .option('--kubeconfig <file>', 'kubeconfig file (default: KUBECONFIG, then ~/.kube/config)')
@@ -51,6 +59,18 @@ export function addConnection(command: Command, options: { readonly allNamespace
     .option('--system-namespace <name>', 'namespace of the installation (default: found by its labels)')
     .option('--request-timeout <time>', 'give up on a single request after this time, such as 5s', parseDuration);
 }
+
+/**
+ * Names the organisation where the command line doesn't: PARLEY_ORG, as for the other commands of `parley`. The plugin goes by the
+ * kubeconfig alone, as kubectl does.
+ */
+export function withPresetOrganization<Flags extends ConnectionFlags>(flags: Flags, env: Io['env']): Flags {
+  const preset = env['PARLEY_ORG'];
+  return flags.namespace !== undefined || namesCluster(flags) || !preset ? flags : { ...flags, namespace: preset };
+}
+
+/** What the shell has set is about another cluster then. */
+const namesCluster = (flags: ConnectionFlags): boolean => flags.context !== undefined || flags.kubeconfig !== undefined;
 
 const KUBECTL_CURES = {
   forbiddenCure: 'ask for the role `view` in the namespace, name a namespace that you may see with -n, or use another --context',
@@ -80,7 +100,7 @@ export async function withConnection<T>(
       allNamespaces: flags.allNamespaces === true,
       systemNamespace: flags.systemNamespace,
       leaseNamespace,
-      clusterNamed: flags.context !== undefined || flags.kubeconfig !== undefined,
+      clusterNamed: namesCluster(flags),
       namespaceNamed: flags.namespace !== undefined,
     });
   });

@@ -4,7 +4,7 @@ import { shortRevision } from '../../../crds/agent-revision.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { wholeNumber } from '../../options.ts';
 import type { ApiFlags } from '../calls/api.ts';
-import { addConnection, withConnection, type ConnectionFlags } from '../connection.ts';
+import { addConnection, withConnection, withPresetOrganization, type ConnectionFlags } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { addOutput, formatOf, toYaml, writeAs, type OutputFlags } from '../../output.ts';
 import { styleOf } from '../style.ts';
@@ -26,9 +26,13 @@ chart's Service; the key (permission ${permission}) is PARLEY_API_KEY or the key
 `;
 
 /** Adds the commands for an agent's revisions, for `kubectl parley` and `parley` alike. @param program its name, for the examples */
-export function addRelease(parent: Command, io: Io, program: string): void {
+export function addRelease(parent: Command, io: Io, program: 'parley' | 'kubectl parley'): void {
+  const isPlugin = program === 'kubectl parley';
+  const preset = (flags: ReleaseFlags): ReleaseFlags =>
+    isPlugin || flags.org !== undefined ? flags : withPresetOrganization(flags, io.env);
   const history = add(
     parent,
+    isPlugin,
     'history',
     'list the revisions of an agent: which serves, which is tried, what became of the others, and their figures',
   ).option('--limit <count>', 'maximum number of revisions, up to 50', wholeNumber(1, 50), 10);
@@ -45,11 +49,11 @@ Examples:
     )
     .action(async (agent: string, flags: ReleaseFlags) => {
       const { historyTable } = await import('./print.ts');
-      const found = await withSource(flags, io, 'agents:read', (source) => source.history(agentName(agent), flags.limit));
+      const found = await withSource(preset(flags), io, 'agents:read', (source) => source.history(agentName(agent), flags.limit));
       await writeAs(io, formatOf(flags), found, (wide) => historyTable(found, { wide, now: io.now() }));
     });
 
-  const diff = add(parent, 'diff', 'show what differs between two revisions of an agent')
+  const diff = add(parent, isPlugin, 'diff', 'show what differs between two revisions of an agent')
     .argument('[from]', 'the former revision, or the beginning of its hash (default: what serves)')
     .argument('[to]', 'the other one (default: the canary, else the newest)');
   addOutput(diff, 'both revisions, as the REST API has them')
@@ -65,7 +69,7 @@ Examples:
     )
     .action(async (agent: string, from: string | undefined, to: string | undefined, flags: ReleaseFlags) => {
       const { unifiedDiff } = await import('./print.ts');
-      const [before, after] = await withSource(flags, io, 'agents:read', (source) => pairOf(source, agentName(agent), from, to));
+      const [before, after] = await withSource(preset(flags), io, 'agents:read', (source) => pairOf(source, agentName(agent), from, to));
       const texts = await Promise.all([before, after].map(({ configuration }) => toYaml(configuration)));
       const text = unifiedDiff(
         { name: shortRevision(before.revision), text: texts[0] ?? '' },
@@ -78,6 +82,7 @@ Examples:
 
   const rollback = add(
     parent,
+    isPlugin,
     'rollback',
     'end the canary of an agent or, without one, have new calls start with the revision that served before',
   )
@@ -99,7 +104,7 @@ Examples:
     .action(async (agent: string, flags: ReleaseFlags) => {
       const { releaseLine } = await import('./print.ts');
       const name = agentName(agent);
-      const release = await withSource(flags, io, 'agents:write', (source) =>
+      const release = await withSource(preset(flags), io, 'agents:write', (source) =>
         source.rollback(name, { revision: flags.to, reason: flags.reason }),
       );
       await writeAs(io, formatOf(flags), release, () => releaseLine(name, release));
@@ -107,6 +112,7 @@ Examples:
 
   const promote = add(
     parent,
+    isPlugin,
     'promote',
     'have all new calls of an agent start with its canary or, without one, with what was rolled back last',
   )
@@ -127,16 +133,16 @@ Examples:
     .action(async (agent: string, flags: ReleaseFlags) => {
       const { releaseLine } = await import('./print.ts');
       const name = agentName(agent);
-      const release = await withSource(flags, io, 'agents:write', (source) =>
+      const release = await withSource(preset(flags), io, 'agents:write', (source) =>
         source.promote(name, { revision: flags.revision, reason: flags.reason }),
       );
       await writeAs(io, formatOf(flags), release, () => releaseLine(name, release));
     });
 }
 
-function add(parent: Command, name: string, description: string): Command {
+function add(parent: Command, isPlugin: boolean, name: string, description: string): Command {
   const command = parent.command(name).description(description).argument('<agent>', 'name of the agent, also as agent/<name>');
-  return addConnection(command)
+  return addConnection(command, { presetOrganization: !isPlugin })
     .option('--org <name>', 'the organisation, as --namespace')
     .option('--store', 'use Postgres itself instead of the REST API (DATABASE_URL)')
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')

@@ -18,8 +18,8 @@ const AGENT = /^agents?(\.parley\.dev)?\//i;
 export const isAgentOfCluster = (argument: string): boolean => AGENT.test(argument);
 
 /** Adds the flags that `kubectl parley test` and `parley test agent/…` share. */
-export function addClusterTestFlags(command: Command): Command {
-  return addConnection(command)
+export function addClusterTestFlags(command: Command, options: { readonly presetOrganization?: boolean } = {}): Command {
+  return addConnection(command, options)
     .option('--revision <revision>', 'desired: what the resources ask for; serving: what calls get; or a revision (default: desired)')
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
     .option('--api-url <url>', 'address of the REST API (default: PARLEY_URL, else through the API server)')

@@ -66,7 +66,8 @@ async function aDesk(): Promise<Desk> {
   return {
     org,
     parley: (...args) =>
-      parleyHere([...args, '-n', org], {
+      // The plugin goes by the kubeconfig, the other commands by PARLEY_ORG.
+      parleyHere(args[0] === 'kubectl' ? [...args, '-n', org] : args, {
         KUBECONFIG: cluster.addresses.kubeconfig,
         PARLEY_URL: facade.url,
         PARLEY_API_KEY: key,
