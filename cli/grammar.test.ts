@@ -14,6 +14,7 @@ import { testFolder } from '../test/support/folders.ts';
 import { commands } from './commands/index.ts';
 import { complete } from './completion/complete.ts';
 import { completionScript, SHELLS } from './completion/scripts.ts';
+import { fitHelp } from './fit-help.ts';
 import { commandsOf, completeProgram, createProgram } from './grammar.ts';
 import { createPlugin } from './kubectl/main.ts';
 import { processIo } from './kubectl/io.ts';
@@ -48,6 +49,14 @@ describe.each(leaves.map((command) => [nameOf(command), command] as const))('%s'
     expect(named('--json') !== undefined && named('--output') === undefined).toBe(false);
     expect(named('--output')?.short ?? '-o').toBe('-o');
   });
+});
+
+it('fits help into 80 columns, but for examples', () => {
+  const wide = [parley(), createPlugin(io)].flatMap(commandsOf).flatMap((command) => {
+    const [help = ''] = fitHelp(helpOf(command), 80).split('Examples:\n');
+    return help.split('\n').filter((line) => line.length > 80);
+  });
+  expect(wide).toEqual([]);
 });
 
 /** These commands serve, talk with a person, or write for a person or a file. */

@@ -5,6 +5,7 @@ import { reportFailure } from '../platform/user-error.ts';
 import { version } from '../platform/version.ts';
 import { addCompletion, type CompletionOptions } from './completion/command.ts';
 import { INTERRUPTED } from './interruptible.ts';
+import { fitHelp } from './fit-help.ts';
 import { commandsMeant } from './unknown-command.ts';
 
 /** Exit code of a command that is written differently from its help. */
@@ -12,12 +13,19 @@ const WRONG_USAGE = 2;
 
 /** Creates a program whose commands inherit its settings: add them to it. */
 export function createProgram(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .version(version, '-V, --version')
-    .enablePositionalOptions()
-    .showHelpAfterError('(run with --help for what is allowed)')
-    .exitOverride();
+  return (
+    new Command(name)
+      .description(description)
+      .version(version, '-V, --version')
+      // Descriptions wrap beside long names, too.
+      .configureHelp({ minWidthToWrap: 20 })
+      .configureOutput({
+        writeOut: (text) => void process.stdout.write(fitHelp(text, (process.stdout.isTTY && process.stdout.columns) || 80)),
+      })
+      .enablePositionalOptions()
+      .showHelpAfterError('(run with --help for what is allowed)')
+      .exitOverride()
+  );
 }
 
 /** Formats examples for `addHelpText('after', …)`. */
