@@ -87,3 +87,35 @@ it('says that no operator answers a deletion, once one would have', () => {
     ],
   });
 });
+
+it('shows of a test that is ready what its last runs complained of', () => {
+  const test = storedObject('AgentTest', 'hours', {
+    agentRefs: [{ name: 'desk' }],
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: 'Hi', expect: [{ type: 'Answer', answer: { contains: ['nine'] } }] }],
+  });
+  const result = (agent: string, verdict: string, message?: string) => ({
+    agent,
+    revision: 'a'.repeat(64),
+    verdict,
+    runID: 'run',
+    message,
+  });
+  const object = {
+    ...test,
+    status: {
+      observedGeneration: test.metadata.generation,
+      conditions: [condition('Ready', 'True', 'Available', 'tests 3 agents')],
+      results: [result('desk', 'Failed', 'the answer lacks "nine"'), result('porter', 'Error', 'no key'), result('night', 'Passed')],
+    },
+  } as never;
+  const spec = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
+  const snapshot = memorySnapshot({ organizations: ['acme'], agents: [storedObject('Agent', 'desk', spec) as never] });
+  expect(assess({ object, snapshot, notes: [], operator: { state: 'leading' } }, 0)).toMatchObject({
+    ready: true,
+    remarks: [
+      { condition: 'Last run on desk', reason: 'Failed', message: 'the answer lacks "nine"' },
+      { condition: 'Last run on porter', reason: 'Error', message: 'no key' },
+    ],
+  });
+});

@@ -126,7 +126,7 @@ export function assess({ object, snapshot, notes, operator }: Assessed, now: num
   }
   const untested = reported.filter(({ type, status: tested }) => type === 'Tested' && tested !== 'True');
   if (reportedReady.status === 'True') {
-    return done(true, 'it is in use', [], [...remarks, ...untested.map(finding)]);
+    return done(true, 'it is in use', [], [...remarks, ...untested.map(finding), ...failedRuns(object)]);
   }
   const blocking = reported.filter(
     (condition) =>
@@ -141,6 +141,14 @@ export function assess({ object, snapshot, notes, operator }: Assessed, now: num
     return done(false, tested ? 'its required tests have not passed' : 'the operator is held up', causes.map(finding), remarks);
   }
   return done(false, 'what was wrong has been put right, and the operator has not looked again yet', [operatorFinding(operator)], remarks);
+}
+
+/** Returns what an AgentTest's newest results complain of: the test itself may be in order all the same. */
+function failedRuns(object: ParleyObject): readonly ConditionFinding[] {
+  if (object.kind !== 'AgentTest') return [];
+  return ((object as AgentTest).status?.results ?? []).flatMap(({ agent, verdict, message = 'it says no more' }) =>
+    verdict === 'Failed' || verdict === 'Error' ? [{ condition: `Last run on ${agent}`, reason: verdict, message }] : [],
+  );
 }
 
 /** Returns the conditions that the operator would report now, and takes from its report what only the operator knows. */
