@@ -9,7 +9,6 @@ export interface AgentTurn {
   readonly toolCalls: readonly ToolCallRecord[];
   /** Time from the end of the user's turn to the first words of the answer, in milliseconds; absent where the agent said nothing. */
   readonly firstWordsMs?: number;
-  /** Set if the call ended in this turn. */
   readonly ended?: FinishReason;
   /** The failure of the provider that ended the call. */
   readonly failure?: string;

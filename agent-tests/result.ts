@@ -5,7 +5,6 @@ import type { ShownUsage } from '../events/call-usage.ts';
 /** `error`: the test could not be evaluated (a missing agent, an unknown tool, a judge without an answer), and never counts as passed. */
 export type TestVerdict = 'passed' | 'failed' | 'error';
 
-/** The result of one expectation. */
 export interface CheckResult {
   /** Path in the AgentTest, e.g. `spec.conversation[0].expect[1].answer.contains`. */
   readonly path: string;
@@ -63,9 +62,7 @@ export interface TestResult {
   readonly verdict: TestVerdict;
   /** True if the test passed by `passAtLeast`, although some attempts did not. */
   readonly flaky: boolean;
-  /** Attempts that passed. */
   readonly passed: number;
-  /** Attempts that did not pass. */
   readonly failed: number;
   /** At most {@link MAX_ATTEMPTS_KEPT}, those that did not pass first; fewer where they are large. */
   readonly attempts: readonly TestAttemptResult[];
@@ -74,5 +71,4 @@ export interface TestResult {
   readonly durationMs: number;
 }
 
-/** Attempts that a result keeps at most. */
 export const MAX_ATTEMPTS_KEPT = 20;

@@ -19,14 +19,12 @@ import type { LimitClass } from './limits/limit-class.ts';
 import type { KubernetesTimeouts } from './resources/kubernetes-timeouts.ts';
 import type { SigningKeys } from './signing/signing-keys.ts';
 
-/** Bounds on the use of the facade. */
 export interface Limits {
   readonly classes: readonly LimitClass[];
   /** Time between two exchanges with the other replicas, in milliseconds; 0 for none. */
   readonly exchangeMs: number;
   /** Longest time for one request, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** Phone numbers that the provider `native` has. */
   readonly nativeNumbers: NumberPool;
   /** Time that a number stays reserved for its organisation, in milliseconds. */
   readonly numberReservationMs: number;
@@ -40,7 +38,6 @@ export interface KnowledgeDependencies {
   readonly files: Pick<FileStorage, 'put' | 'read' | 'delete'>;
   readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
   readonly search: Search;
-  /** Profiles that a KnowledgeBase can name. */
   readonly profiles: Config['PARLEY_EMBEDDING_PROFILES'];
   readonly rerankProfiles: Config['PARLEY_RERANK_PROFILES'];
 }
@@ -58,7 +55,6 @@ export interface CallDependencies {
   readonly page: boolean;
 }
 
-/** Dependencies of every kind of resource. */
 export interface ResourceDependencies {
   readonly store: Pick<
     Store,
@@ -111,6 +107,5 @@ export interface ApiDependencies extends ResourceDependencies {
   readonly calls: CallDependencies;
   /** Explains an object with the operator's checks, which the facade doesn't know. */
   readonly explain: ExplainObject;
-  /** Whether assistants are served at `/mcp`. */
   readonly mcp: boolean;
 }

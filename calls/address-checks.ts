@@ -9,7 +9,6 @@ import { createSipGuard, type SipGuardSettings } from './sip/sip-guard.ts';
 
 /** Each check returns the problem with an address and its cure, or undefined where the address may be called. */
 export interface AddressChecks {
-  /** Checks an HTTP address, such as that of a webhook. */
   readonly web: (url: string) => string | undefined;
   /** Checks the SIP address of a trunk or of a transfer target. */
   readonly sip: (uri: string) => string | undefined;

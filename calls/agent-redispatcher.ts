@@ -46,7 +46,6 @@ export class AgentRedispatcher {
     return dispatched;
   }
 
-  /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void> {
     const failure = 'failed to look for calls without an agent; retrying';
     return every({ ...this.#options, intervalMs: INTERVAL_MS, failure, signal }, async () => void (await this.once()));

@@ -42,7 +42,6 @@ export class CallLifecycle {
     return this.#calls.register({ ...inTrace(), ...call });
   }
 
-  /** Records a call that was turned away. */
   refuse(call: NewCall, reason: FinishReason): Promise<CallRecord> {
     return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: unlessTest((record) => [this.#ended(record, [])]) });
   }

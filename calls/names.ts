@@ -21,7 +21,6 @@ export function dispatchMetadata(callId: string): string {
   return JSON.stringify({ call_id: callId });
 }
 
-/** @returns undefined for other metadata */
 export function callIdOfDispatch(metadata: string): string | undefined {
   try {
     const { call_id: id } = JSON.parse(metadata) as { readonly call_id?: unknown };
@@ -31,7 +30,6 @@ export function callIdOfDispatch(metadata: string): string | undefined {
   }
 }
 
-/** Key of a call's recording in the storage of files. */
 export function recordingKey(org: string, callId: string): string {
   return `recordings/${org}/${callId}.ogg`;
 }

@@ -1,4 +1,3 @@
-/** The options of calls' rooms. */
 import { JobRestartPolicy, RoomAgentDispatch } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';

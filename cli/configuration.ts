@@ -9,7 +9,6 @@ export interface DescribedVariable {
   readonly default: string | null;
   readonly description: string;
   readonly secret: boolean;
-  /** Says what is wrong with the value. */
   readonly problem?: string;
 }
 

@@ -26,7 +26,6 @@ export interface RevisionTool {
   /** Empty for an MCP server, whose tools have names of their own. */
   readonly functionName: string;
   readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs' | 'mcp'> & { readonly mcp?: McpServer | undefined };
-  /** The tools of an MCP server, as they were when the revision was made. */
   readonly mcp?: McpTools;
 }
 

@@ -8,7 +8,6 @@ import { commonStatus, suspend, timestamp } from './status.ts';
 /** Verdicts on an attempt, a test and a run, as rows, events and REST spell them; `error`: it could not be evaluated, which is never green. */
 export const testVerdicts = ['passed', 'failed', 'error'] as const;
 
-/** Most attempts of one test. */
 const MAX_REPEAT = 100;
 
 /** Most turns of a simulated conversation without `maxTurns`. */

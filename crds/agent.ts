@@ -203,7 +203,6 @@ export const ambientSounds = [
   'Beach',
 ] as const;
 
-/** Most calls that a canary may wait for. */
 export const MAX_CANARY_CALLS = 1000;
 
 const budget = z.object({

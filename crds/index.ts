@@ -23,7 +23,6 @@ export const kinds = [agentKind, toolKind, phoneNumberKind, knowledgeBaseKind, w
 export const wellKnown = {
   /** Namespace label, value `true`: the namespace is an organisation. */
   organizationLabel: 'parley.dev/organization',
-  /** Label: the workspace an object belongs to. */
   workspaceLabel: 'parley.dev/workspace',
   /** Annotation: a new value forces one reconcile; echoed in `status.lastHandledReconcileAt`. */
   reconcileRequestedAt: 'parley.dev/reconcile-requested-at',

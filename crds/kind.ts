@@ -21,7 +21,6 @@ export interface KindDefinition<S extends z.ZodType = z.ZodType, U extends z.Zod
   readonly descriptor: ResourceDescriptor;
   readonly singular: string;
   readonly shortNames: readonly string[];
-  /** This text shows in `kubectl explain`. */
   readonly description: string;
   readonly printerColumns: readonly PrinterColumn[];
   /** JSON paths usable in `--field-selector`. */
@@ -30,7 +29,6 @@ export interface KindDefinition<S extends z.ZodType = z.ZodType, U extends z.Zod
   readonly status: U;
 }
 
-/** The status fields that every kind has. */
 export interface CommonStatus {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
@@ -63,7 +61,6 @@ export const displayNameColumn = (): PrinterColumn => ({
   jsonPath: '.spec.displayName',
 });
 
-/** The `Ready` column. */
 export const readyColumn: PrinterColumn = {
   name: 'Ready',
   type: 'string',

@@ -20,11 +20,9 @@ export interface ServerTool {
 
 /** A tool of an MCP server as a revision holds it. */
 export interface McpFunction extends ServerTool {
-  /** The model calls the tool by this name. */
   readonly functionName: string;
 }
 
-/** The tools that an agent gets. */
 export interface McpTools {
   /** Digest of names, descriptions and schemas: `sha256:` and lower-case hex. */
   readonly digest: string;
@@ -34,7 +32,6 @@ export interface McpTools {
 
 /** The reader of a list keeps a type here that no function can have: the SDK takes no other than object. */
 export const FOREIGN_TYPE = 'x-parley-type';
-/** Most tools that one Tool can offer. */
 export const MCP_TOOLS_LIMIT = 128;
 /** Longest description that a model gets, in characters: the same as for a custom tool. */
 const DESCRIPTION_LENGTH = 4096;
@@ -45,7 +42,6 @@ const PROBLEM_LENGTH = 200;
 const CHANGES_SHOWN = 32;
 const DESCRIPTION_SHOWN = 500;
 
-/** Converts a tool from the form of `tools/list`. */
 export function serverTool(listed: {
   readonly name: string;
   readonly title?: string | undefined;
@@ -136,7 +132,6 @@ const RESERVED: readonly string[] = [...Object.values(builtinFunctionNames), ...
 
 const plainName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, FUNCTION_NAME_LENGTH);
 
-/** Returns the tools that are named as functions of Parley are. */
 export function toolsWithReservedNames({ prefix = '' }: Pick<McpSpec, 'prefix'>, { tools }: McpTools): readonly McpFunction[] {
   return tools.filter(({ name }) => RESERVED.includes(plainName(`${prefix}${name}`)));
 }
@@ -153,7 +148,6 @@ export function functionNames(names: readonly string[], reserved: readonly strin
   });
 }
 
-/** Returns the names in `include` that the server does not have. */
 export function missingTools({ include = [] }: Pick<McpSpec, 'include'>, list: readonly ServerTool[]): readonly string[] {
   const known = new Set(list.map(({ name }) => name));
   return include.filter((name) => !known.has(name));

@@ -22,7 +22,6 @@ export function testDigest(spec: AgentTestSpec): string {
   return digest;
 }
 
-/** Converts an AgentTest into the form in which a run requests it. */
 export function requestedTest({ metadata, spec }: AgentTest) {
   const { required } = spec;
   return { name: metadata.name, digest: testDigest(spec), required, mode: resultMode(spec), spec };

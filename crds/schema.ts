@@ -13,7 +13,6 @@ export interface CelRule {
   readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
 }
 
-/** Longest key of a map, in characters. */
 export const MAP_KEY_LENGTH = 128;
 
 /** Attaches CEL rules to a schema, after any it already has. */
@@ -25,7 +24,6 @@ export function cel<T extends z.ZodType>(schema: T, ...rules: readonly CelRule[]
 /** Text of at most `max` characters (Unicode code points, as the API server counts them). */
 export const text = (max: number) => z.string().max(max);
 
-/** Text of 1 to `max` characters. */
 export const name = (max: number) => z.string().min(1).max(max);
 
 /** A list without identity of its items: replaced as a whole (`atomic`). */
@@ -101,13 +99,11 @@ export const decimal = (min: number, max: number) =>
 
 export const URL_FORM = /^https?:\/\/.+/;
 
-/** An http or https address. */
 export const url = () => z.string().max(2048).regex(URL_FORM);
 
 /** The name of an object: a DNS subdomain (RFC 1123), as the API server wants it. */
 export const objectName = () => name(253).regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
 
-/** An object in the same namespace. */
 export const localRef = () => z.object({ name: objectName().describe('Its metadata.name, in the same namespace.') });
 
 /** One key of a Secret or ConfigMap in the same namespace: half a reference means nothing. */

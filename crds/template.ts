@@ -57,7 +57,6 @@ export function lookUp(name: string, data: DynamicData): unknown {
   return found;
 }
 
-/** Formats a value for the inside of a text. */
 export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

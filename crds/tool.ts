@@ -80,7 +80,6 @@ const custom = z.object({
 /** How long a tool runs before its `delayed` message is said, in milliseconds. */
 export const DELAYED_AFTER_MS = 5_000;
 
-/** Says when each message is said. */
 export const saidWhen = {
   start: 'Said when it starts.',
   delayed: 'Said once when there is no answer after 5 s.',
@@ -96,7 +95,6 @@ const toolMessages = () =>
     failed: text(1000).optional().describe(saidWhen.failed),
   });
 
-/** The name of a tool at an MCP server, as the server says it. */
 const serverToolName = () => name(128);
 
 /** Ways in which a changed list of tools comes into service. */

@@ -91,7 +91,6 @@ function itemOf(line: UsageLine): ItemAnswer {
 
 const modelOf = ({ kind, provider, model: name }: UsageLine) => ({ kind, provider, ...(name !== '' && { model: name }) });
 
-/** Returns the amounts in which the line's kind is measured. */
 function amountsOf(line: UsageLine): Partial<ItemAnswer> {
   if (line.kind === 'llm')
     return {

@@ -13,7 +13,6 @@ const durationSeconds = z.number().min(0).describe('In seconds.');
 const knowledgeBaseId = z.string().min(1).max(253).describe('The knowledge base.');
 const documentId = z.string().min(1).max(128).describe('The document.');
 const testVerdict = z.enum(['passed', 'failed', 'error']).describe('`error`: it could not be evaluated.');
-/** Most tests of a run that its event names. */
 export const MOST_TESTS_NAMED = 100;
 const subscriptionId = z.string().min(1).max(253).describe('The subscription.');
 
@@ -151,7 +150,6 @@ export type EventName = keyof typeof eventCatalogue;
 
 export type EventPayload<N extends EventName> = z.output<(typeof eventCatalogue)[N]['payload']>;
 
-/** Names of all events, in the order of the catalogue. */
 export const eventNames = Object.keys(eventCatalogue) as readonly EventName[];
 
 export function isEventName(name: string): name is EventName {

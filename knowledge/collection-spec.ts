@@ -36,7 +36,6 @@ export function unknownRerankProfile({ reranking }: KnowledgeBaseSpec, profiles:
   return [{ path: 'spec.reranking.profile', message }];
 }
 
-/** Lists the names of profiles, for messages. */
 export function configuredNames(profiles: readonly Profile[]): string {
   return (
     profiles

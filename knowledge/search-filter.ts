@@ -5,13 +5,11 @@ import type { EqualityFilter, Scalar } from './vector-stores/vector-store.ts';
 export const MOST_FILTER_FIELDS = 10;
 export const LONGEST_FILTER_VALUE = 512;
 
-/** Names that a field of metadata may have. */
 export const FILTER_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Names that generated clients and documentation pages fill in by default. */
 const PLACEHOLDER_KEY = /^additionalProp\d+$/;
 const PLACEHOLDER_VALUE = 'string';
 
-/** A fault of a filter, and its place. */
 export interface FilterProblem {
   /** Keys from the filter down to the fault. */
   readonly path: readonly string[];

@@ -30,7 +30,6 @@ export interface Cache<T> {
 /** Values under which an object is found through an index. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** One difference that a write to the cache made. */
 export type CacheChange<T> =
   | { readonly type: 'added'; readonly object: T }
   | { readonly type: 'modified'; readonly object: T; readonly previous: T }

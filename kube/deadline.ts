@@ -32,7 +32,6 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** The error with which the deadline ended, if it has. */
   get error(): KubeError | undefined {
     return this.#error;
   }

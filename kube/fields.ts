@@ -3,7 +3,6 @@
 /** A set of fields: member names of the level below, `.` for the level itself. An empty one is a leaf. */
 export type FieldSet = Readonly<Record<string, unknown>>;
 
-/** One step into an object. */
 export type PathElement =
   /** `f:`: a field of an object. */
   | { readonly type: 'field'; readonly name: string }

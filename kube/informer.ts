@@ -71,7 +71,6 @@ export interface Informer<T extends KubeObject> {
   readonly connected: boolean;
   /** Gives up the watch that is open or being opened, whose connection is known to be dead, and begins another at once, from where the cache is. */
   reconnect(): void;
-  /** State of the reflector, for diagnosis. */
   readonly state: ReflectorState['name'];
 }
 

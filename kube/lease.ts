@@ -7,7 +7,6 @@ import type { ResourceClient } from './resource-client.ts';
 import type { Stored } from './types.ts';
 
 export interface LeaderElectorOptions {
-  /** A client for {@link leases}. */
   readonly client: Pick<ResourceClient<Lease>, 'get' | 'create' | 'update'>;
   readonly namespace: string;
   /** Name of the Lease; candidates of one name exclude each other. */
@@ -34,7 +33,6 @@ export interface LeadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Leadership ended. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }

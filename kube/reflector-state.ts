@@ -84,7 +84,6 @@ interface Transitions {
 
 type EventOf<E extends keyof EventData> = { readonly type: E } & EventData[E];
 
-/** The events that may come in state `S`. */
 export type EventIn<S extends StateName> = { [E in keyof EventData]: E extends keyof Transitions[S] ? EventOf<E> : never }[keyof EventData];
 
 type Row<S extends StateName> = {

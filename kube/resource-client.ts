@@ -28,7 +28,6 @@ export interface ListOptions extends KubeRequestOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Objects per page. */
   readonly limit?: number;
   /** Token from the page before. */
   readonly continue?: string;

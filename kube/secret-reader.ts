@@ -4,7 +4,6 @@ import { KubeError } from './error.ts';
 import type { Transport } from './transport.ts';
 import type { KubeObject, Stored } from './types.ts';
 
-/** One version of a Secret. */
 export interface SecretVersion {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -41,7 +40,6 @@ export class SecretReader {
     this.#kept = new LruMap(options.limit);
   }
 
-  /** Returns the version that was read last. */
   kept(namespace: string, name: string): SecretVersion | undefined {
     return this.#kept.get(`${namespace}/${name}`);
   }

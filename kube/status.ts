@@ -37,7 +37,6 @@ export interface AnswerOptions {
   readonly code: number;
   /** Body, as text; a `Status` or whatever a proxy made of it. */
   readonly text: string;
-  /** Value of the `Retry-After` header. */
   readonly retryAfter?: string | undefined;
   /** The request, e.g. `PATCH /api/v1/…`, for answers that don't speak for themselves. */
   readonly request: string;
@@ -48,7 +47,6 @@ export function errorFromAnswer(options: AnswerOptions): KubeError {
   return errorFromStatus(parseStatus(options.text), options);
 }
 
-/** Turns the object of an in-stream ERROR event into an error. */
 export function errorFromEvent(object: unknown, request: string): KubeError {
   const status = isStatus(object) ? object : {};
   return errorFromStatus(status, { code: status.code ?? 500, text: JSON.stringify(object), request });

@@ -9,7 +9,6 @@ export interface TokenBucketsOptions {
   readonly maxKeys: number;
 }
 
-/** One token bucket per key. */
 export class TokenBuckets<K> {
   readonly #options: TokenBucketsOptions;
   readonly #buckets: LruMap<K, { readonly tokens: number; readonly at: number }>;

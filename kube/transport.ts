@@ -52,7 +52,6 @@ export interface Transport {
   request<T>(request: KubeRequest): Promise<T>;
   /** Sends a request whose answer is read as it comes, on a connection of its own. */
   stream(request: KubeRequest): Promise<KubeStream>;
-  /** The API server's address. */
   readonly server: string;
   /** Lets requests in flight finish for a moment, then cuts what is left, watches at once. */
   close(): Promise<void>;

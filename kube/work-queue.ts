@@ -75,7 +75,6 @@ export class WorkQueue<K extends string> {
     return this.#queue.depth;
   }
 
-  /** Failures of `key` in a row. */
   failures(key: K): number {
     return this.#backoff.failures(key);
   }

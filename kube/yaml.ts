@@ -12,7 +12,6 @@ const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"(:?)/g;
 /** YAML takes a longer key only with a `?` before it. Source: YAML 1.1, 7.3.1: 1024 characters, of which quotes and escapes are some. */
 const LONGEST_PLAIN_KEY = 1000;
 
-/** `value` as YAML that reads as the same JSON. */
 export function jsonAsYaml(value: unknown): string {
   const json = JSON.stringify(value);
   const sound = json.includes(String.raw`\ud`) ? json.replaceAll(LONE_SURROGATE, String.raw`$1\ufffd`) : json;

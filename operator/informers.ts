@@ -48,7 +48,6 @@ export type Informers = { readonly [K in KindName]: Informer<ObjectsByKind[K]> }
 
 export type KindClients = { readonly [K in KindName]: ResourceClient<ObjectsByKind[K]> };
 
-/** Names of the indexes. */
 export const INDEXES = { references: 'references', namespace: 'namespace', number: 'number', displayName: 'displayName' } as const;
 
 const NAMESPACE_DESCRIPTOR: ResourceDescriptor = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };

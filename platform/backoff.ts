@@ -44,7 +44,6 @@ export class KeyedBackoff<K> {
     this.#failures.delete(key);
   }
 
-  /** Number of keys with failures. */
   get size(): number {
     return this.#failures.size;
   }

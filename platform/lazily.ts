@@ -2,7 +2,6 @@
 export interface Lazily<T> {
   /** Opens the resource where it is not open. A failure is not remembered: the next call tries again. */
   get(): Promise<T>;
-  /** Closes the resource, if it is open. */
   close(close: (opened: T) => unknown): Promise<void>;
 }
 

@@ -22,7 +22,6 @@ export interface RoleOptions {
 
 export type StopReason = 'SIGTERM' | 'SIGINT' | 'aborted' | 'failed';
 
-/** Context that a role starts with. */
 export interface RoleContext extends Pick<RoleOptions, 'config' | 'logger' | 'registry'> {
   readonly databaseUrl: string;
   readonly clock: Clock;

@@ -2,9 +2,7 @@ import { errorMessageOf } from './caught.ts';
 /** Reports a failure that the person at the terminal can act on: it is printed without a stack. */
 export class UserError extends Error {
   override readonly name = 'UserError';
-  /** Advice on what to do about it. */
   readonly cure: string | undefined;
-  /** Code that the process ends with. */
   readonly exitCode: number;
   constructor(message: string, options?: { readonly cure?: string; readonly cause?: unknown; readonly exitCode?: number }) {
     super(message, { cause: options?.cause });

@@ -21,7 +21,6 @@ export interface ServingRevision {
   readonly config: unknown;
   /** Time since which the revision serves the calls that the canary doesn't take. */
   readonly activeSince: Date;
-  /** True if the call is one of the canary's. */
   readonly canary: boolean;
   /** The budget for all calls of the agent. */
   readonly budget: ServingBudget | null;

@@ -24,7 +24,6 @@ export interface ApiKeyRecord {
   readonly lastFour: string;
 }
 
-/** An API key in a list. */
 export interface ListedApiKey extends ApiKeyRecord {
   /** Id of the key that created it; null for keys created at the command line. */
   readonly createdByKey: string | null;
@@ -219,7 +218,6 @@ export class ApiKeys extends Repository {
   }
 }
 
-/** Tells whether a text can name the user of a key. */
 export function isUserId(text: string): boolean {
   return /^\P{Cc}{1,200}$/u.test(text);
 }

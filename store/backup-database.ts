@@ -10,7 +10,6 @@ export interface DatabaseFacts {
   readonly serverVersion: number;
   /** The role that owns the tables; absent where there is no schema. */
   readonly owner: string | undefined;
-  /** The session's user. */
   readonly user: string;
   /** True if row-level security hides nothing from the session's user. */
   readonly seesAllRows: boolean;

@@ -12,7 +12,6 @@ import { withClient } from './with-client.ts';
 const APPLICATION_NAME = 'parley backup';
 
 export interface RowsOfTable {
-  /** The table's name. */
   readonly name: string;
   readonly columns: readonly string[];
   /** Streams one line for each row, in the text format of COPY. */
@@ -107,5 +106,4 @@ export async function continueNumbers(client: Client, tables: readonly Table[]):
   }
 }
 
-/** Joins column names for SQL. */
 export const list = (columns: readonly string[]): string => columns.map((column) => escapeIdentifier(column)).join(', ');

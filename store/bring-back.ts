@@ -34,7 +34,6 @@ export interface BringBackOptions {
   readonly replace: boolean;
   /** True to do all of it and roll it back. */
   readonly dryRun: boolean;
-  /** Called before each table is read. */
   readonly onTable: (name: string) => void;
   /** Called when all rows are written, before anybody else sees them. */
   readonly beforeCommit: () => Promise<void>;

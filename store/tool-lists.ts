@@ -19,13 +19,10 @@ export interface ToolListRef {
 /** `T` is a tool in the server's list, `R` the request to the server; both are kept as they are. */
 export interface ToolListRecord<T = unknown> {
   readonly toolName: string;
-  /** The server's address. */
   readonly url: string;
   readonly requestDigest: string;
-  /** The server's last list. */
   readonly latest: readonly T[] | null;
   readonly latestAt: Date | null;
-  /** The list that agents use. */
   readonly accepted: readonly T[] | null;
   /** The reason why the last attempt failed. */
   readonly failure: string | null;

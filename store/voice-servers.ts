@@ -1,7 +1,6 @@
 import { Repository } from './repository.ts';
 /** Records how many calls the voice servers can take now. */
 
-/** The report of a voice server. */
 export interface VoicePlaces {
   /** Calls that it can take now and welcome in time. */
   readonly free: number;
@@ -9,9 +8,7 @@ export interface VoicePlaces {
   readonly starting: boolean;
 }
 
-/** The outcome of an attempt to take a place. */
 export interface PlaceTaken {
-  /** True if any server has reported lately. */
   readonly reported: boolean;
   readonly taken: boolean;
   /** True if some server has places once calls that begin now have begun. */

@@ -42,7 +42,6 @@ export interface AudioCallOptions {
   readonly test: TestOfCall;
   readonly dynamicData: Readonly<Record<string, unknown>>;
   readonly speech: UserSpeech;
-  /** Aborts when the attempt is given up. */
   readonly signal: AbortSignal;
 }
 
@@ -193,7 +192,6 @@ export class AudioCall implements AgentDriver {
     });
   }
 
-  /** Runs the user's part of a turn and reads the agent's. */
   async #turn(act: () => Promise<void>): Promise<AgentTurn> {
     await act();
     this.#options.signal.throwIfAborted();

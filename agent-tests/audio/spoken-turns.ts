@@ -19,7 +19,6 @@ const POLL_MS = 50;
 export class SpokenTurns {
   readonly #options: SpokenTurnsOptions;
   readonly #taken = new Set<number>();
-  /** Ids of the agent's lines in this turn. */
   readonly #lines = new Set<string>();
   readonly #began: number;
 

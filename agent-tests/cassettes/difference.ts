@@ -8,10 +8,8 @@ interface Message {
   readonly content?: unknown;
 }
 
-/** Longest text that is shown, in characters. */
 const MAX_SHOWN = 200;
 
-/** @returns a sentence */
 export function differenceFromNearest(request: RecordedRequest, recordings: readonly Recording[]): string {
   const nearest = recordings
     .map((recording) => ({ recorded: recording.request, common: likeness(request, recording.request) }))
@@ -68,7 +66,6 @@ function messageChanges(before: readonly Message[], now: readonly Message[]): re
 
 const formatContent = (content: unknown): string => (typeof content === 'string' ? content : canonicalJson(content ?? null));
 
-/** Returns the first line that differs, before and now. */
 function firstChange(before: string, now: string): readonly [string, string] {
   const [old, current] = [before.split('\n'), now.split('\n')];
   const at = current.findIndex((line, index) => line !== old[index]);

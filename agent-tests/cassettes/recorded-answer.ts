@@ -25,7 +25,6 @@ export interface RecordedAnswer {
 
 export interface RecordedFailure extends Pick<ProviderError, 'kind' | 'status'> {
   readonly tooLong?: true;
-  /** Parameters that the refusal names. */
   readonly parameters?: readonly OptionalParameter[];
 }
 

@@ -20,7 +20,6 @@ export interface CassetteRecorderOptions {
   readonly mode: CassetteMode;
   /** Answers are read from it and, in mode `record`, written to it. */
   readonly cassette: Cassette;
-  /** The cassette's file name, for messages. */
   readonly file: string;
   /** Called when a request that should be recorded is not. */
   readonly onMiss?: (message: string) => void;

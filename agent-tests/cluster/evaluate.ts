@@ -12,7 +12,6 @@ import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { RequestedTest, TestRunRecord } from '../../store/index.ts';
 
-/** A test as it was requested, and the revision that it is for. */
 export interface TestToRun {
   readonly run: TestRunRecord;
   readonly test: RequestedTest;

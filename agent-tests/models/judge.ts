@@ -6,13 +6,11 @@ import { formatTranscript } from './lines.ts';
 
 export interface Judgement {
   readonly met: boolean;
-  /** The reason in the model's words. */
   readonly reason: string;
 }
 
 export interface JudgeOptions {
   readonly model: AskedModel;
-  /** The statement that has to be true of the answer. */
   readonly statement: string;
   /** The lines up to the turn that is judged. */
   readonly transcript: readonly TranscriptLine[];

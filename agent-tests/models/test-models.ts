@@ -32,7 +32,6 @@ export interface TestModelsOptions {
   readonly usage: ProviderUsage;
 }
 
-/** Counts the usage of one test. */
 export const testUsage = ({ prices = [], clock }: Pick<TextServices, 'prices' | 'clock'>): ProviderUsage => ({
   meter: new UsageMeter({ prices: new PriceTable(prices), clock }),
   countTokens,

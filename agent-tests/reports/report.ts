@@ -1,7 +1,6 @@
 /** Formats what all reports show of results. */
 import type { TestAttemptResult, CheckResult, TestResult, TranscriptLine } from '../result.ts';
 
-/** A result, and the place of its test. */
 export interface ReportedResult {
   readonly result: TestResult;
   readonly file: string;

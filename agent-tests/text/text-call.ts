@@ -37,7 +37,6 @@ export interface TextServices {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tools: Pick<CreateToolsOptions, 'search' | 'mailer' | 'calendar' | 'tokens'>;
   readonly prices?: readonly ProviderPrice[];
-  /** Called for each request to a model. */
   readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,7 +49,6 @@ export interface TextCallOptions {
   readonly dynamicData: DynamicData;
   readonly mocks?: CreateToolsOptions['mocks'];
   readonly intercept?: FetchInterceptor | undefined;
-  /** Counts what the agent uses. */
   readonly usage?: ProviderUsage | undefined;
   /** The call's beginning as its prompt states it, in milliseconds since the epoch; now by default. */
   readonly now?: number | undefined;

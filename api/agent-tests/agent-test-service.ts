@@ -59,7 +59,6 @@ export class AgentTestService {
     });
   }
 
-  /** @returns undefined when there is no such test */
   async update(caller: Caller, name: string, body: AgentTestUpdate, mode: WriteMode): Promise<Stored<AgentTest> | undefined> {
     const change = async (stored: Stored<AgentTest>) => {
       const secrets = await this.#writer.secretWriter(caller, name, agentTestBringsSecrets(body) ? stored : undefined);

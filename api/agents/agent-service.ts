@@ -38,7 +38,6 @@ export const agentResource: ResourceKind<Agent> = {
   companionRefs: (spec) => ({ Secret: agentSecretRefs(spec), ConfigMap: promptRefs(spec) }),
 };
 
-/** Finds the agents that search a knowledge base. */
 export function agentsOfKnowledgeBase(context: KindContext): FindUsers {
   const { agents } = context.views;
   return usersAmong(new ResourceWriter(context, agentResource, agents), {
@@ -64,7 +63,6 @@ interface AgentChange extends ResourceChange {
 
 interface WrittenAgent extends Written<Agent> {
   readonly change: AgentChange;
-  /** Absent where the agent is new. */
   readonly previous?: Stored<Agent>;
 }
 
@@ -76,7 +74,6 @@ export class AgentService {
   readonly #writer: ResourceWriter<Agent>;
   readonly reader: AgentReader;
 
-  /** @param users finders of the objects that can use an agent */
   constructor(context: KindContext, users: readonly FindUsers[], releases: Store['agentReleases']) {
     this.#context = context;
     this.#tools = new AgentTools(context);
@@ -97,7 +94,6 @@ export class AgentService {
     return this.#answer(caller, { ...written, change }, mode);
   }
 
-  /** @returns undefined when there is no such agent */
   async update(caller: Caller, name: string, body: AgentUpdate, mode: WriteMode): Promise<AgentAnswer | undefined> {
     const change = (stored: Stored<Agent>) => this.#change(caller, name, body, stored, mode);
     // A write of several objects doesn't begin on cached state, which may be stale.

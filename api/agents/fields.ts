@@ -50,14 +50,12 @@ import { lookups } from './lookups.ts';
 import { release } from './release.ts';
 import { stt, tts } from './speech.ts';
 
-/** Longest prompt, in bytes. */
 export const MAX_PROMPT_BYTES = 128 * 1024;
 
 export interface AgentDecoding extends Decoding {
   readonly state: AgentState;
   /** The text that `systemPromptFrom` refers to; null where it can't be found. */
   readonly longPrompt: string | null;
-  /** The items of `llm.tools`. */
   readonly tools: readonly unknown[];
 }
 
@@ -349,7 +347,6 @@ export type AgentView = z.output<typeof agentAnswer>;
 /** Maps paths of the Agent's spec to REST's names. */
 export const agentFieldNames = fieldNamesOf(fields);
 
-/** Builds the agent object of the contract. */
 export function agentToRest(agent: Agent, decoding: AgentDecoding): AgentView {
   return readFields(fields, agent, decoding) as AgentView;
 }

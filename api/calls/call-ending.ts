@@ -1,4 +1,3 @@
-/** Ends calls on request. */
 import { awaitEnd } from '../../calls/await-end.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import type { Rooms } from '../../calls/rooms.ts';

@@ -1,4 +1,3 @@
-/** Turns calls into REST's answers. */
 import { costShown, usageShown } from '../../events/call-usage.ts';
 import { durationOf } from '../../calls/lifecycle.ts';
 import type { CallLogRows, CallRecord, UsageLine } from '../../store/index.ts';

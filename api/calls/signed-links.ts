@@ -13,7 +13,6 @@ export interface RecordingLink {
   readonly expiresAt: number;
 }
 
-/** Longest life of a link, in minutes. */
 export const LONGEST_LINK_MINUTES = 1_440;
 /** Largest difference between the clocks of replicas, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;

@@ -8,7 +8,6 @@ import { fileExtensions, MAX_FILE_BYTES } from '../knowledge-bases/schema.ts';
 export interface DocumentUpload {
   /** The person's own name for the file. */
   readonly file: string;
-  /** The document's name. */
   readonly filename: string;
   /** @throws UserError when it cannot be read */
   readonly open: () => Promise<Blob>;

@@ -70,7 +70,6 @@ export const trimmedName: Conversion<string, string> = {
   write: (sent, { stored }, { objectName }) => (sent === (stored?.trim() || objectName) ? stored : sent),
 };
 
-/** Returns the bounds of a duration in milliseconds. */
 function boundsOf(stored: z.ZodType): { readonly min: number; readonly max: number } {
   const bounds = durationBounds.get(unwrapped(stored).inner);
   if (bounds === undefined) throw new TypeError('the field of the resource is no duration');

@@ -88,7 +88,6 @@ export function fieldsOf<
     read?(object: O, reading: D): z.output<A> | undefined;
   }
 
-  /** Makes a field of the spec. */
   function field<
     const P extends string,
     Sent = ValueAt<S, P>,

@@ -17,7 +17,6 @@ export interface Decoding {
 
 export interface Encoding {
   readonly secrets: SecretWriter;
-  /** Location of the object in the request. */
   readonly loc: Loc;
   /** Failures that writing has found; it adds to them. */
   readonly found: ValidationIssue[];
@@ -46,14 +45,12 @@ export interface Conversion<Stored, Sent, Shown = Sent, Writing extends Encoding
   readonly shown?: string;
   /** Maps ends of paths below the field's own to their names: `.name` of a reference has the name of the reference. */
   readonly below?: Readonly<Record<string, string>>;
-  /** Returns the secrets that the value holds or refers to. */
   secretsIn?(stored: Stored, encoding?: Writing): readonly StoredSecret[];
   /** Fields of an item, where the value is a list. */
   readonly items?: Fields;
 }
 
 export interface StoredSecret {
-  /** Identifies a stored value. */
   readonly id: string;
   /** Absent where the value is in the spec itself. */
   readonly ref?: KeyRef;
@@ -81,7 +78,6 @@ export interface FieldRules<Spec> {
 export interface Field extends FieldRules<unknown> {
   /** Path in the spec: `sip.terminationURI`. Absent where the spec has no such field. */
   readonly path?: string;
-  /** The names in `path`. */
   readonly names?: readonly string[];
   /** Schema of the value in a body that makes an object; absent where none has it. */
   readonly create?: z.ZodType | undefined;
@@ -96,7 +92,6 @@ export interface Field extends FieldRules<unknown> {
   write?(sent: unknown, spec: unknown, encoding: unknown, body: unknown): unknown;
 }
 
-/** Groups fields into an object of their own. */
 export interface Group extends Pick<Field, 'path' | 'names' | 'also' | 'create' | 'update' | 'answer'> {
   readonly fields: Fields;
 }
@@ -141,7 +136,6 @@ export function answerShape<F extends Fields>(fields: F): Shape<F, 'answer'> {
   return shapeBy(fields, ({ answer }) => answer) as Shape<F, 'answer'>;
 }
 
-/** Puts the fields that `order` names before the others. */
 export function inOrder<S extends object>(shape: S, order: readonly (keyof S)[]): S {
   return { ...Object.fromEntries(order.map((name) => [name, shape[name]])), ...shape };
 }
@@ -275,7 +269,6 @@ export function matchStored<Sent, Stored>(
   return result;
 }
 
-/** Returns every Secret key that the fields of a spec, or of its draft, refer to. */
 export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
   return [...secretRefs(fields, spec)];
 }

@@ -12,7 +12,6 @@ import type { SecretWriter } from './secrets.ts';
 export type Origin = Readonly<Record<string, string | undefined>>;
 
 export interface SecretUse {
-  /** Id of a stored value. */
   readonly id: string;
   /** Location of the request's field for the value. */
   readonly loc: Loc;

@@ -12,7 +12,6 @@ export interface KeyRef {
   readonly key: string;
 }
 
-/** Reads secret values for answers. */
 export interface SecretValues {
   /** Returns the value behind `ref`, or the mask where the caller may not see it; undefined for a missing one. */
   read(ref: KeyRef): string | undefined;
@@ -26,7 +25,6 @@ export function unmaskedReader(values: ReadonlyMap<string, string>): SecretValue
   return { read: (ref) => values.get(refId(ref)), unmasked: true };
 }
 
-/** Returns the id of a stored value. */
 export const refId = ({ name, key }: KeyRef): string => `${name}/${key}`;
 
 /** Returns the id of a credential that kubectl put into the spec itself. */

@@ -6,7 +6,6 @@ export interface Caller {
   readonly permissions: readonly string[];
   /** The user of the key, who is recorded as the creator of its objects. */
   readonly userId: string | null;
-  /** The end of the key. */
   readonly expiresAt: Date;
 }
 

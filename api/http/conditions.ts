@@ -10,7 +10,6 @@ export const writeQuery = z.object({
   force: z.boolean().default(false).describe('Take over fields that other field managers own.'),
 });
 
-/** Query of the deletion of an object that others may refer to. */
 export const deletionQuery = z.object({
   ...dryRunQuery,
   force: z

@@ -10,7 +10,6 @@ export interface ConnectionDrain {
 
 /** Time without a request, in milliseconds, after which the open connections count as idle. */
 const QUIET_MS = 1_500;
-/** Longest wait, in milliseconds. */
 const LONGEST_MS = 5_000;
 const LOOK_MS = 50;
 

@@ -32,7 +32,6 @@ const HEADER = 'idempotency-key';
 const LOC = ['header', 'Idempotency-Key'];
 /** Time that a claim outlasts its request, in milliseconds, so that nobody carries out a request that still runs. */
 const MARGIN_MS = 5_000;
-/** Headers of the answer that are kept beside its body. */
 const KEPT_HEADERS = ['content-type', 'etag', 'location', 'warning'];
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;

@@ -47,7 +47,6 @@ export class RequestState {
   readonly #abort = new AbortController();
   #ageSeconds: number | undefined;
 
-  /** @param options.span the request's span, where it is traced */
   constructor(options: { readonly traceId: string; readonly span?: Span | undefined; readonly clock: Clock }) {
     this.traceId = options.traceId;
     this.span = options.span;
@@ -94,7 +93,6 @@ export class RequestState {
     this.#abort.abort(reason);
   }
 
-  /** Notes that the answer rests on state of this age. */
   answeredFromMemory(ageSeconds: number): void {
     this.#ageSeconds = Math.max(this.#ageSeconds ?? 0, ageSeconds);
   }

@@ -54,7 +54,6 @@ export interface RouteDescription {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** The permission that a key needs. */
   readonly permission: Requirement;
   /** A permission that is enough for objects that the key itself has made: `handle` makes sure that it is no other. */
   readonly permissionForOwn?: Exclude<Requirement, 'public' | 'any'>;
@@ -87,7 +86,6 @@ export interface RouteDescription {
   readonly ownOriginsOnly?: true;
   /** Answers failures as errors of JSON-RPC, which clients show to people. */
   readonly jsonRpc?: true;
-  /** Answers by status. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Failures in addition to those that follow from the rest of the description (see `failuresOf`). */
   readonly errors?: readonly ErrorCode[];

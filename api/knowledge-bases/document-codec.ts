@@ -1,4 +1,3 @@
-/** Turns documents into answers. Pure. */
 import { addressOf } from '../../knowledge/websites/fetch-pages.ts';
 import type { DocumentRecord } from '../../store/index.ts';
 

@@ -25,7 +25,6 @@ import { fileKey } from '../../knowledge/ingestion/clear-document.ts';
 
 type Page = Awaited<ReturnType<KnowledgeStore['documents']['list']>>;
 
-/** Chunks that are read from Postgres at a time. */
 const CHUNK_PAGE = 200;
 
 export class DocumentService {

@@ -28,10 +28,8 @@ export const knowledgeBaseResource: ResourceKind<KnowledgeBase> = {
 export interface KnowledgeBaseServiceOptions {
   readonly context: KindContext;
   readonly collections: KnowledgeStore['collections'];
-  /** Profiles that a knowledge base can name. */
   readonly rerankProfiles: ApiDependencies['knowledge']['rerankProfiles'];
   readonly starter: JobStarter;
-  /** Finders of the objects that can use a knowledge base. */
   readonly users: readonly FindUsers[];
 }
 

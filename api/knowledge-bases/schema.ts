@@ -6,9 +6,7 @@ import { withRule } from '../validation/validate.ts';
 
 /** Extensions of the file types that Parley reads, without the dot. */
 export const fileExtensions = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls'] as const;
-/** Largest file, in bytes. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024;
-/** Longest metadata as text, in bytes. */
 export const MAX_METADATA_BYTES = 8 * 1024;
 
 /** Longest snippet of a hit, in characters: an agent says it in half a minute. */

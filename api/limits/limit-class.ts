@@ -1,6 +1,5 @@
 import type { RateLimit } from './bucket.ts';
 
-/** Path of the search in knowledge bases. */
 export const SEARCH_PATH = '/api/v1/vector/search';
 
 export interface LimitedRoute {

@@ -3,7 +3,6 @@ import { NumberAssignments, numberReservationMs, NumberPool } from '../../platfo
 import type { Limits } from '../dependencies.ts';
 import { SEARCH_PATH, type LimitClass } from './limit-class.ts';
 
-/** Paths of the routes that make calls. */
 const CALL_CREATION_PATHS: ReadonlySet<string> = new Set(['/v1/calls/create-web-call', '/v1/calls/dial-outbound-phone-call']);
 
 /** Reads the limits from the configuration: a rate of 0 switches one off. */

@@ -7,14 +7,12 @@ import { describeFailure } from './errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { takesDryRun, buildToolRequest, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
 
-/** The answer of a route. */
 export interface RouteAnswer {
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | undefined;
 }
 
-/** Sends a request to a route as the caller. */
 export type SendRequest = (request: ToolRequest) => Promise<RouteAnswer>;
 
 type Arguments = Readonly<Record<string, unknown>>;

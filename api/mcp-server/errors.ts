@@ -3,7 +3,6 @@ import { isObject } from '../../platform/json.ts';
 
 export interface Failure {
   readonly status: number;
-  /** Body of the route's answer. */
   readonly body: unknown;
   readonly retryAfter: string | undefined;
 }

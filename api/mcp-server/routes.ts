@@ -93,7 +93,6 @@ function parseMessage({ body }: FastifyRequest): unknown {
   return message;
 }
 
-/** Returns the name of the tool that a message calls, if there is one. */
 function toolOf(message: unknown, tools: ReadonlyMap<string, RouteTool>): string | undefined {
   const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { readonly name?: unknown } | null };
   const name = method === 'tools/call' ? params?.name : undefined;

@@ -19,11 +19,9 @@ Every tool that writes validates only and answers what would change, until it is
 Lists come in pages: pass next_page_token as page_token. A write is in use when the state of the object is ready; if it is not, explain_resource says why and what to do.`;
 
 export interface ServerOptions {
-  /** All tools, by name. */
   readonly tools: ReadonlyMap<string, RouteTool>;
   readonly mayUse: (tool: RouteTool) => boolean;
   readonly send: SendRequest;
-  /** Called with each result of a tool. */
   readonly onCalled: (tool: string, result: CallToolResult) => void;
 }
 

@@ -14,7 +14,6 @@ export interface RouteTool {
   readonly before: RouteDescription | undefined;
 }
 
-/** An address, and the body for it. */
 export interface ToolRequest {
   readonly method: RouteDescription['method'];
   readonly url: string;

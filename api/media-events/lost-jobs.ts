@@ -21,7 +21,6 @@ export interface LostJobsOptions {
   readonly rooms: Pick<Rooms, 'hasAgent' | 'close'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called when a call was ended. */
   readonly onEnded: () => void;
 }
 

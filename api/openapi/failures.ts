@@ -264,7 +264,6 @@ function componentOf(route: RouteDescription, name: FailureName): string {
   return isWebhookPath(route.path) && name in webhookFailures ? webhookComponent(name) : name;
 }
 
-/** Builds `responses` of an operation. */
 export function failureRefs(route: RouteDescription): OpenApiObject {
   // The route's own failure comes first of two with one status.
   return Object.fromEntries(

@@ -30,7 +30,6 @@ export function openChoices(schema: OpenApiObject, definitions: ReadonlyMap<stri
   };
 }
 
-/** Returns whether a schema is a choice of texts. */
 export function isChoice({ enum: values }: OpenApiObject): boolean {
   return Array.isArray(values) && values.every((value) => typeof value === 'string');
 }

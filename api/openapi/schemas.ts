@@ -92,7 +92,6 @@ export class SchemaCollection {
     return { ...schema, properties: Object.fromEntries(properties) };
   }
 
-  /** Components, sorted by name. */
   get components(): OpenApiObject {
     const complete = [...this.#components].map(
       ([id, schema]) => [id, this.#withDescriptions(withProperties(schema, this.#added.get(id) ?? {}))] as const,

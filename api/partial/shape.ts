@@ -46,7 +46,6 @@ export function shapeOf(schema: z.core.$ZodType): Shape {
   }
 }
 
-/** Returns the shape one field down. */
 export function fieldShape(shape: Shape, name: string): Shape {
   if (shape.type === 'object') return shape.fields[name] ?? whole;
   if (shape.type === 'dictionary') return shape.item;

@@ -27,7 +27,6 @@ export const phoneNumberResource: ResourceKind<PhoneNumber> = {
   companionRefs: (spec) => ({ Secret: phoneNumberSecretRefs(spec) }),
 };
 
-/** Finds the phone numbers that an agent answers or calls from. */
 export function phoneNumbersOfAgent(context: KindContext): FindUsers {
   const { phoneNumbers } = context.views;
   return usersAmong(new ResourceWriter(context, phoneNumberResource, phoneNumbers), {
@@ -71,7 +70,6 @@ export class PhoneNumberService {
     return (await this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, { ...mode, confirm })).object;
   }
 
-  /** @returns undefined when there is no such phone number */
   async update(caller: Caller, name: string, body: PhoneNumberUpdate, mode: WriteMode): Promise<Stored<PhoneNumber> | undefined> {
     const bringsSecrets = 'sip_trunk_password' in body || 'carrier_auth_token' in body;
     const change = async (stored: Stored<PhoneNumber>) => {

@@ -21,9 +21,7 @@ export interface User {
 export type FindUsers = (org: string, name: string) => Promise<readonly User[]>;
 
 export interface UsersAmong<T extends Specified> extends Required<Pick<User, 'noun' | 'permission'>> {
-  /** Finds the objects that name `name`. */
   readonly find: (org: string, name: string) => Promise<readonly Stored<T>[]>;
-  /** Returns the spec without the reference. */
   readonly without: (spec: T['spec'], name: string) => unknown;
 }
 
@@ -38,7 +36,6 @@ export function usersAmong<T extends Specified>(writer: ResourceWriter<T>, { nou
     }));
 }
 
-/** Most users that a refusal names. */
 const NAMES_SHOWN = 10;
 
 /**

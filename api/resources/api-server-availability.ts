@@ -81,7 +81,6 @@ export class ApiServerAvailability {
     currentRequest()?.answeredFromMemory(Math.ceil(this.silentMs / 1000));
   }
 
-  /** Calls `listener` at each answer of the server. */
   onAnswer(listener: () => void): void {
     this.#answers.add(listener);
   }

@@ -87,7 +87,6 @@ export class Companions {
   }
 }
 
-/** Returns undefined for an object that doesn't exist. */
 export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;

@@ -15,7 +15,6 @@ export interface ResourceContext {
   readonly mutex: KeyedMutex;
   readonly pageTokens: PageTokens;
   readonly addresses: AddressChecks;
-  /** The only namespace that is used, if there is only one. */
   readonly namespace: string | undefined;
   readonly clock: Clock;
   readonly random: () => number;

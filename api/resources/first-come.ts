@@ -9,7 +9,6 @@ import type { View } from './view.ts';
 
 export interface FirstCome<T extends KubeObject> {
   readonly view: View<T>;
-  /** Index of the view that has the rivals. */
   readonly index: string;
   readonly value: string;
   /** Options with which the API server lists the rivals. */

@@ -2,7 +2,6 @@
 export interface KubernetesTimeouts {
   /** Wait for one answer, behind which a client waits. */
   readonly answerMs: number;
-  /** Wait for the answer to a probe. */
   readonly probeMs: number;
   /** Wait for the watch to deliver a write of this process. */
   readonly catchUpMs: number;

@@ -5,7 +5,6 @@ import { currentRequest } from '../http/request-state.ts';
 import { inRestNames, restLoc, type FieldNames } from '../partial/field-names.ts';
 import { pathText } from '../validation/warning.ts';
 
-/** Most remarks about one object. */
 const MOST_REMARKS = 16;
 
 /**

@@ -42,7 +42,6 @@ export interface WriteMode {
   readonly requireState?: (resourceVersion: string) => void;
 }
 
-/** The change that a request makes to an object. */
 export interface ResourceChange {
   /** The whole spec that the change leads to. */
   readonly spec: unknown;
@@ -59,7 +58,6 @@ export interface Creation<T extends KubeObject> extends Omit<ResourceChange, 'af
   readonly after?: (object: Step<Stored<T>>) => readonly Step[];
 }
 
-/** The result of a write. */
 export interface Written<T extends KubeObject> {
   /** The object in the API server's answer. */
   readonly object: Stored<T>;
@@ -68,7 +66,6 @@ export interface Written<T extends KubeObject> {
   readonly resultOf: ResultOf;
 }
 
-/** The result of a write of an existing object. */
 export interface Updated<T extends KubeObject, C extends ResourceChange> extends Written<T> {
   readonly change: C;
   readonly previous: Stored<T>;
@@ -81,7 +78,6 @@ export interface CreationMode<T extends KubeObject> extends Pick<WriteMode, 'dry
   readonly confirm?: ((created: Written<T>) => Promise<void>) | undefined;
 }
 
-/** A write, in the order of its steps. */
 interface Write<T extends KubeObject> extends Pick<CreationMode<T>, 'dryRun' | 'confirm'> {
   /** Makes a dry run of all steps first, so that a refused write leaves no trace. */
   readonly rehearses: boolean;

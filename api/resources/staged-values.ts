@@ -28,7 +28,6 @@ export interface NewValues {
   readonly expected?: { readonly key: string; readonly version: string | null } | undefined;
 }
 
-/** One write of a Secret or ConfigMap. */
 interface ValueWrite extends NewValues {
   readonly kind: CompanionKind;
   readonly namespace: string;

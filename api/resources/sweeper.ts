@@ -20,7 +20,6 @@ const ABANDONED_AFTER_MS = 120_000;
 
 const STAGED = `${STAGED_LABEL}=true`;
 
-/** A kind whose objects have companions. */
 export interface SweptKind {
   readonly kind: string;
   /** Finds the object with the keys of Secrets and ConfigMaps that it refers to; undefined where it doesn't exist. */
@@ -77,7 +76,6 @@ export class StagedSweeper {
     await this.#running;
   }
 
-  /** Runs one round over all organisations. */
   async sweep(): Promise<void> {
     const { namespace } = this.#options.context;
     const organizations = namespace === undefined ? (await this.#options.organizations.list()).map(({ name }) => name) : [namespace];

@@ -7,7 +7,6 @@ import type { ResourceChange, ResourceWriter, Updated, WriteMode } from './resou
 import { runSteps, type Step } from './write-steps.ts';
 
 export interface NameClaim<T extends KubeObject> extends FirstCome<T> {
-  /** Makes the refusal for the object that comes second. */
   readonly refusal: () => ApiError;
 }
 
@@ -27,7 +26,6 @@ export async function requireFirst<T extends KubeObject>(written: Stored<T>, cla
 export interface NamedUpdate<T extends Specified, R> {
   readonly writer: ResourceWriter<T>;
   readonly org: string;
-  /** Name of the resource. */
   readonly name: string;
   /** The request's new name, which must be unique; undefined where it has none. */
   readonly to: string | undefined;

@@ -1,7 +1,6 @@
 /** Runs the steps of a write in their order, and undoes them in the reverse one where one of them is refused. */
 import { isAway } from './api-server-availability.ts';
 
-/** @returns the result of an earlier step */
 export type ResultOf = <R>(step: Step<R>) => R;
 
 export interface Step<R = unknown> {

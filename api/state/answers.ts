@@ -21,7 +21,6 @@ export const resourceState = volatile(z.object(stateFields).meta({ id: 'Resource
 
 export const readyFilter = { ready: z.boolean().optional().describe('Only what has this `state.ready`.') };
 
-/** Query of a list of resources. */
 export const resourcePage = z.object({ ...pageQuery.shape, ...readyFilter });
 
 export const readyExample = { ready: true, reason: 'Available', message: 'its documents can be found' };

@@ -15,7 +15,6 @@ export interface ListRequest<T> {
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly next_page_token: string | null;
-  /** Number of items on all pages. */
   readonly total: number;
 }
 

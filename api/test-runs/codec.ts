@@ -1,4 +1,3 @@
-/** Turns test runs into REST's answers. */
 import type { TestResultRecord, TestRunRecord } from '../../store/index.ts';
 import type { AttemptAnswer, TestRunAnswer, TestRunSummaryAnswer } from './answers.ts';
 

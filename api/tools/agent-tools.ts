@@ -23,7 +23,6 @@ interface Attachment {
   readonly index: number;
   readonly name: string;
   readonly item: InlineTool;
-  /** Name of its function. */
   readonly functionName: string | undefined;
   /** Set for a tool that doesn't exist yet. */
   readonly made?: { readonly spec: Draft<ToolSpec>; readonly secrets: SecretWriter };
@@ -37,7 +36,6 @@ export interface ToolSteps {
   adopt(agent: Step<Stored<Agent>>): Step;
 }
 
-/** A request that brings tools for an agent. */
 export interface AgentWrite extends Pick<WriteMode, 'force'> {
   readonly caller: Caller;
   readonly agentName: string;

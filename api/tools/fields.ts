@@ -319,7 +319,6 @@ export const attachedTool = z
 /** Maps paths of a Tool's spec to REST's names. */
 export const toolFieldNames = Object.assign({}, ...Object.values(fieldsByType).map(fieldNamesOf)) as ReturnType<typeof fieldNamesOf>;
 
-/** Returns the type of a built-in tool; undefined for any other tool. */
 export function builtinTypeOf({ type }: Draft<ToolSpec>): BuiltinToolType | undefined {
   return type === 'Custom' || type === 'MCP' ? undefined : type;
 }
@@ -346,7 +345,6 @@ export function toolFromRest(body: ToolBody, previous: ToolSpec | undefined, enc
   return previous?.messages === undefined ? spec : { messages: {}, ...spec };
 }
 
-/** Returns the type of the tool that a body makes. */
 function typeOf(body: ToolBody): ToolType {
   if ('server_url' in body) return 'MCP';
   const name = 'tool_name' in body ? body.tool_name : undefined;

@@ -22,7 +22,6 @@ import {
 } from './fields.ts';
 import { ToolService } from './tool-service.ts';
 
-/** A family of tools with routes of its own. */
 interface Family {
   readonly routes: typeof customToolRoutes | typeof builtinToolRoutes | typeof mcpToolRoutes;
   readonly includes: (spec: ToolSpec) => boolean;

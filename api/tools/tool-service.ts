@@ -48,7 +48,6 @@ export class ToolService {
     this.#includes = includes;
   }
 
-  /** @returns undefined when there is no such agent */
   async list(org: string, agentName: string): Promise<readonly Stored<Tool>[] | undefined> {
     const { agents, tools } = this.#context.views;
     if ((await agents.get(org, agentName)) === undefined) return undefined;
@@ -56,7 +55,6 @@ export class ToolService {
     return attached.filter(({ spec }) => this.#includes(spec));
   }
 
-  /** Finds the tool for an answer. @returns undefined when there is no such tool of no such agent */
   find(org: string, agentName: string, name: string): Promise<Stored<Tool> | undefined> {
     return this.#find(org, agentName, name, 'get');
   }

@@ -20,7 +20,6 @@ import { toolFieldNames, toolSecretRefs } from './fields.ts';
 /** Annotation with value `true`: the tool was made over REST, as a part of an agent; it goes when the last agent lets go of it. */
 export const WITH_AGENT_ANNOTATION = 'parley.dev/made-with-agent';
 
-/** The rule for a `tool_id` that becomes a name. */
 export const TOOL_NAME_RULE =
   'a tool_id is a Kubernetes name: at most 253 lower-case letters, digits, "-" and ".", with a letter or digit at both ends';
 
@@ -119,7 +118,6 @@ export function isAttachedTo({ spec }: Stored<Tool>, agentName: string): boolean
   return (spec.agentRefs ?? []).some(({ name }) => name === agentName);
 }
 
-/** Returns whether no other agent has the tool. */
 export function isLastAgent({ spec }: Stored<Tool>, agentName: string): boolean {
   return (spec.agentRefs ?? []).every(({ name }) => name === agentName);
 }

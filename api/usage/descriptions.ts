@@ -5,7 +5,6 @@ import { time } from '../calls/schema.ts';
 import { endedCall } from '../calls/examples.ts';
 import { routesOf } from '../http/route.ts';
 
-/** Most groups in an answer. */
 export const MOST_GROUPS = 1_000;
 
 const usageQuery = z.object({

@@ -10,7 +10,6 @@ import { unknownFieldWarnings } from './warning.ts';
 /** Most unknown fields that are named; a body can have hundreds of thousands. */
 const MOST_NAMED = 16;
 
-/** Schemas of the parts that a route reads from a request. */
 export interface RequestSchemas {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
@@ -93,7 +92,6 @@ export function validateRequest<S extends RequestSchemas>(
   return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, MOST_NAMED), answered };
 }
 
-/** Returns whether a parameter takes several values. */
 export function isList(field: z.core.$ZodType | undefined): boolean {
   return field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodArray;
 }

@@ -12,7 +12,6 @@ export interface UnknownField {
   readonly similar: string | undefined;
 }
 
-/** A field that only answers have. */
 export interface AnsweredField extends Pick<UnknownField, 'path'> {
   readonly value: unknown;
   /** The field of the same object that sets it, where there is one. */
@@ -124,7 +123,6 @@ function notesOf(answers: readonly Schema[]): Pick<AnsweredField, 'sentAs' | 'is
   };
 }
 
-/** Returns the schemas of a field or an item. */
 function inside(schemas: readonly Schema[], step: string | number): readonly Schema[] {
   return schemas.flatMap((schema) => {
     const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -53,11 +53,9 @@ export interface SubscriptionView {
 type SubscriptionReading = Decoding & SubscriptionView;
 
 export interface SubscriptionEncoding extends Encoding {
-  /** Names of the events that exist. */
   readonly eventNames: ReadonlySet<string>;
   /** The subscription to change; absent for a new one. */
   readonly subscription?: Subscription | undefined;
-  /** Fields of the request that only answers have. */
   readonly answered?: readonly AnsweredField[];
 }
 
@@ -305,7 +303,6 @@ function scopeOf(scope: Draft<Spec['scope']>): Scope {
   return scope?.workspaces === undefined ? 'ORGANIZATION' : 'WORKSPACE';
 }
 
-/** The scope in a request. */
 interface SentScope {
   readonly agent_ids?: readonly string[] | null | undefined;
   readonly workspace_ids?: readonly string[] | null | undefined;

@@ -18,7 +18,6 @@ function signingRefs(spec: Pick<Draft<WebhookSubscription['spec']>, 'signing'>, 
   return [CURRENT_KEY_NAME, ...previousKeyNames].map((key) => ({ name: signingSecretName(name), key }));
 }
 
-/** Returns every Secret key that a subscription, or its draft, refers to. */
 export function subscriptionSecretRefs(
   spec: Pick<Draft<WebhookSubscription['spec']>, 'signing' | 'headers'>,
   name: string,

@@ -82,7 +82,6 @@ export class SubscriptionService {
     return found;
   }
 
-  /** Reads a subscription by `metadata.uid`, for an answer. */
   async byUid(org: string, uid: string): Promise<Stored<WebhookSubscription>> {
     const found = (await this.#context.views.webhookSubscriptions.list(org)).find(({ metadata }) => metadata.uid === uid);
     if (found === undefined) throw notFound('Webhook subscription');

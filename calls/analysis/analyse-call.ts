@@ -64,7 +64,6 @@ export function withoutResults(questions: readonly AnalysisQuestion[], code: str
   return questions.map(({ name, type }) => ({ name, type, result: null, error: { code, message } }));
 }
 
-/** Returns the outcome of an analysis that failed. */
 export function failedOutcome(questions: readonly AnalysisQuestion[], { code, message }: AnalysisError): AnalysisOutcome {
   const error = { code, message: message.slice(0, 1000).toWellFormed() };
   return { items: withoutResults(questions, error.code, error.message), error };

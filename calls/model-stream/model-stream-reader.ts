@@ -136,7 +136,6 @@ export class ModelStreamReader {
     return this.#finish !== undefined;
   }
 
-  /** The server's id of the completion. */
   get id(): string | undefined {
     return this.#id;
   }
@@ -155,7 +154,6 @@ export class ModelStreamReader {
     return this.#chunks;
   }
 
-  /** Whether a tool call has begun. */
   get callsTool(): boolean {
     return this.#calls.begun;
   }

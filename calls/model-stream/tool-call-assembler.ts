@@ -48,7 +48,6 @@ export class ToolCallAssembler {
     this.#usedIds = new Set(usedIds);
   }
 
-  /** Whether a call has begun. */
   get begun(): boolean {
     return this.#drafts.some(({ name }) => name !== '');
   }
@@ -97,7 +96,6 @@ export class ToolCallAssembler {
     return named + text;
   }
 
-  /** @returns undefined where the fragment begins a call */
   #draftOf({ id, index, name, text }: Pick<Fragment, 'id' | 'index' | 'name'> & { readonly text: string }): Draft | undefined {
     const last = this.#drafts.at(-1);
     const sameId = id === undefined ? undefined : this.#byId.get(id);

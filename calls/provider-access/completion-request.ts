@@ -70,7 +70,6 @@ export class CompletionRequest {
     return this.#options.clock.monotonic() - this.#lastChunkAt;
   }
 
-  /** Whether a tool call has begun. */
   get callsTool(): boolean {
     return this.#reader?.callsTool ?? false;
   }
@@ -164,7 +163,6 @@ export class CompletionRequest {
     return new ModelStreamReader({ idSeed: this.#body, usedIds, beginsWithReasoning });
   }
 
-  /** @returns undefined at the end of the body */
   async #next(body: ReadableStreamDefaultReader<Uint8Array> | undefined, reader: ModelStreamReader): Promise<Uint8Array | undefined> {
     if (body === undefined) return undefined;
     if (!reader.finished) return (await body.read()).value;

@@ -10,7 +10,6 @@ export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
 
 export interface ProviderEndpoint {
   readonly part: ProviderPart;
-  /** The provider's name in the agent's spec. */
   readonly provider: string;
   /** OpenAI's protocol, or the provider's own. */
   readonly protocol: 'openai' | 'own';

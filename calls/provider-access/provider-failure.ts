@@ -17,7 +17,6 @@ export type ProviderErrorKind =
   /** After the attempts, there is no connection, or no answer in time. */
   | 'unreachable';
 
-/** Names of the parts in messages. */
 export const PART_NAMES: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
 
 /** The message names the part, the provider and what to do; never a key, speech, or text from the provider. */
@@ -25,7 +24,6 @@ export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly part: ProviderPart;
   readonly kind: ProviderErrorKind;
-  /** The provider's name in the agent's spec. */
   readonly provider: string;
   /** Status of the HTTP response; absent without one. */
   readonly status?: number;

@@ -76,7 +76,6 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
   };
 }
 
-/** Most bytes of an error response that are read. */
 const MAX_ERROR_BYTES = 16 * 1024;
 
 async function failureOfAnswer(

@@ -9,7 +9,6 @@ import type { FinishReason } from '../../store/index.ts';
 export type DialFailure = Extract<FinishReason, 'line_busy' | 'no_answer' | 'call_failed' | 'carrier_error'>;
 
 export interface DialOptions {
-  /** The trunk of the number that calls. */
   readonly trunk: string;
   readonly from: string;
   /** The callee: E.164, or whatever the trunk dials. */

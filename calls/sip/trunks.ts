@@ -27,7 +27,6 @@ export interface SipTrunks {
   digest(spec: SipSpec): string;
 }
 
-/** Longest time for one request, in seconds. */
 const REQUEST_SECONDS = 5;
 
 /** Each method throws {@link SipError}, and nothing else, within 5 s. */

@@ -21,7 +21,6 @@ export function servedBudget({ budget }: Pick<ServingRevision, 'budget'>, now: n
   return budget === null ? undefined : budgetOf({ budget, timeZone: budget.timeZone }, now);
 }
 
-/** Returns what the registration of a call stores of the budget. */
 export function storedBudget(budget: DailyBudget | undefined): Pick<NewCall, 'budget'> {
   if (budget === undefined) return {};
   const { micros, currency, since } = budget;

@@ -8,7 +8,6 @@ import { estimate, type CountedRequest, type CountTokens, type TokenAmounts } fr
 import type { UsageOf } from './usage-line.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
-/** Counts what is used of providers. */
 export interface ProviderUsage {
   readonly meter: UsageMeter;
   readonly countTokens: CountTokens;

@@ -48,7 +48,6 @@ export function countedOrByLength(texts: readonly string[], countTokens: CountTo
   return countTokens(texts).catch(() => texts.map((text) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)));
 }
 
-/** A part of a request that the model reads. */
 interface Part {
   readonly text: string;
   /** Tokens beyond those of the text. */
@@ -66,7 +65,6 @@ function without(parts: readonly Part[], others: readonly Part[]): readonly Part
   });
 }
 
-/** Returns the messages and the tools of a request. */
 function requestParts(body: string): readonly Part[] {
   const { messages = [], tools } = parsed(body) as { readonly messages?: readonly object[]; readonly tools?: unknown };
   const texts = messages.map((message) => {

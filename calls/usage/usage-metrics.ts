@@ -1,4 +1,3 @@
-/** Metrics of what calls use, for each agent. */
 import { Counter, type Registry } from 'prom-client';
 
 import type { UsageAdded } from './usage-meter.ts';
@@ -15,7 +14,6 @@ const OTHER = 'other';
 
 const labelNames = ['org', 'agent', 'provider', 'model', 'kind'] as const;
 
-/** @returns a function that counts what is reported */
 export function usageMetrics(registry: Registry): (report: UsageReport) => void {
   const counter = <L extends string>(name: string, help: string, names: readonly L[]) =>
     new Counter({ name, help, labelNames: names, registers: [registry] });

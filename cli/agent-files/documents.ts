@@ -25,7 +25,6 @@ export interface FileObject {
   readonly [field: string]: unknown;
 }
 
-/** A Kubernetes object in a file. */
 export interface SourceObject {
   readonly file: string;
   readonly object: FileObject;

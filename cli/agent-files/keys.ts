@@ -93,7 +93,6 @@ export function othersOf({ agent, tools }: Pick<AgentRevisionConfig, 'agent' | '
   return [agent.dynamicData, tools];
 }
 
-/** Returns the models of an agent. */
 export function modelsOf({ agent }: Pick<AgentRevisionConfig, 'agent'>): readonly Model[] {
   return [agent.llm, ...(agent.llm.fallbacks ?? [])];
 }

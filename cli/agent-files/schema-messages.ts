@@ -13,7 +13,6 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'a map of fields',
   record: 'a map of fields',
 };
-/** Longest value that is shown, in characters. */
 const MAX_SHOWN = 100;
 
 /** @param beside the fields of the object that the value is in: where they tell which value is missing, the message says it */

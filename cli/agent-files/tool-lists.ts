@@ -17,7 +17,6 @@ export type ToolListViews = ReadonlyMap<string, ToolListView>;
 /** Decides whether servers are asked, as models are in that mode. */
 export interface Kept {
   readonly mode: CassetteMode | 'live';
-  /** Returns the file that keeps the Tool's list. */
   readonly fileOf: (tool: Tool) => string;
 }
 

@@ -31,7 +31,6 @@ export interface ChattedAgent {
 export interface FileChoice {
   readonly agent: string;
   readonly paths: readonly string[];
-  /** Name of an AgentTest. */
   readonly test: string | undefined;
 }
 

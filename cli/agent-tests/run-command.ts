@@ -1,4 +1,3 @@
-/** `parley test`. */
 import { totalsOf, type ReportedResult } from '../../agent-tests/reports/report.ts';
 import { ConfigError } from '../../platform/config/config.ts';
 import { openTracing } from '../../platform/telemetry/open-tracing.ts';
@@ -108,7 +107,6 @@ export class TestCommand {
   }
 }
 
-/** Returns the remarks on the agents of the tests, each once. */
 function remarksOn({ agents }: Workspace, pairs: readonly Pair[]): ReadonlySet<string> {
   return new Set(
     pairs.flatMap(({ test, agent }) => {

@@ -19,7 +19,6 @@ import type { OpenTextServices } from './text-services.ts';
 
 export type TestMode = CassetteMode | 'live';
 
-/** A test with one of its agents. */
 export interface Pair {
   readonly test: LoadedTest;
   readonly agent: string;

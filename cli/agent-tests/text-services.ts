@@ -12,7 +12,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OpenTextServices {
   readonly services: Omit<TextServices, 'keys'>;
-  /** The value of PARLEY_TEST_JUDGE. */
   readonly judge: string | undefined;
   close(): void;
 }

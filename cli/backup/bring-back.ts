@@ -33,7 +33,6 @@ export interface BringBackOptions {
 }
 
 export interface BroughtBack {
-  /** Time at which the backup was made. */
   readonly createdAt: string;
   readonly rows: RowsBroughtBack;
   readonly files: number;

@@ -30,12 +30,10 @@ export interface BackupOptions {
   readonly organizations: readonly string[] | undefined;
   /** The only organisation of an installation that needs no label: `PARLEY_NAMESPACE`. */
   readonly namespace: string | undefined;
-  /** Version of Parley. */
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
   readonly now: Date;
   readonly progress: Progress;
-  /** Aborts the backup. */
   readonly signal: AbortSignal;
 }
 

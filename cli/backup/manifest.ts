@@ -23,7 +23,6 @@ const table = file.extend({ name: z.string(), columns: z.array(z.string()) });
 
 const schema = z.object({
   format: z.literal(1),
-  /** Version of Parley. */
   version: z.string(),
   createdAt: z.iso.datetime(),
   organizations: z.array(z.string()),
@@ -34,7 +33,6 @@ const schema = z.object({
     /** Major version of the server. */
     postgres: z.number(),
     owner: z.string(),
-    /** Names of the applied migrations. */
     migrations: z.array(z.string()),
   }),
   resources: z.array(file),

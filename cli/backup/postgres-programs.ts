@@ -20,7 +20,6 @@ export interface ProgramOptions {
   readonly serverVersion: number;
   readonly databaseUrl: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Ends the program. */
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,3 @@
-/** Rows of a table in a file of a backup. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

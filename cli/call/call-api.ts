@@ -11,7 +11,6 @@ export interface MadeCall {
   readonly url: string;
 }
 
-/** A call in the form of REST. */
 export interface CallView {
   readonly _id: string;
   readonly ai_agent_name: string;

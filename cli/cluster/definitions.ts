@@ -19,7 +19,6 @@ export interface DefinitionFacts {
   readonly state: 'same' | 'different' | 'outdated' | 'unestablished' | 'missing' | 'refused';
   /** Says why the API server doesn't serve it. */
   readonly message?: string;
-  /** Versions that are served. */
   readonly versions: readonly string[];
   /** Versions that objects are kept in. */
   readonly storedVersions?: readonly string[];

@@ -21,7 +21,6 @@ export function listOrganizations(reader: Reader): Promise<readonly Stored<KubeO
   return reader.list(builtIn.namespaces, { labelSelector: `${wellKnown.organizationLabel}=true`, metadataOnly: true });
 }
 
-/** Tells whether resources may be listed in all namespaces. */
 export async function seesAllNamespaces(reader: Reader): Promise<boolean> {
   const [first] = kinds;
   return (await reader.list(first.descriptor)) !== undefined;

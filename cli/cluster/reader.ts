@@ -42,7 +42,6 @@ export class Reader {
     this.#notes.add(text);
   }
 
-  /** Returns the version of the API server. */
   version(): Promise<ServerVersion> {
     return (this.#version ??= this.transport.request({ method: 'GET', path: '/version', timeoutMs: 10_000 }));
   }

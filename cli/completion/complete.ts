@@ -77,12 +77,10 @@ export async function complete(program: Command, words: readonly string[], io: I
   return argumentsOf(command, typed, before, io);
 }
 
-/** Finds the command that the words have come to. */
 function commandIn(program: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => command.commands.find((each) => each.name() === word) ?? command, program);
 }
 
-/** Formats the candidates as kubectl reads them. */
 export function printCompletion({ candidates, directive }: Completion): string {
   return `${candidates.map((candidate) => `${candidate}\n`).join('')}:${directive}\n`;
 }

@@ -11,7 +11,6 @@ import type { ClockReading } from './postgres.ts';
 export const OLDEST_MINOR = 31;
 
 export interface ClusterCheckOptions extends AccessOptions {
-  /** Called with the server's clock. */
   readonly onClock?: (reading: ClockReading) => void;
 }
 

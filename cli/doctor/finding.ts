@@ -13,7 +13,6 @@ export interface Finding {
   readonly cure?: string;
 }
 
-/** Builds the findings of one check. */
 export interface Findings {
   ok(detail: string): Finding;
   warn(detail: string, cure?: string): Finding;

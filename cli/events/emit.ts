@@ -22,7 +22,6 @@ export interface EmitOptions {
   readonly rate?: number | undefined;
 }
 
-/** Largest body, in bytes. */
 const LARGEST_BODY = 1_048_576;
 /** Longest wait for a database that restarts: what was printed is committed, and the rest follows. */
 const WAIT_FOR_DATABASE_MS = 60_000;

@@ -1,4 +1,3 @@
-/** Builds the payload of an event that a person makes. */
 import { z } from 'zod';
 
 import { eventCatalogue, eventNames, isEventName, type EventName } from '../../events/catalogue.ts';

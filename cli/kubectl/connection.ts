@@ -21,7 +21,6 @@ export interface ConnectionFlags {
 export interface ClusterConnection {
   readonly transport: Transport;
   readonly kubeConfig: KubeConfig;
-  /** Name of the context that is used. */
   readonly context: string;
   /** The namespace that is named, or that of the context. */
   readonly namespace: string;
@@ -32,7 +31,6 @@ export interface ClusterConnection {
   readonly leaseNamespace: string;
   /** True if the command line says which cluster: what the shell has set for another one doesn't count then. */
   readonly clusterNamed: boolean;
-  /** True if the command line names the namespace. */
   readonly namespaceNamed: boolean;
 }
 

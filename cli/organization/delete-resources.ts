@@ -9,7 +9,6 @@ const RELEASE_MS = 180_000;
 const LOOK_EVERY_MS = 500;
 const REPORT_EVERY_MS = 10_000;
 
-/** A resource that is still there. */
 export interface HeldResource {
   readonly kind: string;
   readonly name: string;

@@ -23,7 +23,6 @@ import { withKnowledge } from '../knowledge/offline.ts';
 import { deleteResources, heldResources, isOurs, namesOf, unlessGone } from './delete-resources.ts';
 
 export interface Inventory extends RowsOfOrganization {
-  /** Number of resources by kind. */
   readonly resources: Readonly<Record<string, number>>;
   readonly files: number;
   readonly namespace: Namespace | undefined;

@@ -14,7 +14,6 @@ export interface ImportOptions {
   readonly keepExisting?: boolean;
   /** The organisation to import into, in the place of the one that the objects name. */
   readonly org?: string | undefined;
-  /** Called for every object that is applied. */
   readonly onApplied: (object: Stored<Manifest>) => void;
 }
 
@@ -129,7 +128,6 @@ function withOwner(object: Manifest, { apiVersion, kind, metadata: { name, uid }
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
-/** Picks what an apply needs of an object that is there. */
 const pickIdentity = ({ apiVersion, kind, metadata: { name, namespace } }: Manifest): Manifest => ({
   apiVersion,
   kind,

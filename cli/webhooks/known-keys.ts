@@ -7,7 +7,6 @@ import { builtIn } from '../cluster/descriptors.ts';
 import { keysAt, readSigningSecret } from '../../webhooks/signing/signing-secret.ts';
 
 export interface KnownKey {
-  /** Name of the subscription's resource. */
   readonly subscription: string;
   readonly key: SigningKey;
 }

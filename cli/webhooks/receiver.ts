@@ -9,7 +9,6 @@ import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { verify, type Verdict } from '../../webhooks/signing/verify.ts';
 import type { KnownKey } from './known-keys.ts';
 
-/** One delivery as the receiver saw it. */
 export interface SeenDelivery {
   readonly received_at: string;
   readonly verdict: Verdict['verdict'];
@@ -21,7 +20,6 @@ export interface SeenDelivery {
   readonly webhook_id: string | null;
   /** Number of times that this `webhook-id` has come by now, retries and repeats among them. */
   readonly times: number;
-  /** Status of the answer. */
   readonly status: number;
   readonly event: unknown;
 }

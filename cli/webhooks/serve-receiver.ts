@@ -62,7 +62,6 @@ export async function serveReceiver(options: ServeReceiverOptions): Promise<void
   await transport.close();
 }
 
-/** Returns the host without its port. */
 const hostname = (host: string | undefined): string | undefined => host?.replace(/:\d+$/, '');
 
 /** Formats `verified  call-log  CallHandler.CallEnded  evt_…  204`, for example. */

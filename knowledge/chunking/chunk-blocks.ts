@@ -11,7 +11,6 @@ export interface ChunkOptions {
   readonly maxTokens?: number;
   /** Tokens at the end of a piece that the next one repeats where a paragraph is cut (50); at most half a chunk. */
   readonly overlapTokens?: number;
-  /** Title of the document. */
   readonly title?: string | undefined;
   /** BCP 47 tag; decides where sentences end. */
   readonly language?: string | undefined;
@@ -103,7 +102,6 @@ class Packer {
     }
   }
 
-  /** Adds an item that is not cut. */
   *#addWhole(item: Item): Generator<Chunk> {
     if (this.#items.length > 0 && this.#tokens + item.tokens > this.#maxTokens) yield* this.#flush();
     this.#push(item);

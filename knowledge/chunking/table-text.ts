@@ -35,7 +35,6 @@ export function cellText({ name, value }: Cell): string {
 export const CELL_SEPARATOR = ' | ';
 export const PAIR_SEPARATOR = '; ';
 
-/** Writes the first line of a sheet's chunk. */
 export function sheetLine(sheet: string, first: number, last: number): string {
   return first === last ? `Sheet ${sheet}, row ${first}` : `Sheet ${sheet}, rows ${first}-${last}`;
 }

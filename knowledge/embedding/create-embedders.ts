@@ -96,7 +96,6 @@ function misconfigured(message: string): EmbeddingError {
   return new EmbeddingError('misconfigured', message);
 }
 
-/** @param profile name of the embedding profile */
 type EmbeddingMetrics = (profile: string, request: EmbeddingRequest) => void;
 
 function embeddingMetrics(registry: Registry | undefined): EmbeddingMetrics {

@@ -16,10 +16,8 @@ export interface EmbedOptions {
   readonly onUse?: OnModelUse | undefined;
 }
 
-/** Turns texts into vectors. */
 export interface Embedder {
   readonly model: string;
-  /** Length of each vector. */
   readonly dimension: number;
   /**
    * @returns one vector for each text, in the same order, each of length {@link dimension}, finite and not all zero

@@ -31,7 +31,6 @@ export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowle
 
 export interface ReadChunk {
   readonly stored: StoredChunk;
-  /** Terms of its indexed text. */
   readonly terms: PassageTerms;
 }
 
@@ -50,7 +49,6 @@ export interface DocumentReading {
 }
 
 export interface ReadingProgress {
-  /** Receives the parser's progress. */
   readonly onProgress?: (progress: ParseProgress) => void;
   /** Receives the number of recognised pages. An error that it throws ends the reading. */
   readonly onPage?: (progress: ParseProgress) => Promise<void>;
@@ -174,7 +172,6 @@ function toStored(chunk: Chunk): StoredChunk {
   };
 }
 
-/** Counts the chunks that each term is in, and all terms. */
 class TermStatistics {
   readonly #chunks = new Map<number, number>();
   total = 0;

@@ -50,7 +50,6 @@ export async function indexDocument(
   }
 }
 
-/** Builds the vector store's record of a chunk. */
 export function vectorRecord({
   document,
   chunk,

@@ -27,7 +27,6 @@ export interface IngestionDependencies {
   readonly logger: Logger;
 }
 
-/** The context of one step on one document. */
 export interface Step {
   readonly document: DocumentRecord;
   readonly collection: Collection;

@@ -27,7 +27,6 @@ export function beginsSmall({ bytes }: { readonly bytes?: number | null | undefi
   return (bytes ?? 0) <= SMALL_FILE_BYTES;
 }
 
-/** Most bytes of a small file. */
 export const SMALL_FILE_BYTES = 512 * 1024;
 
 /**

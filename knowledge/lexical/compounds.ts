@@ -23,7 +23,6 @@ const SHORTEST_FIRST = 3;
 const SHORTEST_LAST = 4;
 /** Most characters of a word that may be a compound: no word is longer. */
 const LONGEST = 60;
-/** Words that are remembered for each language. */
 const REMEMBERED = 20_000;
 
 /** A word taken apart in one place; both parts are terms. */

@@ -33,7 +33,6 @@ export function textTerms(text: string, language?: string): Pick<PassageTerms, '
   return { words: termsOf(text, language), more: [...numbersIn(words, language), ...wordParts(words, language)] };
 }
 
-/** Returns terms of both kinds. */
 export function allTerms({ words, more }: Pick<PassageTerms, 'words' | 'more'>): readonly string[] {
   return [...words, ...more];
 }

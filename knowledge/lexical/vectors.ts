@@ -59,7 +59,6 @@ export function documentVector(passage: PassageTerms): SparseVector {
 export interface QueryOptions {
   /** Number of passages in the knowledge base. */
   readonly documentCount: number;
-  /** Returns the number of passages that have a term of the dimension. */
   readonly frequencyOf: (dimension: number) => number;
 }
 

@@ -22,7 +22,6 @@ export function wordsOf(text: string): readonly string[] {
   return LATIN.test(text) ? (text.match(LATIN_WORDS) ?? []) : segmentedWordsOf(text);
 }
 
-/** Finds the words of any text by ICU. */
 export function segmentedWordsOf(text: string): readonly string[] {
   return [...segmenter.segment(text)].filter(({ isWordLike }) => isWordLike === true).map(({ segment }) => segment);
 }

@@ -10,9 +10,7 @@ export type OcrProfile = NonNullable<Config['PARLEY_OCR']>;
 export type RecognisedPage = { readonly markdown: string } | { readonly blocks: readonly Block[] };
 
 export interface PageReader {
-  /** Most pages of one document that are read. */
   readonly maxPages: number;
-  /** Pages that are read at the same time. */
   readonly concurrency: number;
   /** Time limit for all pages of one document, in milliseconds: none is begun after. */
   readonly documentTimeoutMs: number;

@@ -13,7 +13,6 @@ export interface Sink {
   progress(done: number, total: number): void;
 }
 
-/** The parser's task besides the bytes. */
 export interface ParserTask {
   readonly extension: ParsedExtension;
   /** Content type of a web page's response; names its charset. */
@@ -45,7 +44,6 @@ export type Parser = (input: ParserInput, sink: Sink) => Promise<ParserResult> |
 export interface BlockPosition {
   /** Number of the page from 1, in files with pages. */
   readonly page?: number;
-  /** Name of the sheet, in spreadsheets. */
   readonly sheet?: string;
   /** Address of the page, in websites. */
   readonly url?: string;
@@ -80,7 +78,6 @@ export interface PagePicture extends BlockPosition {
   readonly reason: UnreadPage['reason'];
   /** A PNG in Base64, in shades of grey. */
   readonly png: string;
-  /** Number of pictures in the document. */
   readonly total: number;
 }
 

@@ -13,7 +13,6 @@ export interface FileContent {
   readonly bytes: number;
   /** Yields the bytes behind the head; may be read once. */
   rest(): AsyncGenerator<Uint8Array>;
-  /** Closes the source. */
   close(): void;
 }
 

@@ -1,6 +1,5 @@
 /** A process that shares a budget of memory, and may be ended for it. */
 export interface Sharing {
-  /** True while it reads a file. */
   readonly isBusy: boolean;
   kill(why: 'crowd'): void;
 }

@@ -10,13 +10,11 @@ import { spawnParser } from './spawn-parser.ts';
 
 const POLL_MS = 100;
 
-/** The end of a process. */
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   /** The parent's reason, if it ended the process. */
   readonly endedFor?: 'memory' | 'crowd' | 'time' | 'no_more_use';
-  /** True if V8 found its heap full. */
   readonly heapFull: boolean;
 }
 
@@ -26,7 +24,6 @@ export interface TimeLimit {
   extend(moreMs: number): void;
 }
 
-/** The limits of a process for the file that it reads. */
 export interface Watch {
   readonly residentBytes: number;
   /** Returns the limit of processor time for this file; only on Linux. */

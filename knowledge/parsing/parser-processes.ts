@@ -10,7 +10,6 @@ import { type AfterFile, type ProcessEndReason, type RecycleLimits, recycleReaso
 
 export interface ParserProcessesOptions {
   readonly kind: ParserKind;
-  /** Most processes at a time. */
   readonly most: number;
   /** Most processes that work side by side because many files wait; others are started only when all of these are slow. */
   readonly forBacklog: number;
@@ -23,7 +22,6 @@ export interface ParserProcessesOptions {
   readonly clock: Clock;
 }
 
-/** A process that reads one file for the holder of this lease. */
 export interface ProcessLease {
   readonly process: ParserProcess;
   /** True if it has read no file before. */
@@ -103,7 +101,6 @@ export class ParserProcesses {
     await Promise.all(members.map(({ process }) => process.ended));
   }
 
-  /** Gives processes to the files that wait. */
   #serve(): void {
     this.#timer?.cancel();
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
@@ -216,13 +213,11 @@ export class ParserProcesses {
   }
 }
 
-/** A process, and its use. */
 class Member implements Sharing {
   readonly process: ParserProcess;
   readonly startedAt: number;
   readonly kill: () => void;
   isBusy = false;
-  /** Owner of the file that it reads, or has read. */
   owner: string | undefined;
   documents = 0;
   idle: Timer | undefined;

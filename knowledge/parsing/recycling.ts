@@ -3,7 +3,6 @@ import type { ProcessReport } from './messages.ts';
 
 /** Limits after which a healthy process is replaced nevertheless. */
 export interface RecycleLimits {
-  /** Number of files that one process reads. */
   readonly documents: number;
   /** Resident memory after a file. */
   readonly residentBytes: number;

@@ -6,7 +6,6 @@ import type { Config } from '../../platform/config/config.ts';
 export type RerankProfile = Config['PARLEY_RERANK_PROFILES'][number];
 
 export interface Reranked {
-  /** Index of the passage in the request. */
   readonly index: number;
   /** Score from 0 to 1. */
   readonly score: number;

@@ -1,4 +1,3 @@
-/** The search in a knowledge base. */
 import type { OnModelUse } from '../model-use.ts';
 import type { EqualityFilter } from '../vector-stores/vector-store.ts';
 

@@ -1,7 +1,6 @@
 /** Refuses arguments alike for every store, so that each takes what another takes. */
 import { type CollectionRef, type EqualityFilter, type VectorQuery, type VectorRecord, VectorStoreError } from './vector-store.ts';
 
-/** Most dimensions of a dense vector. */
 export const MOST_DIMENSIONS = 16_000;
 const MOST_EXCLUDED = 1_000;
 /** Most fields of metadata that an owner may give a document; the document's id comes on top. */

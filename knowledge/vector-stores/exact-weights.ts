@@ -5,7 +5,6 @@
 import type { SparseVector } from '../lexical/vectors.ts';
 import { VectorStoreError } from './vector-store.ts';
 
-/** A sparse vector in whole units. */
 export interface SparseUnits {
   readonly indices: readonly number[];
   readonly units: readonly number[];

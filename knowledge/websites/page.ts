@@ -1,6 +1,5 @@
 /** Outcomes of one address of a website. */
 
-/** The reason why a page was not read. */
 export type PageFailureCode =
   /** The address itself is forbidden: spelling, scheme, port, or not on the public internet. */
   | 'forbidden_address'

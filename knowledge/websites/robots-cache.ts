@@ -14,7 +14,6 @@ export interface NoRobots {
 
 /** Header of requests, because many servers answer nothing but a browser. */
 export const USER_AGENT = 'Mozilla/5.0 (compatible; Parley/1.0)';
-/** The crawler's name in robots.txt. */
 const AGENT = 'Parley';
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 1000;

@@ -6,7 +6,6 @@ export interface KnownTestsOptions {
   readonly informer: Pick<Informer<AgentTest>, 'cache'>;
   /** Lists metadata only. */
   readonly client: Pick<ResourceClient<KubeObject>, 'listAll'>;
-  /** Tests that name the agent, as the informer knows them. */
   readonly testsOf: (namespace: string, agent: string) => readonly Stored<AgentTest>[];
 }
 
@@ -24,7 +23,6 @@ export class KnownTests {
     this.#options = options;
   }
 
-  /** Keys of the tests that name the agent. */
   keysOf({ org, name }: { readonly org: string; readonly name: string }): readonly string[] {
     return this.#options.testsOf(org, name).map(keyOf);
   }
@@ -33,7 +31,6 @@ export class KnownTests {
     return this.#options.testsOf(metadata.namespace ?? '', metadata.name);
   }
 
-  /** Keys of the agents that a required test names. */
   testedAgents(): ReadonlySet<string> {
     const tests = this.#options.informer.cache.list().filter(({ spec }) => spec.required);
     return new Set(tests.flatMap(({ metadata, spec }) => spec.agentRefs.map(({ name }) => `${metadata.namespace ?? ''}/${name}`)));

@@ -20,7 +20,6 @@ type Release = NonNullable<AgentSpec['release']>;
 type Canary = NonNullable<Release['canary']>;
 type RolledBackRevision = ReleaseState['rolledBack'][number];
 
-/** A revision that may be served. */
 export interface Candidate {
   readonly revision: string;
   /** Hash of what the spec asks for, also where something that is missing was left out; null where nothing recorded it. */
@@ -29,13 +28,11 @@ export interface Candidate {
 
 export interface Target extends Candidate {
   readonly configHash: string;
-  /** Parts of what the spec asks for. */
   readonly parts: RevisionParts;
 }
 
 export interface ReleaseFacts {
   readonly release: Release | undefined;
-  /** The revision that the spec asks for. */
   readonly target: Target;
   /** Whether it may be served: the spec is sound, and its tests let it through. */
   readonly open: boolean;
@@ -47,7 +44,6 @@ export interface ReleaseFacts {
   readonly state: Omit<ReleaseState, 'version' | 'activeSince'> | undefined;
   /** The revision that `release.pin` names, where it has served. */
   readonly pinned?: Candidate | undefined;
-  /** Figures of the canary's calls. */
   readonly figures?: ReleaseFigures | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -64,7 +60,6 @@ export interface ReleaseDecision {
   readonly phase: ReleasePhase;
   /** `spec.release.pin`, where its revision has not served here. */
   readonly missing?: Release['pin'];
-  /** The change to make now. */
   readonly step?: ReleaseChange;
   readonly reason?: string;
 }

@@ -27,7 +27,6 @@ export interface GateInput {
   readonly agent: Agent;
   /** AgentTests that name the agent, whatever their state. */
   readonly tests: readonly AgentTest[];
-  /** The revision that would be put into service. */
   readonly revision: string;
   /** Its `configHash`. */
   readonly configHash: string;
@@ -51,7 +50,6 @@ export interface Gate {
   readonly held?: 'awaits' | 'failed';
   /** Absent without required tests. */
   readonly tested?: ConditionStage;
-  /** Tests to request a run of. */
   readonly request: readonly RequestedTest[];
   readonly notices: readonly Notice[];
   /** Milliseconds after which to decide again, although nothing happened. */
@@ -70,7 +68,6 @@ export function requiredTests(tests: readonly AgentTest[]): readonly AgentTest[]
   return tests.filter((test) => test.spec.required && !isDeleting(test)).toSorted((a, b) => compare(a.metadata.name, b.metadata.name));
 }
 
-/** Whether every required one among these tests has passed for the configuration. */
 export function allPassed(tests: readonly AgentTest[], configHash: string, evidence: readonly TestEvidence[]): boolean {
   return requiredTests(tests).every((test) => evidenceOf(test, configHash, evidence)?.newest?.verdict === 'passed');
 }

@@ -74,7 +74,6 @@ const PAUSED: PlannedCondition = {
   reason: 'Suspended',
   message: 'nothing new comes into service while the agent is suspended',
 };
-/** Names shown in the status. */
 const TOOL_NAMES_SHOWN = 64;
 
 /**
@@ -178,7 +177,6 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
 
 const checkSpec = checkedOnce(agentProblems);
 
-/** Returns remarks on the agent, and on what its tools want of it. */
 function remarksOn(agent: Agent, tools: readonly Tool[], prompt: string | null): readonly string[] {
   const ofTools = tools.flatMap((tool) =>
     remarksOf(toolDataRemarks(tool.spec, agent.spec)).map((text) => `Tool ${tool.metadata.name}: ${text}`),

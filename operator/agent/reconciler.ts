@@ -22,7 +22,6 @@ export interface AgentReconcilerOptions {
   readonly snapshots: SnapshotReader;
   readonly revisions: ServingRevisionCache;
   readonly tests: Pick<KnownTests, 'ofAgent' | 'testedAgents' | 'requireUpToDate'>;
-  /** Notifies of results. */
   readonly runs: Pick<Store['testRuns'], 'listen'>;
   /** Calls back when a person changes what serves. */
   readonly watchReleases: (callbacks: Pick<WatchReleasesOptions, 'onChange' | 'onListening'>) => { stop(): Promise<void> };
@@ -30,7 +29,6 @@ export interface AgentReconcilerOptions {
   /** Currency of the prices; undefined where there are none. */
   readonly pricesIn?: string | undefined;
   readonly deletionGraceMs: number;
-  /** Caches the tools of MCP servers. */
   readonly lists: Pick<ToolListCache, 'read' | 'listen' | 'stale' | 'allStale'>;
   readonly toolNamed: (org: string, name: string) => Stored<Tool> | undefined;
   readonly sweep: Pick<Sweep<Agent>, 'lead' | 'run'>;

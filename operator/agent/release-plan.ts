@@ -40,7 +40,6 @@ export type ReleaseAction =
       readonly type: 'release';
       readonly change: Exclude<ReleaseChange, { type: 'serve' }>;
       readonly reason?: string;
-      /** Config of a canary that begins. */
       readonly config?: AgentRevisionConfig;
       readonly parts?: RevisionParts;
     });

@@ -105,7 +105,6 @@ export function sizeInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
   return canonicalJson(revisionTool(tool, snapshot)).length;
 }
 
-/** Returns how many functions the model gets of a tool. */
 export function functionsInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
   return tool.spec.type !== 'MCP' ? 1 : (revisionTool(tool, snapshot).mcp?.tools.length ?? 0);
 }

@@ -20,7 +20,6 @@ type Release = Agent['spec']['release'];
 interface Entry {
   readonly agent: AgentRef;
   readonly state?: ReleaseState;
-  /** The revision that served when the entry was read. */
   readonly served?: { readonly revision: string; readonly configHash: string };
   readonly rejected?: { readonly revision: string; readonly message: string };
 }

@@ -34,7 +34,6 @@ export interface KnowledgeBasePlanOptions {
   readonly now: number;
   readonly profiles: readonly ConfiguredProfile[];
   readonly rerankProfiles: readonly Pick<ConfiguredProfile, 'name'>[];
-  /** Name of the vector store. */
   readonly store: string;
   /** How long a deletion waits for Postgres, in milliseconds. */
   readonly deletionGraceMs: number;

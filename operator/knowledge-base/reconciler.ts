@@ -19,7 +19,6 @@ export interface KnowledgeBaseReconcilerOptions {
   readonly clock: Clock;
   readonly profiles: readonly ConfiguredProfile[];
   readonly rerankProfiles: readonly Pick<ConfiguredProfile, 'name'>[];
-  /** Name of the vector store. */
   readonly store: string;
   readonly deletionGraceMs: number;
   readonly sweep: Pick<Sweep<KnowledgeBase>, 'lead' | 'run'>;

@@ -217,7 +217,6 @@ function requestMark({ metadata }: KnowledgeBase): string {
   return requested === undefined ? '' : sha256(requested).slice(0, 12);
 }
 
-/** Returns why the source cannot be read. */
 function sourceProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: ClusterSnapshot): string | undefined {
   const only = { spec: { ...knowledgeBase.spec, sources: [source] } };
   const [missing] = unresolved(knowledgeBase.metadata.namespace ?? '', knowledgeBaseReferences(only), snapshot);

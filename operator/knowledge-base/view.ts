@@ -27,7 +27,6 @@ export interface DocumentCounts {
   readonly failed: number;
 }
 
-/** A document of a source. */
 export interface SourceDocument {
   readonly id: string;
   readonly source: string;

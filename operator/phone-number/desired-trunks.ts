@@ -6,7 +6,6 @@ import { terminationOf, type Termination } from '../../calls/sip/termination.ts'
 import type { SipSpec } from '../../calls/sip/trunk-specs.ts';
 import type { PhoneNumber } from '../../crds/index.ts';
 
-/** Settings of the deployment for trunks. */
 export interface TrunkSettings {
   /** Addresses and networks that calls of numbers without a login may come from; anywhere, where empty. */
   readonly allowedAddresses: readonly string[];

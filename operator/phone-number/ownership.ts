@@ -80,7 +80,6 @@ export function ownershipOf(
   }
 }
 
-/** Whether an organisation may have a phone number. */
 type NumberAvailability =
   | { readonly state: 'notAssigned' }
   /** The organisation has it, or has it reserved. */

@@ -120,14 +120,12 @@ export class TrunkCache {
     return inOrder(this.#byId).filter(({ uid, deletionPolicy }) => deletionPolicy === 'Delete' && !living.has(uid));
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.#state = { state: 'unread' };
     this.#refusals.clear();
     this.#failedAt = -Infinity;
   }
 
-  /** Forgets a PhoneNumber that is gone. */
   forget(uid: string): void {
     this.#waiting.delete(uid);
     this.#refusals.delete(uid);

@@ -10,7 +10,6 @@ type Settings = Pick<
   | 'PARLEY_CARRIER_TERMINATION_URI'
 >;
 
-/** Reads the settings of the deployment for trunks. */
 export function trunkSettingsOf(config: Settings): TrunkSettings {
   const { PARLEY_NATIVE_TERMINATION_URI: native, PARLEY_CARRIER_TERMINATION_URI: carrier } = config;
   return {

@@ -32,14 +32,12 @@ export type DataObject =
     }
   | { readonly state: 'forbidden' };
 
-/** The text behind one key of a ConfigMap. */
 export type ConfigText =
   | { readonly state: 'text'; readonly text: string }
   | { readonly state: 'absent' }
   | { readonly state: 'too-large' }
   | { readonly state: 'binary' };
 
-/** Objects, as the informers know them. */
 export interface ObjectLookups {
   /** Whether the namespace carries the label of an organisation. */
   isOrganization(namespace: string): boolean;
@@ -51,9 +49,7 @@ export interface ObjectLookups {
   testsOf(namespace: string, agent: string): readonly AgentTest[];
   /** Finds the PhoneNumbers with this number in the whole deployment. */
   phoneNumbersWith(number: string): readonly PhoneNumber[];
-  /** Finds knowledge bases by their effective display name. */
   knowledgeBasesNamed(namespace: string, displayName: string): readonly KnowledgeBase[];
-  /** Finds subscriptions by their effective display name. */
   subscriptionsNamed(namespace: string, displayName: string): readonly WebhookSubscription[];
 }
 

@@ -148,7 +148,6 @@ export function referencesOf(object: ParleyObject): readonly Reference[] {
   }
 }
 
-/** Key of a referenced thing in the reverse index. */
 export function referenceKey(kind: ReferenceKind, namespace: string, name: string): string {
   return `${kind}/${namespace}/${name}`;
 }

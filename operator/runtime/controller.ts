@@ -33,7 +33,6 @@ export interface Trigger {
   readonly key: string;
 }
 
-/** A {@link Controller}, whatever its kind. */
 export interface KindController {
   readonly kind: string;
   readonly informer: Pick<Informer<Managed>, 'start' | 'stop' | 'synced'>;

@@ -47,7 +47,6 @@ export interface KeyReaderOptions {
   readonly unusableKeys: (data: Readonly<Record<string, string>>) => UnusableKeys;
 }
 
-/** Objects whose keys are remembered. */
 const ENTRIES_LIMIT = 20_000;
 /** Characters of prompts and sources that are remembered, over all ConfigMaps. */
 const TEXT_LIMIT = 16 * 1024 * 1024;

@@ -8,7 +8,6 @@ import type { PostgresOutage } from './postgres-outage.ts';
 
 export interface ManagerOptions {
   readonly controllers: readonly KindController[];
-  /** The namespaces that are organisations. */
   readonly organizations: Informer<KubeObject>;
   /** The Secrets and ConfigMaps of the organisations. */
   readonly namespaces: NamespaceInformers;

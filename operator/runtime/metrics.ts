@@ -68,7 +68,6 @@ const READY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 10, 30,
 
 export interface OperatorMetrics {
   readonly objects: Gauge;
-  /** Counts the objects of a kind whenever metrics are collected. */
   readonly countObjects: (kind: string, list: () => readonly Managed[]) => void;
   readonly reconciles: Counter;
   readonly errors: Counter;

@@ -7,12 +7,10 @@ import { compareResourceVersions, keyOf, type KubeObject, type Stored } from '..
 export class PendingWrites<T extends KubeObject> {
   readonly #written = new Map<string, Stored<T>>();
 
-  /** Remembers the answer to a write. */
   record(object: Stored<T>): void {
     this.#written.set(keyOf(object), object);
   }
 
-  /** Returns the newer of what the cache holds and what was written. */
   latest(key: string, cached: Stored<T> | undefined): Stored<T> | undefined {
     const written = this.#written.get(key);
     if (written === undefined || cached === undefined || written.metadata.uid !== cached.metadata.uid) {

@@ -3,7 +3,6 @@ import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { StoreError, type Store } from '../../store/index.ts';
 
-/** Postgres could not be asked. */
 export interface Unavailable {
   readonly state: 'unavailable';
   /** Says what failed and what to do, in words that don't change from attempt to attempt. */
@@ -36,7 +35,6 @@ export class PostgresOutage {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Sets what to do when Postgres is back. */
   onRecovered(listener: () => void): void {
     this.#onRecovered = listener;
   }

@@ -48,7 +48,6 @@ export interface Applied<T extends KubeObject> {
   readonly replan?: boolean;
 }
 
-/** The queue of a kind, as its reconciler may use it. */
 export interface KeyedQueue {
   enqueue(key: string): void;
   enqueueAll(): void;
@@ -59,15 +58,12 @@ export interface Reconciler<T extends Managed, Action extends { readonly type: s
   readonly kind: string;
   /** The status fields that a plan decides; other writers own the rest, which is neither compared nor written. */
   readonly statusFields: readonly (keyof Status & string)[];
-  /** Observes and plans. */
   plan(object: Stored<T>, context: ReconcileContext): Promise<Plan<Action | FinalizerAction, Status>>;
-  /** Carries out one action. */
   apply(action: Action, object: Stored<T>, context: ReconcileContext): Promise<Applied<T>>;
   /** Called when this process begins to lead. Returns what to do when it leads no longer. */
   lead?(queue: KeyedQueue): () => void | Promise<void>;
   /** Forgets what was read from Postgres: another process may have written. Called on taking the lead, and with every resync. */
   refresh?(): void;
-  /** Called when the object is gone. */
   deleted?(object: Stored<T>): void;
   /** Called while this process leads, when Postgres is back or an organisation is gone: objects may have gone without {@link deleted}. */
   catchUp?(): void;

@@ -108,7 +108,6 @@ function unseen(namespace: string, name: string): Stored<KubeObject> {
   };
 }
 
-/** The namespace of an object of a namespaced kind. */
 export function namespaceOf(object: KubeObject | Stored<KubeObject>): string {
   return object.metadata.namespace ?? '';
 }

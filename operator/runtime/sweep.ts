@@ -9,7 +9,6 @@ import type { KeyedQueue } from './reconciler.ts';
 export interface SweepOptions<T extends KubeObject> {
   readonly kind: string;
   readonly informer: Pick<Informer<T>, 'cache'>;
-  /** Returns the name by which Postgres knows an object. */
   readonly idOf: (object: Stored<T>) => string;
   /** Takes all others out of service. @returns their keys */
   readonly retireOthers: (living: readonly string[]) => Promise<readonly string[]>;

@@ -18,7 +18,6 @@ export function specProblems(found: readonly SpecProblem[]): readonly Problem[] 
   }));
 }
 
-/** Returns the remarks on a spec that is accepted. */
 export const remarksOf = (found: readonly SpecProblem[]): readonly string[] => found.map(({ path, message }) => `${path} ${message}`);
 
 /** Gives the problems of `calls/address-problems.ts` their reason; their messages begin with the address. */

@@ -72,7 +72,6 @@ export function usability(tool: Tool, snapshot: ClusterSnapshot): readonly Probl
   ];
 }
 
-/** Returns the problem of a server that has never said which tools it has. */
 function withoutList(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
   if (tool.spec.mcp === undefined) return [];
   const view = snapshot.toolList(tool);

@@ -12,7 +12,6 @@ export interface ToolReconcilerOptions {
   readonly snapshots: SnapshotReader;
   readonly lists: ToolListCache;
   readonly toolNamed: (org: string, name: string) => Stored<Tool> | undefined;
-  /** Lists all Tools. */
   readonly tools: () => readonly Stored<Tool>[];
   readonly logger: Logger;
 }

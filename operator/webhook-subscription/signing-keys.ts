@@ -41,7 +41,6 @@ export function cannotSign(secret: DataObject): boolean {
 }
 
 export interface Expiry {
-  /** Keys that have expired. */
   readonly over: readonly string[];
   /** When the next one expires, in milliseconds since the epoch. */
   readonly next?: number;

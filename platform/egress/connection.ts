@@ -14,13 +14,11 @@ import { skipUnaskedContinue } from './unasked-continue.ts';
 
 export interface ExchangeRequest {
   readonly method: Dispatcher.HttpMethod;
-  /** Path and query of the URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly maxBodyBytes: number;
   readonly overflow: 'fail' | 'truncate';
-  /** Called when the head has arrived. */
   readonly onHead: (head: ResponseHead) => void;
 }
 
@@ -51,7 +49,6 @@ export class Connection {
   /** Owner for whom the connection was opened: it serves no other. */
   readonly owner: string;
   readonly origin: string;
-  /** Remote address. */
   readonly address: string;
   readonly #host: string;
   readonly #client: Client;

@@ -17,7 +17,6 @@ export interface Dialling {
 /** Milliseconds that an address has before the next one is tried in parallel. */
 const NEXT_AFTER_MS = 250;
 
-/** Most addresses of a name that are tried. */
 const MOST_ADDRESSES = 6;
 
 /** @param options.addresses at least one, in the order in which they are tried */

@@ -25,10 +25,8 @@ export type EgressErrorKind =
   | 'protocol'
   /** This machine is out of sockets, ports or memory for them: no fault of the host. */
   | 'local'
-  /** The guard was closed, as at a shutdown. */
   | 'closed';
 
-/** The phase in which a request failed. */
 export type EgressPhase = 'check' | 'dns' | 'connect' | 'tls' | 'head' | 'body';
 
 export class EgressError extends Error {

@@ -45,7 +45,6 @@ export interface EgressOptions {
   readonly dnsServers?: readonly string[];
   /** Names that resolve to another address than in DNS: `name=address` or `name=address:port` each. */
   readonly hosts?: readonly string[];
-  /** Resolves names instead of DNS. */
   readonly resolver?: NameResolver;
   /** Certificates (PEM) to trust instead of the public ones. */
   readonly ca?: string;

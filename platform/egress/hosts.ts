@@ -4,7 +4,6 @@ import { type Address, parseAddress } from './address.ts';
 export interface FixedHost {
   /** Address of the host; it must pass the policy like any other. */
   readonly address: Address;
-  /** Port that replaces the one of the URL. */
   readonly port?: number;
 }
 

@@ -11,7 +11,6 @@ import type { Target } from './target.ts';
 
 export interface OpenedSocket {
   readonly socket: Socket;
-  /** Remote address. */
   readonly address: string;
 }
 
@@ -24,7 +23,6 @@ export interface SocketOpening {
 
 export interface SocketOptions {
   readonly target: Target;
-  /** Addresses to try, at least one. */
   readonly addresses: readonly Address[];
   readonly policy: AddressPolicy;
   readonly secureContext: SecureContext;

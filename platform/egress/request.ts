@@ -39,7 +39,6 @@ export interface EgressResponse extends ResponseHead {
   readonly truncated: boolean;
   /** The last address after redirects. */
   readonly url: string;
-  /** The IP address that answered. */
   readonly address: string;
 }
 

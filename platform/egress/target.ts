@@ -26,7 +26,6 @@ export interface Target {
   readonly literal?: Address;
   /** The address that PARLEY_EGRESS_HOSTS maps this name to, instead of DNS. */
   readonly fixed?: Address;
-  /** Set if that mapping has a port. */
   readonly portIsFixed?: boolean;
 }
 
@@ -41,7 +40,6 @@ export interface TargetRules {
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const loopbacks = ['127.0.0.1', '::1'].map((text) => parseAddress(text) as Address);
 
-/** Returns the loopback addresses that the policy allows, for `localhost`. */
 export function allowedLoopbacks(policy: AddressPolicy, port?: number): readonly Address[] {
   return loopbacks.filter((address) => policy.objection(address, port) === undefined);
 }

@@ -7,7 +7,6 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Tells whether an address for traces is set and traces are not disabled. */
 export function wantsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
   const isTrue = (name: string): boolean => env[name]?.trim().toLowerCase() === 'true';
   if (isTrue('OTEL_SDK_DISABLED') || env['OTEL_TRACES_EXPORTER']?.trim() === 'none') return false;

@@ -40,11 +40,9 @@ export interface Tracer {
   /** Set if spans may have content: messages, and arguments and results of tools. */
   readonly capturesContent: boolean;
   startSpan(start: SpanStart): Span;
-  /** Returns the current span or continued context. */
   current(): { readonly context: TraceContext; readonly reference: SpanReference } | undefined;
   /** Runs `work` within a span that may be remote. */
   continue<T>(context: TraceContext, work: () => T): T;
-  /** Runs `work` outside of any span. */
   outside<T>(work: () => T): T;
   /** Sends the remaining spans, up to its timeout. */
   close(): Promise<void>;

@@ -1,4 +1,3 @@
-/** Reads and prunes test runs. */
 import { DAY_MS } from '../../platform/time.ts';
 import type { Database } from '../database.ts';
 import {
@@ -26,7 +25,6 @@ export interface TestRunWithResults extends TestRunRecord {
   readonly results: readonly TestResultRecord[];
 }
 
-/** Returns a run with all of its results, sorted by name of the test. */
 export async function getRun(database: Database, { org, id }: TestRunRef): Promise<TestRunWithResults | undefined> {
   return database.asOrganization(
     org,

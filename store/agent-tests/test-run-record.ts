@@ -94,7 +94,6 @@ export interface TestEvidence {
   readonly pending?: { readonly runId: string; readonly dueAt: Date };
 }
 
-/** The newest result of an agent in a test. */
 export interface AgentResult extends TestResultSummary, Pick<TestRunRecord, 'agentName' | 'revision' | 'createdAt'> {
   readonly runId: string;
   readonly runState: TestRunState;

@@ -212,7 +212,6 @@ export class TestRuns {
     });
   }
 
-  /** Returns the evidence of an agent's tests, for each of its configurations. */
   async evidenceOf({ org, agentName }: Pick<NewTestRun, 'org' | 'agentName'>): Promise<readonly TestEvidence[]> {
     const { rows } = await this.#database.queryAs<EvidenceRow>(org, EVIDENCE_QUERY, [org, agentName]);
     return rows.map(toEvidence);

@@ -14,7 +14,6 @@ export interface AnalysisError {
   readonly message: string;
 }
 
-/** The result of one item of an analysis. */
 export interface AnalysisResult {
   readonly name: string;
   readonly type: 'string' | 'enum' | 'boolean' | 'number';
@@ -33,7 +32,6 @@ export interface AnalysisRecord {
   readonly error: AnalysisError | null;
 }
 
-/** The end of an analysis. */
 export type AnalysisOutcome = Pick<AnalysisRecord, 'error'> & { readonly items: readonly AnalysisResult[] };
 
 interface Row extends Omit<AnalysisRecord, 'error'>, Record<string, unknown> {

@@ -33,7 +33,6 @@ export interface CallTurn {
   readonly v2v: number | null;
 }
 
-/** A tool call of the model. */
 export interface CallToolCall {
   /** The tool call's number: unique among those of the call, ascending in time. */
   readonly seq: number;

@@ -15,7 +15,6 @@ export interface CallRef {
 /** What makes a call one of a test: it is in no list, counts for no limit and has no events. */
 export interface TestOfCall {
   readonly runId: string;
-  /** Of the AgentTest. */
   readonly testName: string;
   /** Answers in place of tools, as the AgentTest has them. */
   readonly tools: readonly unknown[];
@@ -51,7 +50,6 @@ export interface NewCall extends CallRef {
   readonly metadata?: Values;
   readonly dynamicData?: Values;
   readonly createdBy?: string | null;
-  /** The API key that it was made with. */
   readonly createdByKey?: string;
   /**
    * How many web calls of the organisation may wait for their users with this one, in percent of the live calls that it may have; of its key

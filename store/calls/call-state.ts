@@ -16,7 +16,6 @@ export function isTerminal(status: CallStatus): boolean {
   return status === 'ended' || status === 'error';
 }
 
-/** How a call with this reason is over. */
 export function terminalStatusOf(reason: FinishReason): 'ended' | 'error' {
   return (endedReasons as readonly FinishReason[]).includes(reason) ? 'ended' : 'error';
 }

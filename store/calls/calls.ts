@@ -27,7 +27,6 @@ interface WithEvents {
   readonly events: (call: CallRecord, usage: readonly UsageLine[]) => readonly NewEvent[];
 }
 
-/** The outcome of an attempt to register a call. */
 export type Registration =
   | { readonly outcome: 'registered'; readonly call: CallRecord }
   | { readonly outcome: 'limit_reached' }

@@ -72,7 +72,6 @@ export class CallDeletions extends Repository {
     return rows;
   }
 
-  /** Records that the call has no recording any more. */
   async forgetRecording({ org, id, key }: CallRef & Pick<StoredRecording, 'key'>): Promise<void> {
     await this.database.queryAs(
       org,

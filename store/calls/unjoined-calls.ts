@@ -2,7 +2,6 @@
 import type { Transaction } from '../database.ts';
 import type { NewCall } from './call-record.ts';
 
-/** A limit that is reached, and what it limits. */
 export interface UnjoinedLimit {
   readonly of: 'organization' | 'key';
   readonly most: number;

@@ -14,7 +14,6 @@ export interface UsageSumsOptions {
   readonly agentNames?: readonly string[] | undefined;
   /** IANA name of the time zone that decides where days begin. */
   readonly timeZone: string;
-  /** Most groups that are returned. */
   readonly limit: number;
 }
 

@@ -34,7 +34,6 @@ export interface UsageLine {
   readonly cost: Cost | null;
 }
 
-/** The totals of one writer. */
 export interface CallUsageRows {
   readonly writer: string;
   readonly lines: readonly UsageLine[];

@@ -4,13 +4,11 @@ import type { StatementOptions, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
 
-/** The settings of a new collection. */
 export interface CollectionSpec {
   readonly org: string;
   /** Name of the KnowledgeBase resource. */
   readonly name: string;
   readonly uid: string;
-  /** Name of the embedding profile. */
   readonly profile: string;
   readonly model: string;
   /** 0 for a profile without dense vectors. */

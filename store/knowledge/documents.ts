@@ -9,7 +9,6 @@ import { uncountTerms } from './term-counts.ts';
 export type DocumentStatus = 'processing' | 'completed' | 'failed';
 export type DocumentStage = 'queued' | 'fetching' | 'parsing' | 'indexing' | 'verifying' | 'completed';
 
-/** The outcome for one address of a website. */
 export interface PageOutcome {
   readonly url: string;
   readonly status: 'fetched' | 'failed';
@@ -193,7 +192,6 @@ export class Documents extends Repository {
     });
   }
 
-  /** Returns the text of a document that came with the configuration. */
   async content({ org, id }: DocumentRef): Promise<string | undefined> {
     const { rows } = await this.database.queryAs<{ content: string | null }>(
       org,

@@ -7,7 +7,6 @@ import { notifyCollection } from './collections.ts';
 import { hideDocument, type DocumentStage, type PageOutcome } from './documents.ts';
 import { countTerms } from './term-counts.ts';
 
-/** A chunk as stored. */
 export interface StoredChunk {
   readonly ordinal: number;
   readonly text: string;

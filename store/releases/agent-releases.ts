@@ -19,7 +19,6 @@ import type { RevisionParts } from './revision-parts.ts';
 /** Notifies operators that a person changed what serves; the payload is `<organisation>/<agent>`. */
 export const RELEASES_CHANNEL = 'parley_agent_releases';
 
-/** A change for which events are built. */
 export interface ReleasedAgent extends AgentRef, ReleaseRecord {}
 
 interface WithEvents {

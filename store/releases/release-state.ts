@@ -76,7 +76,6 @@ export type ReleaseChange =
   | { readonly type: 'serve'; readonly revision: string; readonly configHash: string | null; readonly pinned?: boolean }
   | { readonly type: 'begin_canary'; readonly revision: string; readonly configHash: string; readonly percent: number }
   | { readonly type: 'set_percent'; readonly percent: number }
-  /** Lets the canary serve all calls. */
   | { readonly type: 'promote' }
   /** Lets the canary, or a rolled-back revision, serve all calls for a person: the revision that is named, or the last. */
   | { readonly type: 'force_promote'; readonly revision?: string | undefined }
@@ -97,7 +96,6 @@ export interface Author {
   readonly by?: string | undefined;
 }
 
-/** The stored record of a change. */
 export interface ReleaseRecord extends Author {
   readonly change: 'served' | 'pinned' | 'canary_began' | 'canary_ended' | 'promoted' | 'aborted' | 'rolled_back';
   readonly revision: string;
@@ -119,7 +117,6 @@ const ROLLED_BACK_LIMIT = 50;
 /** The facts that {@link applyChange} needs besides the state. */
 export interface ChangeContext extends Author {
   readonly now: Date;
-  /** Returns the parts of a stored revision. */
   readonly partsOf?: (revision: string) => RevisionParts | undefined;
 }
 

@@ -22,7 +22,6 @@ export interface DeliveryTransition {
   readonly subscriptionUid: string;
   readonly from: readonly DeliveryState[];
   readonly to: 'pending' | 'paused' | 'retry_pending' | 'failed' | 'skipped';
-  /** The reason of an ended delivery. */
   readonly reason?: string | undefined;
   /** `now` makes the deliveries due at once; by default their time stays as it is. */
   readonly due?: 'now' | 'keep' | undefined;
@@ -91,7 +90,6 @@ export interface DispatchStore {
   }): Promise<readonly RetryToStart[]>;
   /** Records that workflows were started: `retry_pending` becomes `retrying`. */
   markRetrying(deliveryIds: readonly string[]): Promise<void>;
-  /** Returns uids of all subscriptions that have deliveries in one of these states. */
   subscriptionsIn(states: readonly DeliveryState[]): Promise<readonly string[]>;
 
   /** Returns the health of endpoints; those that never failed and were never disabled may have no row. */
@@ -168,14 +166,12 @@ export interface DispatchStore {
 export interface KeepDays {
   /** Days for which events and deliveries with their attempts are kept. */
   readonly eventsKeepDays: number;
-  /** Days for which bodies are kept. */
   readonly bodiesKeepDays: number;
 }
 
 export interface Maintained {
   readonly made: number;
   readonly dropped: number;
-  /** Deleted rows. */
   readonly deleted: number;
   /** Locked tables, which the next run maintains. */
   readonly postponed: number;

@@ -1,4 +1,3 @@
-/** Stores the health of endpoints. */
 import { HOUR_MS } from '../../platform/time.ts';
 import type { Transaction } from '../database.ts';
 import { withoutNulls, type Statements } from './statements.ts';

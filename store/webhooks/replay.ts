@@ -1,4 +1,3 @@
-/** Replays deliveries. */
 import type { Transaction } from '../database.ts';
 import { OUTBOX_CHANNEL } from './events.ts';
 import { readDelivery } from './lists.ts';

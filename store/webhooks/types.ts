@@ -8,9 +8,7 @@ export interface NewEvent {
   readonly name: string;
   /** Name of the Agent that the event is about. */
   readonly agent?: string | undefined;
-  /** Workspace of the object that the event is about. */
   readonly workspace?: string | undefined;
-  /** Id of the call that the event is about. */
   readonly callId?: string | undefined;
   /** Uid of the one subscription that is to get it. */
   readonly onlySubscription?: string | undefined;
@@ -56,7 +54,6 @@ export const deliveryStates = ['pending', 'retry_pending', 'retrying', 'paused',
 
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** States of deliveries that have not ended. */
 export const liveStates = ['pending', 'retry_pending', 'retrying', 'paused'] as const satisfies readonly DeliveryState[];
 
 /** The order in which events are taken where more wait than are asked for: the oldest first, or a few of each kind. */
@@ -81,7 +78,6 @@ export interface RelayDecision {
   readonly postponed?: readonly { readonly eventId: string; readonly delayMs: number }[] | undefined;
 }
 
-/** An inserted delivery. */
 export interface NewDelivery {
   readonly id: string;
   readonly planned: PlannedDelivery;
@@ -104,18 +100,14 @@ export interface ClaimedDelivery {
   readonly eventId: string;
   readonly eventName: string;
   readonly subscriptionUid: string;
-  /** Number of attempts so far. */
   readonly attempts: number;
   /** Attempts before the present series; the next attempt has the number `attempts - seriesStart + 1` in it. */
   readonly seriesStart: number;
-  /** Time at which the delivery was made. */
   readonly createdAt: Date;
   readonly body: Buffer;
-  /** The event's trace. */
   readonly traceparent?: string | undefined;
 }
 
-/** The result of an attempt, and the next step. */
 export interface AttemptResult {
   readonly deliveryId: string;
   readonly org: string;
@@ -172,7 +164,6 @@ export interface RecordResult {
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** The health of an endpoint. */
 export interface EndpointRecord {
   readonly subscriptionUid: string;
   readonly org: string;
@@ -198,7 +189,6 @@ export interface EndpointRecord {
   readonly statusWrittenAt: Date | undefined;
 }
 
-/** The new state of a breaker. */
 export interface BreakerChange {
   readonly org: string;
   readonly subscriptionUid: string;
@@ -211,7 +201,6 @@ export interface BreakerChange {
   readonly rampLeft: number;
 }
 
-/** Counts of recent attempts. */
 export interface AttemptCounts {
   readonly subscriptionUid: string;
   readonly attempts: number;
@@ -235,7 +224,6 @@ export interface RetryToStart {
   readonly traceparent?: string | undefined;
 }
 
-/** A delivery in a list. */
 export interface DeliveryRecord {
   readonly id: string;
   readonly org: string;

@@ -34,13 +34,11 @@ export interface Speaker {
 
 export interface RoomCallEvents {
   readonly onAgent: () => void;
-  /** Called when the agent has a voice. */
   readonly onVoice: () => void;
   readonly onAgentState: (state: string) => void;
   /** Called when the agent has said its welcome message, or has none. */
   readonly onWelcomed: () => void;
   readonly onLine: (line: SpokenLine) => void;
-  /** Called for each voice that comes into the room. */
   readonly openSpeaker: () => Speaker | undefined;
 }
 

@@ -34,7 +34,6 @@ export interface AgentTurnsOptions {
 
 interface Turn {
   readonly span: Span;
-  /** True if the user began the turn. */
   readonly byUser: boolean;
   /** True if the transcript has the user's words of this turn: what else the user says belongs to the next one. */
   heard: boolean;
@@ -46,7 +45,6 @@ interface Turn {
 }
 
 export class AgentTurns {
-  /** Observes the requests of all providers of the conversation. */
   readonly requests: ModelRequestObserver;
   readonly #options: AgentTurnsOptions;
   readonly #now: () => number;
@@ -81,7 +79,6 @@ export class AgentTurns {
     this.#hear();
   }
 
-  /** Takes the entries that are written into the transcript. */
   written(entries: readonly Entry[]): void {
     for (const { message, turn, interrupted = message?.interrupted } of entries) {
       if (message?.role === 'user') {

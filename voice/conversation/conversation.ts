@@ -39,7 +39,6 @@ export interface ConversationOptions {
   readonly instructions: string;
   /** The welcome message; absent where the agent waits for the user. */
   readonly welcome: string | undefined;
-  /** Rules by which the user may cut in. */
   readonly interruptions: InterruptionRules;
   /** Silence that ends a turn, in milliseconds; 0 in text. */
   readonly turnEndMs?: number;
@@ -65,7 +64,6 @@ export interface ConversationOptions {
   readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
   /** Plays tones in place of an apology where there is no voice. Resolves when they were heard. */
   readonly tones?: () => Promise<void>;
-  /** Called with the provider's failure that ends the call. */
   readonly onFailure?: (failure: ProviderError) => void;
 }
 

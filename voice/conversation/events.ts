@@ -74,7 +74,6 @@ export type ConversationEvent =
   | { readonly type: 'deaf'; readonly failure: Failure }
   /** Text to speech works no more. */
   | { readonly type: 'mute'; readonly failure: Failure }
-  /** The agent says goodbye. */
   | { readonly type: 'ending' }
   /** The agent says farewell. @property apology is said after all else; absent where nothing can be said */
   | { readonly type: 'farewell'; readonly apology: string | undefined }

@@ -28,7 +28,6 @@ export class Figures {
   #completionTokens = 0;
   #characters = 0;
 
-  /** Observes the requests of the conversation's providers. */
   readonly requests: ModelRequestObserver = {
     begin: ({ operation, characters = 0 }) => {
       if (operation === TEXT_TO_SPEECH) this.#characters += characters;

@@ -80,7 +80,6 @@ const pendingResult = ({ id, callId, name }: Extract<HistoryItem, { readonly typ
   isPending: true,
 });
 
-/** Returns the history with what is being said, as far as it is known. */
 export function knownHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
   // The user will hear all of a speech unless it is interrupted.
   const openTexts = new Map(speeches.map(({ number, text }) => [String(number), text.trim()]));

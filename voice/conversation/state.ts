@@ -1,4 +1,3 @@
-/** The state of a conversation. */
 import type { JsonObject } from '../../platform/json.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { ModelCall } from '../../calls/model-stream/index.ts';
@@ -40,11 +39,9 @@ export interface ConversationState {
   readonly history: readonly HistoryItem[];
   /** Everything with a lower number was there when the model was asked last: only results are put before it any more. */
   readonly asked: number;
-  /** The answer that the model is giving. */
   readonly answer: Answer | undefined;
   /** Speeches that are heard or wait; the first is heard. */
   readonly speeches: readonly Speech[];
-  /** Tools that are running. */
   readonly tools: readonly RunningTool[];
   /** The last answer that called tools, while nothing else was asked since: when they are done, the model goes on. */
   readonly caller: string | undefined;
@@ -102,7 +99,6 @@ export interface Answer {
 
 /** The user's sound and words that are not a turn yet. */
 export interface Hearing {
-  /** True while there is sound. */
   readonly speaking: boolean;
   /** Start of the present sound, and of the first one of the turn; milliseconds since the epoch. */
   readonly since: number;
@@ -223,7 +219,6 @@ export const isSaid = ({ answer, speeches }: ConversationState): boolean => answ
 /** Returns whether no speech is being said and no tool runs, so that no answer is to come. */
 export const isQuiet = (state: ConversationState): boolean => isSaid(state) && state.tools.length === 0;
 
-/** Returns the agent's state, as its listeners see it. */
 export function agentStateOf({ answer, speeches, tools, hearing }: ConversationState): 'listening' | 'thinking' | 'speaking' {
   if (!hearing.paused && speeches.some(({ heardAt, interrupted }) => heardAt !== undefined && !interrupted)) return 'speaking';
   const works = (answer !== undefined && !answer.early) || speeches.length > 0 || tools.length > 0;

@@ -1,4 +1,3 @@
-/** The turns of the user. */
 import { cancelAnswer, giveEarly } from './answers.ts';
 import type { Change } from './change.ts';
 import { recordUser } from './records.ts';

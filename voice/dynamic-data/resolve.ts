@@ -16,7 +16,6 @@ import type { JsonValue } from '../tools/tool-result.ts';
 import { untilAborted } from '../../platform/aborted.ts';
 import { ask, cacheKey, LookupError, prepare, timeoutOf, type Lookup } from './lookup.ts';
 
-/** Cache in Postgres, for all calls. */
 export interface DynamicDataCache {
   get(org: string, key: string): Promise<string | undefined>;
   put(org: string, key: string, answer: string, options: { readonly forMs: number }): Promise<void>;

@@ -12,7 +12,6 @@ import type { FromJobProcess, RoleServices, ToJobProcess } from './messages.ts';
 import { isWorn, type PlacingLimits, type ProcessState } from './placing.ts';
 
 export interface JobProcessOptions {
-  /** The program of the process. */
   readonly file: string;
   readonly limits: PlacingLimits;
   readonly services: RoleServices;

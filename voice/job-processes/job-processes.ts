@@ -65,7 +65,6 @@ export class JobProcesses {
     };
   }
 
-  /** Starts the first processes. */
   open(): void {
     this.#closed = false;
     this.#fill();
@@ -80,7 +79,6 @@ export class JobProcesses {
     this.#place();
   }
 
-  /** Ends all calls and processes. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { job } of this.#waiting.splice(0)) this.#options.accepted.launched(job.id);

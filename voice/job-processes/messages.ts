@@ -33,9 +33,7 @@ export type ToJobProcess =
   | { readonly case: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: string };
 
 export type FromJobProcess =
-  /** The process can take calls. */
   | { readonly case: 'ready' }
-  /** A call has entered its room. */
   | { readonly case: 'entered'; readonly jobId: string }
   | { readonly case: 'ended'; readonly jobId: string }
   | { readonly case: 'pong'; readonly rssBytes: number }

@@ -22,7 +22,6 @@ export interface PlacingLimits {
   readonly maxServed: number;
 }
 
-/** Returns whether a process is to take no more calls. */
 export function isWorn({ served, rssBytes }: ProcessState, { memoryBytes, maxServed }: PlacingLimits): boolean {
   return served >= maxServed || rssBytes > memoryBytes;
 }

@@ -35,7 +35,6 @@ export interface CallEndOptions {
 
 export interface ServedCall {
   readonly call: CallRecord;
-  /** The room that the agent is in. */
   readonly room: Room;
   readonly log: Logger;
   readonly writer: LogWriter;

@@ -42,12 +42,10 @@ export interface PrepareOptions extends Pick<CallConversationOptions, 'transfer'
   readonly room: Room;
   readonly userIdentity: string;
   readonly recording: OpenRecording | undefined;
-  /** Model of the end-of-turn detector. */
   readonly turnModel: TurnModel | undefined;
   readonly log: LogWriter;
   readonly usage: ProviderUsage;
   readonly logger: Logger;
-  /** Aborts when the call is over. */
   readonly over: AbortSignal;
 }
 

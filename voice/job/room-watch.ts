@@ -109,7 +109,6 @@ export class RoomWatch {
       this.#audible();
   }
 
-  /** Notes that the callee has answered. */
   answered(): void {
     const { room, userIdentity, joinMs, clock, onEnd } = this.#options;
     this.#ringing = false;
@@ -123,7 +122,6 @@ export class RoomWatch {
     } else this.#left(this.#hungUp);
   }
 
-  /** True if the user is in the room. */
   get present(): boolean {
     return this.#present;
   }

@@ -35,7 +35,6 @@ export interface Services {
   readonly onTakeover: (part: ProviderPart) => void;
   /** Called with each request to a provider. */
   readonly measure: (measurement: Measurement) => void;
-  /** Counts what a call uses. */
   readonly usageOf: (call: CallRecord) => ProviderUsage;
   readonly egress: EgressGuard;
   readonly search: Pick<Search, 'search'>;

@@ -3,7 +3,6 @@ import { getJobContext } from '@livekit/agents';
 
 import { createLogger } from '../../platform/logging.ts';
 
-/** Key under which the library keeps its logger. */
 const LOGGER = Symbol.for('@livekit/agents:logger');
 /** Replaces the library's logger in this process. Lines of a call have its `jobId`. @param options.level the level of the role */
 export function logLibrary({ level }: { readonly level: string }): void {

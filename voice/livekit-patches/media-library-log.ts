@@ -16,7 +16,6 @@ interface Bindings {
 /** rtc-node keeps its connection to the media library here, from its first use on. */
 const shared = globalThis as { readonly _ffiClientInstance?: NodeJS.EventEmitter };
 
-/** Keeps the media library quiet in this process from now on. */
 export function keepMediaLibraryQuiet(): void {
   new AudioResampler(48_000, 16_000).close();
   const client = shared._ffiClientInstance!;

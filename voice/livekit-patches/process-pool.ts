@@ -12,7 +12,6 @@ import type { JobProcesses } from '../job-processes/job-processes.ts';
 import { expectFunctions } from './livekit-error.ts';
 import type { SharedTurnModel } from '../sound/shared-turn-model.ts';
 
-/** Replaces the pool of every agent server of this process. */
 export function replaceProcessPool(
   processes: Pick<JobProcesses, 'open' | 'live' | 'launch' | 'close'>,
   turnDetector: SharedTurnModel,

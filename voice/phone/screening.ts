@@ -16,7 +16,6 @@ import {
 const MACHINES: ReadonlySet<CalleeCategory> = new Set(['voicemail', 'unavailable']);
 
 export interface ScreeningOptions {
-  /** Model of the agent. */
   readonly model: ClassifyOptions['model'];
   /** Longest time that detection listens, in milliseconds. */
   readonly timeoutMs: number;
@@ -39,7 +38,6 @@ export class Screening {
     this.#state = initial({ timeoutMs: options.timeoutMs });
   }
 
-  /** Begins when the call is answered. */
   begin(): void {
     this.#happened({ type: 'answered' });
   }

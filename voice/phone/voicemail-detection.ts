@@ -41,7 +41,6 @@ export type DetectionEvent =
   /** The model has classified words. @property category undefined where the model can't tell */
   | { readonly type: 'classified'; readonly text: string; readonly category: CalleeCategory | undefined }
   | { readonly type: 'waited' }
-  /** The call is over. */
   | { readonly type: 'stopped' };
 
 export type DetectionEffect =
@@ -69,7 +68,6 @@ export interface DetectionState {
   /** Words that the model was asked about last. */
   readonly asked: string;
   readonly verdict: { readonly text: string; readonly category: CalleeCategory } | undefined;
-  /** Time at which the timer is due. */
   readonly dueAt: number | undefined;
   /** True once it is decided or stopped. */
   readonly over: boolean;

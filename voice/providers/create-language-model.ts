@@ -37,7 +37,6 @@ export interface ProviderOptions {
   readonly clock?: Clock;
   /** Called when a fallback has taken over. */
   readonly onTakeover?: (part: ProviderPart) => void;
-  /** Sees each request to a provider. */
   readonly observer?: ModelRequestObserver | undefined;
   /** Variables among which `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;

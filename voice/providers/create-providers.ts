@@ -35,7 +35,6 @@ export interface Providers {
   readonly llm: HedgedLanguageModel;
   readonly stt: SpeechRecognizer;
   readonly tts: SpeechSynthesizer;
-  /** Closes the providers, and aborts their requests. */
   close(): Promise<void>;
 }
 

@@ -44,7 +44,6 @@ export interface RecordingsOptions {
   readonly lifecycle: Pick<CallLifecycle, 'addRecording'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Folder of the spool. */
   readonly spool: string;
   /**
    * Longest time that a call waits for its recording, in milliseconds; 10,000 by default. The end of a call must not depend on the

@@ -10,7 +10,6 @@ import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
 import { isAlive } from './process-identity.ts';
 
-/** Name of the recording's file. */
 const SOUND_FILE = 'audio.ogg';
 const FACTS_FILE = 'call.json';
 
@@ -30,7 +29,6 @@ const facts = z.object({
 
 export type RecordingFacts = z.output<typeof facts>;
 
-/** A recording in the spool. */
 export interface SpooledRecording {
   readonly facts: RecordingFacts;
   readonly folder: string;

@@ -16,7 +16,6 @@ const HURRY_MS = 700;
 export interface SpokenVoiceOptions extends Reports<VoiceEvent> {
   readonly synthesizer: Pick<SpeechSynthesizer, 'sentencesAtOnce' | 'request'>;
   readonly normalizer: TextNormalizer;
-  /** Creates the playout of all speech. */
   readonly playout: (reports: Pick<PlayoutOptions, 'onPlayed' | 'onEnd'>) => Playout;
   readonly clock: Clock;
   /** Called with the text as it is heard, for those who read along. @param final the speech is over */

@@ -13,7 +13,6 @@ export interface SubtitlesOptions {
   readonly logger: Logger;
 }
 
-/** The stream of one speech. */
 interface OpenStream {
   readonly writer: Promise<TextStreamWriter>;
   written: number;

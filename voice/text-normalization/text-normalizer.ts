@@ -11,7 +11,6 @@ import type { Rule } from './rules/rule.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
 import { vocabularyOf } from './vocabulary.ts';
 
-/** The normalizer of an agent. */
 export class TextNormalizer {
   readonly #options: NormalizationOptions;
   readonly #rules: readonly Rule[];

@@ -27,7 +27,6 @@ export { SEARCH_FUNCTION };
 
 export interface CreateToolsOptions {
   readonly org: string;
-  /** Tools of the revision that the call keeps. */
   readonly agent: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>;
   readonly data: DynamicData;
   readonly host: ToolHost;
@@ -41,7 +40,6 @@ export interface CreateToolsOptions {
   readonly tokens: OAuthTokens;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when the call is over. */
   readonly over: AbortSignal;
   /** Aborts when nothing of the call may run any more: some time after `over`. */
   readonly stop: AbortSignal;

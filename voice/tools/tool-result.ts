@@ -1,5 +1,3 @@
-/** The result of a tool, and its definition. */
-
 export type JsonValue = null | string | number | boolean | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 export interface ToolResult {

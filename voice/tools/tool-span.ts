@@ -1,4 +1,3 @@
-/** A tool that runs, as a span `execute_tool`. */
 import { valueText } from '../../platform/telemetry/gen-ai/content.ts';
 import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
 import { capturesContent, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';

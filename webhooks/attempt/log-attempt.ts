@@ -8,7 +8,6 @@ import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { FailedAttempt, SuccessfulAttempt } from './outcome.ts';
 
-/** An attempt that has ended. */
 export interface Attempted {
   readonly delivery: ClaimedDelivery;
   readonly endpoint: Endpoint;

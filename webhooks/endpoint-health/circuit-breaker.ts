@@ -44,7 +44,6 @@ const LAST_RAMP = 8;
 
 export const closed: Breaker = { state: 'closed' };
 
-/** Returns the breaker after attempts that have ended. */
 export function afterAttempts(
   breaker: Breaker,
   attempts: { readonly succeeded: number; readonly failed: number; readonly window?: AttemptWindow | undefined },

@@ -70,7 +70,6 @@ export class StatusWriter {
     this.#options = options;
   }
 
-  /** Writes until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random, logger } = this.#options;
     await every({ intervalMs: LOOK_MS, random, clock, logger, failure: FAILURE, signal }, () => this.look(signal));

@@ -1,7 +1,6 @@
 /** Reads the keys of a subscription from its Secret. Pure. */
 import { parseSigningKey, type SigningKey } from './signing-keys.ts';
 
-/** The key that signs. */
 export const CURRENT_KEY_NAME = 'current';
 
 /** Former keys that sign along, newest first. */

@@ -21,7 +21,6 @@ export interface EndpointDirectory {
   /** Returns the endpoints that get the event, in no particular order; also inactive ones: the caller decides what becomes of their deliveries. */
   matching(event: EventToMatch): readonly Endpoint[];
   byUid(uid: string): Endpoint | undefined;
-  /** Lists the endpoints of one organisation, or of all. */
   list(org?: string): readonly Endpoint[];
   /**
    * Returns the signing keys and headers as they are now.

@@ -36,7 +36,6 @@ export interface SecretValuesOptions {
 const descriptor: ResourceDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 const FIELD_MANAGER = 'parley-dispatcher';
 
-/** Most Secrets of which values are kept. */
 const MOST_SECRETS = 20_000;
 /** Longest value that is kept, in characters of base64. No header or key is longer; what else is in a Secret is nothing to us. */
 const LONGEST_VALUE = 16_384;

@@ -7,7 +7,6 @@
  */
 export const deliveryQueue = (prefix: string): string => `${prefix}-delivery`;
 
-/** The workflow's name in the catalogue of workflows. */
 export const DELIVERY_WORKFLOW = 'deliverWithRetries';
 
 /** Returns one id for each event and endpoint: a workflow that is started twice runs once. @param delivery.eventId uuid */

@@ -7,7 +7,6 @@ export type AnalysisEnd = 'completed' | 'failed' | 'gone';
 export interface AnalysisActivities {
   /** Asks the model and stores its results, with their event. */
   analyse(job: AnalysisJob): Promise<AnalysisEnd>;
-  /** Ends a failed analysis. */
   giveUp(job: AnalysisJob, error: { readonly code: string; readonly message: string }): Promise<AnalysisEnd>;
 }
 

@@ -1,4 +1,3 @@
-/** Reads the manifest of an archive. Pure. */
 import { z } from 'zod';
 
 import { ValidationError } from '../../http/api-error.ts';

@@ -44,7 +44,6 @@ export function isNoFile(name: string): boolean {
   return name.endsWith('/') || name.startsWith('__MACOSX/') || baseName(name).startsWith('~$');
 }
 
-/** Returns the fault of a name as a path; undefined for none. */
 export function pathFault(name: string): string | undefined {
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name))
     return 'the name of the file is an absolute path: put it into the archive by a relative one';
@@ -52,7 +51,6 @@ export function pathFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Returns a name without its folders. */
 export function baseName(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }

@@ -19,7 +19,6 @@ export interface EntryResult {
   /** Absent where the name could not be read. */
   readonly name?: string;
   readonly status: 'accepted' | 'failed';
-  /** Id of an accepted document. */
   readonly document_id?: string;
   /** Set where the entry was stored before. */
   readonly existing: boolean;

@@ -8,7 +8,6 @@ import { fileExtensions, MAX_FILE_BYTES } from '../schema.ts';
 
 export interface EntryFailure {
   readonly code: ErrorCode;
-  /** Says what failed, and what to do. */
   readonly message: string;
 }
 

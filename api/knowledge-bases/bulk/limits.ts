@@ -1,7 +1,6 @@
 /** Most entries of one request. */
 export const MAX_ENTRIES = 10_000;
 
-/** Longest body, in bytes. */
 export const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /** Longest line, in bytes: it is whole in memory. Larger files come in an archive, or by themselves. */
@@ -22,7 +21,6 @@ export const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
 /** Largest entry of an archive that is unpacked in memory, in bytes. */
 export const SMALL_ENTRY_BYTES = 1024 * 1024;
 
-/** Longest manifest of an archive, in bytes. */
 export const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 
 /** Entries that count as one request against the rate limits. */

@@ -98,7 +98,6 @@ function overLimit(index: number, limit: string): BulkEntry {
   };
 }
 
-/** Turns a line into an entry. Pure. */
 export function toBulkEntry(line: BodyLine, index: number): BulkEntry {
   let name: string | null = null;
   try {

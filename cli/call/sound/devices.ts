@@ -18,7 +18,6 @@ const alsa = ['-q', '-t', 'raw', '-f', 'S16_LE', '-r', rate, '-c', '1'];
 const pipeWire = ['--raw', '--format', 's16', '--rate', rate, '--channels', '1', '-'];
 const sox = ['-q', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', rate, '-c', '1', '-'];
 
-/** Programs in order of preference. */
 export const recorders: readonly Program[] = [
   { file: 'parecord', args: pulse },
   { file: 'pw-record', args: pipeWire },

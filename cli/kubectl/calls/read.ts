@@ -1,4 +1,3 @@
-/** Reads calls as REST has them. */
 import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { RestError } from '../../../api/client/rest-client.ts';

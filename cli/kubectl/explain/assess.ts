@@ -29,9 +29,7 @@ export interface Assessment {
   readonly namespace: string;
   readonly name: string;
   readonly ready: boolean;
-  /** The verdict in one sentence. */
   readonly summary: string;
-  /** Findings that keep it from being ready. */
   readonly problems: readonly ConditionFinding[];
   /** Findings that are worth knowing, but don't keep it from being ready. */
   readonly remarks: readonly ConditionFinding[];

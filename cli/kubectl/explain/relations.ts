@@ -8,7 +8,6 @@ import { reportResource } from '../status/resources.ts';
 export interface Relation {
   /** `Secret keys`, `Tool orders` */
   readonly object: string;
-  /** Field of the referring object that names it. */
   readonly field: string;
   /** `exists`, `does not exist`, `has no key "apiKey"`, `ready`, `not ready: SecretNotFound`, … */
   readonly state: string;

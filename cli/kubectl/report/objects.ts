@@ -175,7 +175,6 @@ export function maskTree(value: unknown, redactor: Redactor): unknown {
   });
 }
 
-/** Masks every text in the value. */
 export function maskAll(value: unknown, redactor: Redactor): unknown {
   if (typeof value === 'string') return redactor.secret(value);
   if (Array.isArray(value)) return value.map((item) => maskAll(item, redactor));

@@ -3,7 +3,6 @@ import { crc32 } from 'node:zlib';
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
 const END = 0x06054b50;
-/** Flag for names in UTF-8. */
 const UTF8_FLAG = 0x0800;
 
 /** Builds a zip archive without compression. @see APPNOTE.TXT 4.3 */

@@ -14,7 +14,6 @@ interface Row {
   isHeader: boolean;
 }
 
-/** The markup of a cell. */
 export interface CellStart {
   readonly isHeader: boolean;
   /** Number of columns that it spans; `rows` likewise. */

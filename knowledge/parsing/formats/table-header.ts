@@ -15,7 +15,6 @@ export interface HeaderRows {
 
 /** Rows that are looked at: titles and notes above a table are seldom more. */
 const LOOK_AHEAD = 20;
-/** Most rows of one header. */
 const MOST_HEADER_ROWS = 3;
 const LONGEST_NAME = 120;
 /** Most characters of a label above text; labels above numbers may be longer. */

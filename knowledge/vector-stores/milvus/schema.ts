@@ -87,7 +87,6 @@ export function requireSuccess(operation: string, status: MilvusStatus): void {
 /** Codes of gRPC that another attempt won't mend: INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const REFUSALS = new Set([3, 7, 12, 16]);
 
-/** Turns any error of the client into a {@link VectorStoreError}. */
 export function toMilvusError(operation: string, error: unknown): VectorStoreError {
   if (error instanceof VectorStoreError) return error;
   // The client also throws answers, where one call of ours makes several of its own.

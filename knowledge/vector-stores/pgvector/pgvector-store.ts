@@ -218,7 +218,6 @@ export class PgvectorStore implements VectorStore {
   /** Does nothing: the caller owns the database, which stays open. */
   async close(): Promise<void> {}
 
-  /** Returns undefined for a collection without dense vectors. */
   #dense({ space: { dimension } }: CollectionRef): Promise<DenseTable | undefined> {
     if (dimension === 0) return Promise.resolve(undefined);
     let table = this.#tables.get(dimension);
@@ -287,7 +286,6 @@ async function takeNumbers(
   return row;
 }
 
-/** @returns the numbers of the deleted chunks */
 async function deleteChunks(
   transaction: Transaction,
   { org, collectionId }: CollectionRef,

@@ -25,7 +25,6 @@ export function segmentOf(number: number): number {
   return number >>> SEGMENT_BITS;
 }
 
-/** Returns the first number of a segment. */
 export function startOf(segment: number): number {
   return segment * SEGMENT_SIZE;
 }
@@ -44,7 +43,6 @@ interface ReadRow extends Omit<Row, 'entries'> {
 export interface IndexedChunk {
   readonly number: number;
   readonly sparse: SparseUnits;
-  /** The terms by which filters find the chunk. */
   readonly filterTerms: readonly number[];
 }
 
@@ -309,7 +307,6 @@ export async function countSegment(transaction: Transaction, { org, collectionId
   return { indexed: counts[0]?.indexed ?? 0, end: counts[0]?.end ?? 0, live: new Set(rows.map(({ number }) => number)) };
 }
 
-/** Returns the blocks of a segment that rows begin in. */
 export function blocksOf(segment: number, { end }: SegmentCount): readonly number[] {
   const first = segment * BLOCKS_IN_SEGMENT;
   return Array.from({ length: Math.min(BLOCKS_IN_SEGMENT, blockOf(end - 1) - first + 1) }, (_, index) => first + index);

@@ -6,7 +6,6 @@ import { cutText } from '../../cut-text.ts';
 import { MASK } from '../../masking.ts';
 import { SECRET_KEYS } from '../../secret-keys.ts';
 
-/** Most characters of an attribute. */
 const MAX_CHARACTERS = 32_000;
 /** Most characters of a text within an attribute. */
 const MAX_TEXT = 8_000;

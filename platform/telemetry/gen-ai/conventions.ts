@@ -68,7 +68,6 @@ export function spanName(operation: string, target: string | undefined): string 
   return target === undefined || target === '' ? operation : `${operation} ${target}`;
 }
 
-/** Returns the server of an address, without its path. */
 export function serverOf(address: string | undefined): { readonly [SERVER_ADDRESS]?: string; readonly [SERVER_PORT]?: number } {
   if (address === undefined || !URL.canParse(address)) return {};
   const { hostname, port, protocol } = new URL(address);

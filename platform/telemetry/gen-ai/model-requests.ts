@@ -5,17 +5,14 @@ import * as genAi from './conventions.ts';
 
 export interface ModelRequest {
   readonly operation: typeof genAi.CHAT | typeof genAi.SPEECH_TO_TEXT | typeof genAi.TEXT_TO_SPEECH;
-  /** Name of the provider in agents. */
   readonly provider: string;
   /** Name of the model; absent for the provider's default. */
   readonly model?: string | undefined;
   /** Base URL of the provider. */
   readonly address?: string | undefined;
-  /** Set if the answer comes in parts. */
   readonly streams: boolean;
   /** Start of the request, in milliseconds since the epoch; default now. */
   readonly startedAt?: number | undefined;
-  /** Further attributes of this request. */
   readonly attributes?: Attributes;
   /** The JSON of a request for a completion: its tokens are estimated where the provider doesn't report them. */
   readonly body?: string | undefined;
@@ -40,7 +37,6 @@ export interface ModelAnswer {
   readonly attributes?: Attributes;
   /** Text that a model has written: words, reasoning and tool calls. */
   readonly text?: string | undefined;
-  /** Length of speech. */
   readonly audioMilliseconds?: number | undefined;
 }
 
@@ -58,7 +54,6 @@ export interface ModelRequestObserver {
   begin(request: ModelRequest): ObservedRequest;
 }
 
-/** Measurement of one request, for metrics. */
 export interface Measurement {
   readonly operation: string;
   readonly provider: string;
@@ -73,7 +68,6 @@ export interface Measurement {
 export interface ModelRequestObserverOptions {
   /** Finds the trace to which the spans belong; the current one by default. */
   readonly parent?: (request: ModelRequest) => TraceContext | undefined;
-  /** Attributes of all spans. */
   readonly attributes?: Attributes;
   readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly onEnd?: (request: ModelRequest, answer: ModelAnswer) => void;
@@ -135,7 +129,6 @@ export function observeModelRequests(options: ModelRequestObserverOptions): Mode
   };
 }
 
-/** Observes nothing. */
 export const unobserved = observedBy();
 
 /** Combines several observers in one: spans and metrics, and usage. */

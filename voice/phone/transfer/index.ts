@@ -14,7 +14,6 @@ import { Consultation, twice } from './consultation.ts';
 export interface TransferVoice {
   /** Says something to those who hear the agent now; resolves when it has been said, or the signal aborts and the agent is silent. */
   say(text: string, signal: AbortSignal): Promise<void>;
-  /** Summarises the call for the target. */
   summary(): Promise<string>;
   /** Makes the agent deaf until the returned function is called. */
   deafen(): Promise<() => void>;
@@ -23,12 +22,10 @@ export interface TransferVoice {
 export interface TransferOptions {
   readonly room: Room;
   readonly call: CallRecord;
-  /** Identity of the user, who is transferred. */
   readonly userIdentity: string;
   readonly gateway: Pick<SipGateway, 'dial' | 'refer' | 'hangUp' | 'connect'>;
   readonly routes: Pick<PhoneRoutes, 'get'>;
   readonly voice: TransferVoice;
-  /** Aborts when the call is over. */
   readonly over: AbortSignal;
   readonly clock: Clock;
   readonly logger: Logger;

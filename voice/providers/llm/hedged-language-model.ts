@@ -56,7 +56,6 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** An answer that has begun. */
 interface Begun {
   readonly completion: CompletionRequest;
   readonly events: ReturnType<CompletionRequest['events']>;
@@ -239,7 +238,6 @@ export class HedgedLanguageModel {
   }
 }
 
-/** Reads up to the first token. */
 async function headOf(events: Begun['events']): Promise<readonly ModelEvent[]> {
   const head: ModelEvent[] = [];
   for (;;) {

@@ -62,7 +62,6 @@ export interface AnswerRequest {
 /** The part of a request that a model reads. */
 type Prompt = Pick<AnswerRequest, 'instructions' | 'history' | 'tools'>;
 
-/** A summary of the conversation up to an item. */
 export interface Summary {
   /** The id of the first item that it doesn't cover. */
   readonly before: string;
@@ -75,7 +74,6 @@ export interface HistoryLimits {
   readonly summary: Summary | undefined;
 }
 
-/** Turns that are to be summarised next. */
 export interface OldTurns {
   readonly items: readonly HistoryItem[];
   readonly before: string;

@@ -13,7 +13,6 @@ export type RecognitionEvent =
   /** It has failed after all attempts and fallbacks; nothing follows. */
   | { readonly type: 'failed'; readonly error: unknown };
 
-/** The recognition of one call. */
 export interface Recognition {
   /** Pushes sound. @param samples 16 bits, one channel, {@link RECOGNITION_SAMPLE_RATE}; copied */
   push(samples: Int16Array): void;
@@ -31,11 +30,9 @@ export interface Recognition {
 
 /** Speech to text of a call, its fallbacks included. */
 export interface SpeechRecognizer {
-  /** Name of the provider that recognises now. */
   readonly provider: string;
   readonly model: string;
   /** Connects at once. @param onEvent is called later than this returns */
   listen(onEvent: (event: RecognitionEvent) => void): Recognition;
-  /** Closes all recognitions. */
   close(): Promise<void>;
 }

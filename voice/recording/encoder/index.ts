@@ -7,7 +7,6 @@ import { locateAsset } from '../../../platform/assets.ts';
 import type { FromEncoder, ToEncoder } from './messages.ts';
 import { RECORDING_RATE } from './rate.ts';
 
-/** Encodes the sound of calls. */
 export interface SoundEncoder {
   /** Sample rate that it takes, in Hz. */
   readonly rate: number;

@@ -77,7 +77,6 @@ export function withQuery(
   return parsed.href;
 }
 
-/** Returns the names in the query of an address. */
 export function queryNames(url: string): ReadonlySet<string> {
   return new Set(URL.parse(url)?.searchParams.keys() ?? []);
 }

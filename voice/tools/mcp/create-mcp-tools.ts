@@ -27,7 +27,6 @@ export interface CreateMcpToolsOptions {
   readonly tokens: OAuthTokens;
   readonly readSecret: ReadSecret;
   readonly logger: Logger;
-  /** Aborts when the call is over. */
   readonly over: AbortSignal;
   /** Aborts when nothing of the call may run any more. */
   readonly stop: AbortSignal;

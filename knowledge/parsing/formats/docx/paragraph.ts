@@ -2,12 +2,10 @@ import type { Sink } from '../../block.ts';
 import { RAISED, resolveMarks, STRUCK } from '../../text/marked-text.ts';
 import type { RunFormat } from './styles.ts';
 
-/** A paragraph of the document. */
 export interface Paragraph {
   readonly text: string;
   /** Level of the heading; undefined unless its style makes it one. */
   readonly headingLevel: number | undefined;
-  /** True if all of its text is bold. */
   readonly isBold: boolean;
   /** Absent where it belongs to no list. */
   readonly item?: ListItem;
@@ -26,7 +24,6 @@ const LONGEST_TITLE = 100;
 const TYPED_NUMBER =
   /^(?:§{1,2}\s*\d|(?:article|artikel|artículo|articolo|artigo|section|clause|art\.)\s*\d|\d{1,3}(?:\.\d{1,3})*\.?\s|[IVX]{1,5}\.\s)/iu;
 
-/** Collects the text of a paragraph, run by run. */
 export class ParagraphText {
   #parts: string[] = [];
   #isBold = true;

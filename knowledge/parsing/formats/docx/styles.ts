@@ -27,7 +27,6 @@ const NO_STYLE: Style = { name: '' };
 /** Styles are based on a few others; a longer chain is a circle. */
 const LONGEST_CHAIN = 20;
 
-/** The styles of a document by their ids. */
 export class Styles {
   readonly #own = new Map<string, OpenStyle>();
 
@@ -83,7 +82,6 @@ export function outlineLevel({ val }: Attributes): { readonly headingLevel: numb
   return { headingLevel: level < 9 ? level + 1 : undefined };
 }
 
-/** Reads one property of `rPr`. */
 export function runProperty(name: string, attributes: Attributes): RunFormat {
   switch (name) {
     case 'b':

@@ -1,6 +1,5 @@
 import { Parser } from 'htmlparser2';
 
-/** Attributes by their local names. */
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
 export interface XmlHandler {

@@ -16,7 +16,6 @@ import { inlineTag, withWords } from './markdown-html.ts';
 import { deepBracketsApart, markdownPieces } from './markdown-pieces.ts';
 import type { Parser, Sink } from '../../block.ts';
 
-/** Rows in one table block. */
 const ROWS_PER_BLOCK = 100;
 
 /** Reads CommonMark with GitHub's tables, and front matter, whose `title` is the document's. Code fences stay whole. */
@@ -56,7 +55,6 @@ export const parseMarkdown: Parser = (input, sink) => {
 interface Place {
   readonly headingPath: readonly string[];
   readonly sink: Sink;
-  /** The text that the node was parsed from. */
   readonly source: string;
 }
 

@@ -16,7 +16,6 @@ const SIZE = 11;
 
 /** A value that people wrote into a field of a form or onto the page. */
 export interface FormValue {
-  /** Its lines at their places. */
   readonly lines: readonly LinePiece[];
   /** The form's text for programs that read it aloud (`/TU`). */
   readonly description: string;
@@ -58,7 +57,6 @@ function annotationText(pdfium: Pdfium, form: Address, annotation: Address): str
   return pdfium.text((buffer, bytes) => api.FPDFAnnot_GetFormFieldValue(form, annotation, buffer, bytes));
 }
 
-/** Tells whether the button is drawn as on. */
 function isOn(pdfium: Pdfium, annotation: Address): boolean {
   const state = pdfium.text((buffer, bytes) => pdfium.api.FPDFAnnot_GetStringValue(annotation, 'AS', buffer, bytes));
   return state !== '' && state !== 'Off';

@@ -9,7 +9,6 @@ export interface Glyph {
   readonly right: number;
   /** Height of the baseline. */
   readonly y: number;
-  /** Height of the font. */
   readonly size: number;
   readonly isBold: boolean;
 }
@@ -22,7 +21,6 @@ export interface TextObject extends Font {
   readonly span: ActualText | undefined;
   /** True if it is drawn without ink, as an OCR program's text over the picture of a page is. */
   readonly isInvisible: boolean;
-  /** True if it is drawn in white. */
   readonly isWhite: boolean;
 }
 

@@ -6,7 +6,6 @@ export interface Areas {
   readonly hasPicture: boolean;
   /** Share of the page that the largest picture or drawing covers. */
   readonly pictureShare: number;
-  /** Areas that are filled with a colour, or a picture. */
   readonly coloured: readonly Area[];
 }
 
@@ -33,7 +32,6 @@ const WHITE = 250;
 /** Most areas of a page: one with more is a drawing, whose text is taken as it is. */
 const MOST_AREAS = 2000;
 
-/** Tells whether an object is filled with white. */
 export function isWhite({ api, exports: ask, scratch }: Pick<Pdfium, 'api' | 'exports' | 'scratch'>, object: Address): boolean {
   if (ask.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) return false;
   return [0, 4, 8].every((offset) => (api.pdfium.HEAPU32[(scratch + offset) / 4] ?? 0) >= WHITE);

@@ -7,7 +7,6 @@ const CONJUNCTION = /^(?:and|or|to|und|oder|bis|bzw|sowie|en|of|och|eller|og|ja|
 const HYPHENATED_END =
   /^(?:in|out|up|off|on|down|over|term|time|free|based|feeding|friendly|proof|ready|made|known|paid|level|scale|size|style|wide|like|related|specific|effective|resistant|sided|year|day|week|hour|minute|way|stop|class|end|to|of|the|by)\b/u;
 
-/** Most characters of a word, with its hyphen. */
 const LONGEST_WORD = 100;
 
 /** Collects the words inside a document's lines, in lower case: they show the spelling of a word that is divided between two lines. */

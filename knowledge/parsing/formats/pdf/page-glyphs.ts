@@ -11,7 +11,6 @@ export interface PageGlyphs {
   readonly upright: readonly Glyph[];
   /** Glyphs in other directions: watermarks, labels of axes. */
   readonly turned: readonly Glyph[];
-  /** Values that people filled in. */
   readonly values: readonly FormValue[];
   readonly count: GlyphCount;
   /** Share of the page that its largest picture covers. */
@@ -30,7 +29,6 @@ export interface OpenDocument {
 const TYPE_TEXT = 1;
 const TYPE_FORM = 5;
 const INVISIBLE = 3;
-/** Greatest depth of forms inside forms. */
 const FORM_DEPTH = 12;
 /** A character that PDFium made of a hyphen at the end of a line. */
 const LINE_END_HYPHEN = '\u0002';

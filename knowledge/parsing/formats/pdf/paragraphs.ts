@@ -3,15 +3,12 @@ import { joinLines } from './hyphenation.ts';
 import type { Region } from './reading-order.ts';
 import { type PageTable, splitTables } from './tables.ts';
 
-/** Lines that form one text. */
 export interface Paragraph {
   readonly kind: 'text';
   readonly page: number;
   readonly text: string;
-  /** Height of the font. */
   readonly size: number;
   readonly isListItem: boolean;
-  /** True if all of it is bold. */
   readonly isBold: boolean;
 }
 

@@ -130,7 +130,6 @@ interface OpenPdf extends OpenDocument {
 }
 
 interface ReadPages {
-  /** Pages with text. */
   readonly pages: readonly Page[];
   readonly unread: readonly UnreadPage[];
 }

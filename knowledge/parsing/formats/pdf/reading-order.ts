@@ -87,7 +87,6 @@ function overlap(sides: readonly (readonly LinePiece[])[]): boolean {
   return shared > 0.4 * smallest(spans.map(({ top, bottom }) => bottom - top));
 }
 
-/** Joins pieces on one baseline to one line. */
 function joinBaselines(pieces: readonly LinePiece[]): readonly Line[] {
   const isSame = (first: LinePiece, piece: LinePiece): boolean => piece.y - first.y < 0.4 * Math.min(first.size, piece.size);
   return byBaseline(pieces, isSame).map((line) => {

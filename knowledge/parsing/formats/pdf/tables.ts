@@ -26,7 +26,6 @@ const WRAPPED_DISTANCE = 1.6;
 /** Marks that begin a list item in paragraphs; some print a sign behind it. */
 const MARK = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\W{0,3}$/u;
 
-/** Splits the lines of a region into tables and the lines between them. */
 export function splitTables(lines: readonly Line[], page: number): readonly (readonly Line[] | PageTable)[] {
   if (lines.length > MOST_LINES) return [lines];
   const parts: (readonly Line[] | PageTable)[] = [];

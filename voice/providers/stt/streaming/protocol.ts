@@ -27,7 +27,6 @@ export type SttStreamEvent =
    */
   | { readonly type: 'failed'; readonly kind: ProviderErrorKind; readonly message: string };
 
-/** The session on one connection. */
 export interface SttStreamSession {
   /** Returns the messages before any audio. */
   begin?(): readonly SocketMessage[];
@@ -37,7 +36,6 @@ export interface SttStreamSession {
   flush?(): readonly SocketMessage[];
   /** Returns the messages after seconds without audio; absent where silence is sent instead. */
   keepAlive?(): readonly SocketMessage[];
-  /** Ends the audio. */
   end(): readonly SocketMessage[];
   /** Reads a message. @param message parsed JSON, or text that is none */
   read(message: unknown): readonly SttStreamEvent[];

@@ -63,7 +63,6 @@ export class SpeechContext {
     });
   }
 
-  /** Ends the sentences. */
   end(): void {
     if (!this.#takesMore) return;
     this.#takesMore = false;
