@@ -36,7 +36,8 @@ export interface FileChoice {
 
 /** @throws UserError */
 export async function agentOfFiles({ agent: name, paths, test: testName }: FileChoice, env: Io['env']): Promise<ChattedAgent> {
-  const workspace = await loadWorkspace(paths, env).catch((error: unknown) => {
+  // Where a test's mocks answer, no server is needed: its list of tools is the one that was recorded with the tests.
+  const workspace = await loadWorkspace(paths, env, testName === undefined ? 'live' : 'auto').catch((error: unknown) => {
     throw error instanceof UnreadableFileError ? new UserError(error.message, { cause: error }) : error;
   });
   const found = [...workspace.agents].filter(([key]) => key.endsWith(`/${name}`));
