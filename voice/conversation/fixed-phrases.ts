@@ -11,6 +11,7 @@ const APOLOGIES: Readonly<Record<string, string>> = {
   pl: 'Przepraszam, mamy problem techniczny. Proszę zadzwonić później. Do widzenia.',
   sv: 'Jag beklagar, något fungerar inte hos oss. Ring gärna igen senare. Hej då.',
   da: 'Jeg beklager, der er noget, der ikke virker hos os. Ring venligst igen senere. Farvel.',
+  bn: 'দুঃখিত, আমাদের এখানে একটু সমস্যা হচ্ছে। অনুগ্রহ করে পরে আবার কল করুন। ধন্যবাদ।',
 };
 
 const SILENCE_REMINDERS: Readonly<Record<string, string>> = {
@@ -24,6 +25,7 @@ const SILENCE_REMINDERS: Readonly<Record<string, string>> = {
   pl: 'Czy nadal mnie słychać?',
   sv: 'Är du kvar?',
   da: 'Er du der stadig?',
+  bn: 'আপনি কি লাইনে আছেন?',
 };
 
 /** Returns the apology in a language. @param language BCP 47; English for languages without a phrase */
