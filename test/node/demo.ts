@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { openPage } from '../integration/cli-call/browser.ts';
+import { pretendMicrophone, speak } from '../integration/cli-call/microphone.ts';
 import { callLines, spokenByAgent } from '../support/call-lines.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Checks } from './checks.ts';
@@ -39,6 +41,8 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   writeFileSync(valuesFile, JSON.stringify(demoValues(options.tag)));
   const forwards: ChildProcess[] = [];
   let notes = '';
+  let address = new URL('http://127.0.0.1');
+  let speech = '';
   const passwords = () => output([...inNamespace, 'get', 'secret', 'parley-demo', '-o', 'jsonpath={.data}']);
 
   await check('the images and volumes of the demo', async () => {
@@ -83,26 +87,56 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       forwards.push(spawn('sh', ['-c', `exec ${command.slice(0, -1)}`], { env, stdio: 'ignore' }));
     const print = commands.find((line) => line.startsWith('echo'));
     if (forwards.length !== 2 || print === undefined) throw new Error(`the notes have other commands:\n${commands.join('\n')}`);
-    const address = new URL((await output(['sh', '-c', print], { env })).trim());
+    address = new URL((await output(['sh', '-c', print], { env })).trim());
     await eventually(async () => {
       const response = await fetch(address);
       if (!response.ok || !(await response.text()).includes('<title>')) throw new Error(`${address.href} answers ${response.status}`);
     });
     const key = new URLSearchParams(address.hash.slice(1)).get('key') ?? '';
-    const speech = await output([
-      ...inNamespace,
-      'get',
-      'service',
-      'robot',
-      '-o',
-      'jsonpath=http://{.spec.clusterIP}:{.spec.ports[0].port}/v1',
-    ]);
+    speech = await output([...inNamespace, 'get', 'service', 'robot', '-o', 'jsonpath=http://{.spec.clusterIP}:{.spec.ports[0].port}/v1']);
     const call = ['call', 'receptionist', '--say', 'What are your opening hours?', '--json', '--max-seconds', '60'];
     const caller = { ...env, PARLEY_URL: address.origin, PARLEY_API_KEY: key, PARLEY_SPEECH_URL: speech };
     const said = await output([...parley, ...call], { env: caller });
     const [welcome, answer] = spokenByAgent(callLines(said.split('\n')));
     if (answer === undefined) throw new Error(`${welcome === undefined ? 'not even a welcome' : 'no answer'}: ${said}`);
     return answer;
+  });
+  await check('a browser whose only way to the cluster is kubectl port-forward holds a call', async () => {
+    const livekit = await output([
+      ...inNamespace,
+      'get',
+      'pods',
+      '-l',
+      'app.kubernetes.io/name=livekit',
+      '-o',
+      'jsonpath={.items[0].status.podIP}',
+    ]);
+    // The kubelet's probes go to another port.
+    const closed = [['udp'], ['tcp', '--dport', '7881']].map((what) => ['OUTPUT', '-d', livekit, '-p', ...what, '-j', 'REJECT']);
+    for (const rule of closed) await output(['iptables', '-I', ...rule]);
+    const page = await openPage({ folder: work, loopbackMedia: false });
+    try {
+      await pretendMicrophone(page, await spoken(speech, 'What are your opening hours?'));
+      await page.goTo(`${address.href}&agent=receptionist`);
+      const says = async (text: string) => {
+        await eventually(async () => {
+          const seen = await page.run<string>('document.body.innerText');
+          if (!seen.includes(text)) throw new Error(`the page says: ${seen}`);
+        });
+      };
+      await eventually(async () => {
+        if (!(await page.run<boolean>(`!document.getElementById('start').closest('[hidden]')`))) throw new Error('there is no start');
+      });
+      await page.run(`document.getElementById('start').click()`);
+      await says('How can I help you?');
+      await says('The agent listens.');
+      await speak(page);
+      await says('Monday to Friday from 9 to 18');
+      await page.run(`document.getElementById('hang-up').click()`);
+    } finally {
+      await page.close();
+      for (const rule of closed) await output(['iptables', '-D', ...rule]);
+    }
   });
   await check('helm upgrade keeps the passwords, and migrates again', async () => {
     const before = await passwords();
@@ -127,6 +161,14 @@ function programsFolder({ kubectl, work }: DemoOptions): string {
   mkdirSync(folder, { recursive: true });
   symlinkSync(kubectl[0], join(folder, 'kubectl'));
   return folder;
+}
+
+/** Returns what the robot says, as a WAV file. @param speech its address */
+async function spoken(speech: string, input: string): Promise<Buffer> {
+  const body = JSON.stringify({ model: 'tts-1', voice: 'alloy', input, response_format: 'wav' });
+  const response = await fetch(`${speech}/audio/speech`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  if (!response.ok) throw new Error(`the robot answers ${response.status}: ${await response.text()}`);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 const commandsOf = (notes: string): readonly string[] =>

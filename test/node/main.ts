@@ -75,13 +75,15 @@ async function outside(): Promise<number> {
   mkdirSync(work, { recursive: true, mode: 0o755 });
   const programs = await nodePrograms(cacheFolder(process.env));
   for (const name of names) await testBinary(name);
-  if (withDemo)
+  if (withDemo) {
+    await testBinary('chromium');
     await buildDemoImages({
       folder: join(work, 'demo-images'),
       image: resolve(root, values.image),
       umoci: join(programs, 'usr/bin/umoci'),
       binary: testBinary,
     });
+  }
   const script = 'set -e; "$1" "$2" "$3"; shift 3; exec "$@"';
   const child = spawn(
     'unshare',

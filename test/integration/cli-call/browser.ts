@@ -39,8 +39,17 @@ interface Evaluated {
   readonly exceptionDetails?: { readonly text: string; readonly exception?: { readonly description?: string } };
 }
 
-/** @param folder the folder for the browser's profile */
-export async function openPage({ folder }: { readonly folder: string }): Promise<Page> {
+/**
+ * @param options.folder the folder for the browser's profile
+ * @param options.loopbackMedia whether sound leaves by the loopback interface, too, which a person's browser leaves alone
+ */
+export async function openPage({
+  folder,
+  loopbackMedia = true,
+}: {
+  readonly folder: string;
+  readonly loopbackMedia?: boolean;
+}): Promise<Page> {
   const child = spawn(
     await testBinary('chromium'),
     [
@@ -54,7 +63,7 @@ export async function openPage({ folder }: { readonly folder: string }): Promise
       '--use-fake-ui-for-media-stream',
       '--use-fake-device-for-media-stream',
       '--autoplay-policy=no-user-gesture-required',
-      '--allow-loopback-in-peer-connection',
+      ...(loopbackMedia ? ['--allow-loopback-in-peer-connection'] : []),
       '--disable-features=WebRtcHideLocalIpsWithMdns',
       'about:blank',
     ],
