@@ -112,8 +112,10 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       'jsonpath={.items[0].status.podIP}',
     ]);
     // The kubelet's probes go to another port.
-    const closed = [['udp'], ['tcp', '--dport', '7881']].map((what) => ['OUTPUT', '-d', livekit, '-p', ...what, '-j', 'REJECT']);
-    for (const rule of closed) await output(['iptables', '-I', ...rule]);
+    const close = (change: '-I' | '-D', ...what: readonly string[]) =>
+      output(['iptables', change, 'OUTPUT', '-d', livekit, '-p', ...what, '-j', 'REJECT']);
+    await close('-I', 'udp');
+    await close('-I', 'tcp', '--dport', '7881');
     const page = await openPage({ folder: work, loopbackMedia: false });
     try {
       await pretendMicrophone(page, await spoken(speech, 'What are your opening hours?'));
@@ -135,7 +137,8 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       await page.run(`document.getElementById('hang-up').click()`);
     } finally {
       await page.close();
-      for (const rule of closed) await output(['iptables', '-D', ...rule]);
+      await close('-D', 'udp');
+      await close('-D', 'tcp', '--dport', '7881');
     }
   });
   await check('helm upgrade keeps the passwords, and migrates again', async () => {
