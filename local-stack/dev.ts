@@ -53,6 +53,9 @@ export function resetStack(layout: Layout): void {
  */
 export async function runStack(options: DevOptions): Promise<void> {
   const { layout, console, env, parley, stop } = options;
+  const own = Object.fromEntries(
+    ['parley', 'kubectl-parley', 'kubectl_complete-parley'].map((name) => [name, join(repositoryRoot(), 'bin', name)]),
+  );
   // A stack that was killed could not remove its file.
   removeEnvFile(layout.envFile);
   const orphans = await stopOrphans(layout.run);
@@ -65,9 +68,6 @@ export async function runStack(options: DevOptions): Promise<void> {
   const databaseUrl = externalDatabase(env);
   const binaries = await prepareBinaries({ names: binariesOf(databaseUrl), env, console, signal: stop });
   const binary = (name: BinaryName): string => binaries.get(name)!;
-  const own = Object.fromEntries(
-    ['parley', 'kubectl-parley', 'kubectl_complete-parley'].map((name) => [name, join(repositoryRoot(), 'bin', name)]),
-  );
   linkPrograms(layout.bin, { kubectl: binary('kubectl'), temporal: binary('temporal'), ...own });
   writeSettings(layout.settings, settings);
 

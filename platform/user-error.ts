@@ -1,4 +1,5 @@
 import { errorMessageOf } from './caught.ts';
+
 /** Reports a failure that the person at the terminal can act on: it is printed without a stack. */
 export class UserError extends Error {
   override readonly name = 'UserError';
@@ -17,6 +18,12 @@ export function causeOf(error: unknown): string {
   return errorMessageOf(cause);
 }
 
+/** Returns the package that Node has not found, by either way of loading one. */
+function missingPackageOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !/^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code))) return undefined;
+  return /^Cannot find (?:package|module) '((?:@[\w.-]+\/)?[\w-][\w.-]*)/.exec(error.message)?.[1];
+}
+
 /** Prints a failure as a person wants it and returns the exit code: 1 expected, 70 a bug of ours. */
 export function reportFailure(error: unknown, out: NodeJS.WritableStream): number {
   if (error instanceof UserError) {
@@ -25,6 +32,13 @@ export function reportFailure(error: unknown, out: NodeJS.WritableStream): numbe
   }
   if (error instanceof Error && error.name === 'ConfigError') {
     out.write(`parley: ${error.message}\n`);
+    return 1;
+  }
+  const missing = missingPackageOf(error);
+  if (missing !== undefined) {
+    // npm's package of the command line leaves out what has native parts.
+    const cure = 'run it from the archive of your platform, the image, or a checkout after `npm ci` (docs/cli.md#install)';
+    out.write(`parley: this needs the package ${missing}, which is not installed next to it\n  → ${cure}\n`);
     return 1;
   }
   out.write(`parley: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
