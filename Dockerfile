@@ -34,7 +34,7 @@ ENV NODE_ENV=production \
 LABEL org.opencontainers.image.title="Parley" \
       org.opencontainers.image.description="A voice-agent platform whose configuration is Kubernetes resources" \
       org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.licenses="Apache-2.0 AND LGPL-2.1-or-later AND LGPL-3.0-or-later AND LicenseRef-LiveKit-Model"
+      org.opencontainers.image.licenses="Apache-2.0 AND LicenseRef-LiveKit-Model AND LGPL-2.1-or-later AND GPL-3.0-or-later WITH GCC-exception-3.1"
 WORKDIR /
 USER 65532:65532
 # It writes to /tmp and, for files and recordings kept in a folder, /var/lib/parley: mount those, and the rest may be read-only.

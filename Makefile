@@ -14,7 +14,7 @@ $(STAMP): package.json package-lock.json .npmrc
 $(BUNDLE): $(STAMP) $(SOURCES) scripts/build.ts
 	node scripts/build.ts
 
-.PHONY: up test check bench image release site e2e upgrade-test clean help
+.PHONY: up test check bench image artifacts site e2e upgrade-test clean help
 
 up: $(BUNDLE) ## Install what is missing and run the whole platform on this machine (ARGS="--detach" and others go to `parley dev`)
 	@bin/parley dev $(ARGS)
@@ -31,8 +31,8 @@ bench: $(BUNDLE) ## The benchmarks behind the figures in docs/benchmarks.md (ARG
 image: $(STAMP) ## The OCI image, built without a container engine, into build/image (ARGS="--out … --locked")
 	node scripts/image/main.ts $(ARGS)
 
-release: $(STAMP) ## Image, bill of materials, chart, plugin, clients and checksums of a release into build/release (ARGS="--base-url https://…")
-	node scripts/release/main.ts $(ARGS)
+artifacts: $(STAMP) ## What is published of a version, into build/artifacts: image, archive, npm package, chart, plugin, clients, checksums (ARGS="--base-url https://…")
+	node scripts/artifacts/main.ts $(ARGS)
 
 site: $(STAMP) ## The documentation as a static site with a search, into dist/site (ARGS=dev serves the pages as you write them, ARGS=preview the site)
 	vitepress $(or $(ARGS),build) docs

@@ -39,6 +39,7 @@ describe('every dependency', () => {
 
 it('NOTICE names each package whose licence asks for more than its text, and the licence', async () => {
   const notice = await read('NOTICE');
-  for (const name of ['@livekit/local-inference', '@livekit/av', 'sharp', 'memium', 'utilium']) expect(notice).toContain(name);
+  for (const name of ['@livekit/local-inference', '@livekit/av', 'sharp', 'memium', 'utilium', 'caniuse-lite', 'Node.js'])
+    expect(notice).toContain(name);
   for (const licence of IMAGE_LICENCES.split(' AND ').slice(1)) expect(notice).toContain(licence);
 });

@@ -1,7 +1,9 @@
-/** Decides which licences a dependency may have, and what that means for the image. */
+/** Decides which licences a dependency may have, and what that means for what is shipped. */
 
-/** Licence of the image as a whole: Parley's own, and those of parts with conditions of their own; see NOTICE. */
-export const IMAGE_LICENCES = 'Apache-2.0 AND LGPL-2.1-or-later AND LGPL-3.0-or-later AND LicenseRef-LiveKit-Model';
+/** Licence of the archive as a whole: Parley's own, and those of parts with conditions of their own; see NOTICE. */
+export const ARCHIVE_LICENCES = 'Apache-2.0 AND LicenseRef-LiveKit-Model';
+/** Likewise of the image, with libraries of Debian. */
+export const IMAGE_LICENCES = `${ARCHIVE_LICENCES} AND LGPL-2.1-or-later AND GPL-3.0-or-later WITH GCC-exception-3.1`;
 
 /** These ask for their text and nothing else, which `third-party-licences.txt` has. */
 const PERMISSIVE = [
@@ -23,7 +25,7 @@ const PERMISSIVE = [
 /** Single packages may have other licences, with the reason. A name ending in `*` stands for all that begin so. */
 const EXCEPTIONS: readonly { readonly packages: string; readonly licence: string; readonly reason: string }[] = [
   { packages: '@livekit/local-inference', licence: 'LicenseRef-LiveKit-Model', reason: 'used with LiveKit Agents alone; NOTICE says so' },
-  { packages: '@livekit/av*', licence: 'LGPL-2.1-or-later', reason: 'a separate, replaceable library; NOTICE says so' },
+  { packages: '@livekit/av*', licence: 'LGPL-2.1-or-later', reason: 'a separate program, neither in the image nor in an archive' },
   { packages: '@img/sharp*', licence: 'LGPL-3.0-or-later', reason: 'the same' },
   { packages: 'memium', licence: 'LGPL-3.0-or-later', reason: 'the same' },
   { packages: 'utilium', licence: 'LGPL-3.0-or-later', reason: 'the same' },

@@ -11,13 +11,15 @@ import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
 import { type DebianPackages, finishDebian, type UnpackedPackage, unpackDebian } from './debian.ts';
+import { IMAGE_LICENCES } from './licence-list.ts';
 import { licenceTexts } from './licences.ts';
 import { imageMeta, writableFolders } from './meta.ts';
 import { writeImage } from './oci.ts';
-import type { ImagePlatform } from './runtime-packages.ts';
+import type { RuntimePlatform } from './runtime-packages.ts';
 import { sbomOf } from './sbom.ts';
 import { type Staged, stage } from './stage.ts';
 import { megabytes } from '../../platform/megabytes.ts';
+import { sourceDateEpoch } from '../source-date-epoch.ts';
 
 const run = promisify(execFile);
 const { values } = parseArgs({
@@ -30,7 +32,7 @@ const { values } = parseArgs({
 });
 const root = resolve(import.meta.dirname, '../..');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-const platform: ImagePlatform = { os: 'linux', cpu: process.arch === 'arm64' ? 'arm64' : 'x64' };
+const platform: RuntimePlatform = { os: 'linux', cpu: process.arch === 'arm64' ? 'arm64' : 'x64' };
 const architecture = platform.cpu === 'x64' ? 'amd64' : 'arm64';
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'parley', 'image');
 
@@ -41,7 +43,7 @@ async function buildImage(out: string): Promise<void> {
   const pinned = JSON.parse(await readFile(join(root, 'scripts/image/debian-packages.json'), 'utf8')) as DebianPackages;
   if (architecture !== pinned.architecture)
     throw new Error(`the pinned packages are for ${pinned.architecture}: on ${architecture} build with the Dockerfile`);
-  const epoch = await sourceDateEpoch();
+  const epoch = await sourceDateEpoch(root);
   const work = join(out, 'layers');
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
@@ -91,7 +93,7 @@ async function buildImage(out: string): Promise<void> {
 async function stageForDocker(out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   const staged = await stage({ root, out, platform });
-  await describe(staged, { debian: [], pinned: { suite: 'bookworm', architecture, packages: {} }, epoch: await sourceDateEpoch() });
+  await describe(staged, { debian: [], pinned: { suite: 'bookworm', architecture, packages: {} }, epoch: await sourceDateEpoch(root) });
 }
 
 /** Writes the bill of materials and the licences, inside the image as well. */
@@ -104,6 +106,8 @@ async function describe(
   const { contents, packages, lockfile } = staged;
   const sbom = sbomOf({
     version,
+    type: 'container',
+    licences: IMAGE_LICENCES,
     lockfile,
     bundled: contents.bundled,
     shipped: packages,
@@ -115,17 +119,6 @@ async function describe(
   });
   await writeFile(join(folder, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
   await writeFile(join(folder, 'third-party-licences.txt'), await licenceTexts({ root, folders: contents.bundled }));
-}
-
-/** Returns SOURCE_DATE_EPOCH, else the time of the last commit: a rebuild of the same commit gives the same digest. */
-async function sourceDateEpoch(): Promise<number> {
-  const given = process.env['SOURCE_DATE_EPOCH'];
-  if (given !== undefined && /^\d+$/.test(given)) return Number(given);
-  try {
-    return Number((await run('git', ['log', '-1', '--format=%ct'], { cwd: root })).stdout.trim());
-  } catch {
-    return 0;
-  }
 }
 
 /** Returns the umoci on PATH, else that of Debian's package, unpacked into the cache. */

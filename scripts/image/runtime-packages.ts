@@ -1,4 +1,4 @@
-/** Decides which of the installed packages an image needs next to the bundle: pure, from the lockfile. */
+/** Decides which of the installed packages an image or an archive needs next to the bundle: pure, from the lockfile. */
 
 /** An entry of package-lock.json, as far as it matters here. */
 export interface LockedPackage {
@@ -19,18 +19,18 @@ export interface Lockfile {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 }
 
-/** The image is for this platform. */
-export interface ImagePlatform {
-  readonly os: 'linux';
+/** A platform as Node and npm call it. */
+export interface RuntimePlatform {
+  readonly os: 'linux' | 'darwin';
   readonly cpu: 'x64' | 'arm64';
 }
 
 /**
- * Packages that something in the image names but that nothing in it uses, each with its reason. A module that requires one of them at load
- * gets an empty module; one that may only use it finds it missing, as without the optional dependency.
+ * Packages that something in the bundle names but that nothing in it uses, each with its reason. A module that requires one of them at
+ * load gets an empty module; one that may only use it finds it missing, as without the optional dependency.
  */
 export const leftOut: Readonly<Record<string, { readonly reason: string; readonly emptyModule: boolean }>> = {
-  webpack: { reason: 'bundles workflows while Parley is built; the image has the finished bundle', emptyModule: true },
+  webpack: { reason: 'bundles workflows while Parley is built; the finished bundle is shipped', emptyModule: true },
   'swc-loader': { reason: 'the same', emptyModule: false },
   'source-map-loader': { reason: 'the same', emptyModule: false },
   '@swc/core': { reason: 'the same', emptyModule: false },
@@ -38,6 +38,12 @@ export const leftOut: Readonly<Record<string, { readonly reason: string; readonl
   unionfs: { reason: 'the same', emptyModule: true },
   esbuild: { reason: 'bundles the call page when Parley runs from its sources', emptyModule: false },
   sharp: { reason: 'LiveKit Agents scales pictures with it for models that see; calls have none', emptyModule: true },
+  ...Object.fromEntries(
+    ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win32-x64'].map((platform) => [
+      `@livekit/av-${platform}`,
+      { reason: 'LiveKit Agents plays compressed files with this ffmpeg, and calls have none; it is under the LGPL', emptyModule: false },
+    ]),
+  ),
   typescript: { reason: 'a peer for those who compile', emptyModule: false },
   '@typescript/native-preview': { reason: 'the same', emptyModule: false },
 };
@@ -50,7 +56,7 @@ export const leftOut: Readonly<Record<string, { readonly reason: string; readonl
 export function runtimePackages(options: {
   readonly lockfile: Lockfile;
   readonly roots: readonly string[];
-  readonly platform: ImagePlatform;
+  readonly platform: RuntimePlatform;
 }): readonly string[] {
   const { packages } = options.lockfile;
   const found = new Set<string>();
@@ -85,7 +91,7 @@ function resolveFolder(packages: Lockfile['packages'], from: string, name: strin
   return `node_modules/${name}` in packages ? `node_modules/${name}` : undefined;
 }
 
-function fits({ os, cpu, libc }: LockedPackage, platform: ImagePlatform): boolean {
+function fits({ os, cpu, libc }: LockedPackage, platform: RuntimePlatform): boolean {
   return (os?.includes(platform.os) ?? true) && (cpu?.includes(platform.cpu) ?? true) && (libc?.includes('glibc') ?? true);
 }
 
@@ -98,14 +104,15 @@ const rubbish = [
 /** Schemas that are read at run time, and files that have to go along by their licences. */
 const needed = [/\.proto$/, /(^|\/)(LICEN[CS]E|NOTICE|COPYING)[^/]*$/i];
 
-/** Tells whether a file of a package has its place in an image; `file` is relative to the package. */
-export function isShipped(options: { readonly folder: string; readonly file: string; readonly platform: ImagePlatform }): boolean {
+/** Tells whether a file of a package is shipped; `file` is relative to the package. */
+export function isShipped(options: { readonly folder: string; readonly file: string; readonly platform: RuntimePlatform }): boolean {
   const { folder, file } = options;
   if (needed.some((pattern) => pattern.test(file))) return true;
   if (folder === 'node_modules/@temporalio/core-bridge') {
     // Other files are of four other platforms, at 30 MB each, and Rust sources.
-    const target = options.platform.cpu === 'x64' ? 'x86_64' : 'aarch64';
-    if (file.startsWith('releases/')) return `${file}/`.startsWith(`releases/${target}-unknown-linux-gnu/`);
+    const { os, cpu } = options.platform;
+    const target = `${cpu === 'x64' ? 'x86_64' : 'aarch64'}-${os === 'linux' ? 'unknown-linux-gnu' : 'apple-darwin'}`;
+    if (file.startsWith('releases/')) return `${file}/`.startsWith(`releases/${target}/`);
     if (/^(sdk-core|src|scripts)\//.test(file)) return false;
   }
   return !rubbish.some((pattern) => pattern.test(file));

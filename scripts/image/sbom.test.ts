@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { expect, it } from 'vitest';
 
+import { IMAGE_LICENCES } from './licence-list.ts';
 import { type Lockfile, runtimePackages } from './runtime-packages.ts';
 import { sbomOf } from './sbom.ts';
 
@@ -15,6 +16,8 @@ const bundled = ['node_modules/fastify', 'node_modules/pg', 'node_modules/protob
 const sbom = () =>
   sbomOf({
     version: '0.1.0',
+    type: 'container',
+    licences: IMAGE_LICENCES,
     lockfile,
     bundled,
     shipped,

@@ -1,12 +1,15 @@
-/** Builds the bill of materials of an image, as CycloneDX 1.6 in JSON: pure, from the lockfile and the lists of the build. */
+/** Builds the bill of materials of an image or an archive, as CycloneDX 1.6 in JSON: pure, from the lockfile and the lists of the build. */
 import { createHash } from 'node:crypto';
 
-import { IMAGE_LICENCES, OLDER_LICENCES } from './licence-list.ts';
+import { OLDER_LICENCES } from './licence-list.ts';
 import type { UnpackedPackage } from './debian.ts';
 import type { Lockfile } from './runtime-packages.ts';
 
 export interface SbomInput {
   readonly version: string;
+  readonly type: 'container' | 'application';
+  /** SPDX expression of the whole. */
+  readonly licences: string;
   readonly lockfile: Lockfile;
   /** Folders of packages whose code is in the bundle, and of those next to it. */
   readonly bundled: readonly string[];
@@ -39,7 +42,7 @@ export interface Sbom {
   readonly metadata: {
     readonly timestamp: string;
     readonly component: {
-      readonly type: 'container';
+      readonly type: SbomInput['type'];
       readonly name: string;
       readonly version: string;
       readonly licenses: readonly [{ readonly expression: string }];
@@ -63,7 +66,7 @@ export function sbomOf(input: SbomInput): Sbom {
     version: 1,
     metadata: {
       timestamp: new Date(input.epoch * 1000).toISOString(),
-      component: { type: 'container', name: 'parley', version: input.version, licenses: [{ expression: IMAGE_LICENCES }] },
+      component: { type: input.type, name: 'parley', version: input.version, licenses: [{ expression: input.licences }] },
     },
     components,
   };
@@ -71,7 +74,7 @@ export function sbomOf(input: SbomInput): Sbom {
 
 function npmComponent(lockfile: Lockfile, folder: string, place: string): SbomComponent {
   const entry = lockfile.packages[folder];
-  if (entry?.version === undefined) throw new Error(`${folder} is in the image, and package-lock.json doesn't have it: run npm ci`);
+  if (entry?.version === undefined) throw new Error(`${folder} is shipped, and package-lock.json doesn't have it: run npm ci`);
   const full = folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const [group, name] = full.startsWith('@') ? full.split('/') : [undefined, full];
   const purl = `pkg:npm/${group === undefined ? '' : `${encodeURIComponent(group)}/`}${name}@${entry.version}`;

@@ -1,6 +1,6 @@
 /**
- * Lays out what the image has of Parley itself: the bundle, the packages next to it, Node.js. Debian's part comes from debian.ts or,
- * with Docker, from the base image.
+ * Lays out what the image and the archive have of Parley itself: the bundle, the packages next to it, Node.js. Debian's part of the
+ * image comes from debian.ts or, with Docker, from the base image.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { BUNDLE_CONTENTS, type BundleContents } from './bundle-contents.ts';
-import { type ImagePlatform, isShipped, leftOut, type Lockfile, runtimePackages } from './runtime-packages.ts';
+import { type RuntimePlatform, isShipped, leftOut, type Lockfile, runtimePackages } from './runtime-packages.ts';
 
 /** Folder of Parley in the image. */
 export const APP_FOLDER = 'opt/parley';
@@ -26,14 +26,14 @@ export interface Staged {
  * @param options.root the checkout, with node_modules
  * @param options.out an empty folder
  */
-export async function stage(options: { readonly root: string; readonly out: string; readonly platform: ImagePlatform }): Promise<Staged> {
+export async function stage(options: { readonly root: string; readonly out: string; readonly platform: RuntimePlatform }): Promise<Staged> {
   const { root, out, platform } = options;
   const layers = { node: join(out, 'node'), packages: join(out, 'packages'), app: join(out, 'app') };
   await stageNode(root, layers.node);
   const bundle = join(layers.app, APP_FOLDER, 'dist');
   await promisify(execFile)(process.execPath, ['scripts/build.ts', bundle], { cwd: root });
   const contents = JSON.parse(await readFile(join(bundle, BUNDLE_CONTENTS), 'utf8')) as BundleContents;
-  await removeSourceMaps(bundle);
+  await removeUnread(bundle);
   await stageCommand(root, layers.app);
 
   // Reads npm's own record of what is installed: the layout of package-lock.json may be another one where both will do.
@@ -46,10 +46,23 @@ export async function stage(options: { readonly root: string; readonly out: stri
 
 /** Takes the very Node.js that the tests ran with: the lockfile names its version and its checksum. */
 async function stageNode(root: string, layer: string): Promise<void> {
+  const { program, licence } = await findNode(root);
   const to = join(layer, 'usr/local/bin/node');
   await mkdir(dirname(to), { recursive: true });
-  await cp(join(root, 'node_modules/node/bin/node'), to, { dereference: true });
+  await cp(program, to, { dereference: true });
   await chmod(to, 0o755);
+  const texts = join(layer, 'usr/share/doc/nodejs');
+  await mkdir(texts, { recursive: true });
+  await cp(licence, join(texts, 'LICENSE'));
+}
+
+/** @returns the Node.js of the checkout, and its licence, which names the parts that are linked into it */
+export async function findNode(root: string): Promise<{ readonly program: string; readonly licence: string }> {
+  const folder = join(root, 'node_modules/node');
+  const platforms = await readdir(join(folder, 'node_modules')).catch(() => []);
+  const platform = platforms.find((name) => /^node-(bin-)?(linux|darwin)-/.test(name));
+  if (platform === undefined) throw new Error(`${folder} has no Node.js for this platform: run npm ci`);
+  return { program: join(folder, 'bin/node'), licence: join(folder, 'node_modules', platform, 'LICENSE') };
 }
 
 /** Puts `parley` on PATH, for `kubectl exec` and hooks: no shell is needed to run it. */
@@ -62,15 +75,17 @@ async function stageCommand(root: string, layer: string): Promise<void> {
   for (const name of ['LICENSE', 'NOTICE']) await cp(join(root, name), join(layer, APP_FOLDER, name));
 }
 
-async function removeSourceMaps(folder: string): Promise<void> {
-  for (const file of await readdir(folder, { recursive: true })) if (file.endsWith('.map')) await rm(join(folder, file));
+/** Removes what only a build reads. */
+async function removeUnread(bundle: string): Promise<void> {
+  for (const file of await readdir(bundle, { recursive: true })) if (file.endsWith('.map')) await rm(join(bundle, file));
+  await rm(join(bundle, BUNDLE_CONTENTS));
 }
 
 async function copyPackage(options: {
   readonly root: string;
   readonly to: string;
   readonly folder: string;
-  readonly platform: ImagePlatform;
+  readonly platform: RuntimePlatform;
 }): Promise<void> {
   const { root, to, folder, platform } = options;
   const from = join(root, folder);
@@ -91,6 +106,6 @@ async function writeEmptyModules(nodeModules: string): Promise<void> {
     if (!emptyModule) continue;
     await mkdir(join(nodeModules, name), { recursive: true });
     await writeFile(join(nodeModules, name, 'package.json'), JSON.stringify({ name, version: '0.0.0-left-out', main: 'index.js' }));
-    await writeFile(join(nodeModules, name, 'index.js'), `// Left out of the image: ${reason}.\n`);
+    await writeFile(join(nodeModules, name, 'index.js'), `// Left out: ${reason}.\n`);
   }
 }

@@ -1,4 +1,4 @@
-/** A tar archive (ustar), made in memory. */
+/** Writes tar archives (ustar). */
 export interface TarEntry {
   /** Path of at most 255 bytes, with `/` between folders. */
   readonly path: string;
@@ -11,12 +11,17 @@ const BLOCK_SIZE = 512;
 
 /** @param mtime time of every file, in seconds since the Unix epoch */
 export function tar(entries: readonly TarEntry[], mtime: number): Uint8Array {
-  const blocks = entries.flatMap(({ path, content, mode = 0o600 }) => [
-    header({ path, size: content.length, mtime, mode }),
-    content,
-    new Uint8Array((BLOCK_SIZE - (content.length % BLOCK_SIZE)) % BLOCK_SIZE),
-  ]);
-  return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK_SIZE)]);
+  return Buffer.concat([...tarBlocks(entries, mtime)]);
+}
+
+/** Yields the archive piece by piece: one file is in memory at a time. @param mtime as of {@link tar} */
+export function* tarBlocks(entries: Iterable<TarEntry>, mtime: number): Generator<Uint8Array> {
+  for (const { path, content, mode = 0o600 } of entries) {
+    yield header({ path, size: content.length, mtime, mode });
+    yield content;
+    yield new Uint8Array((BLOCK_SIZE - (content.length % BLOCK_SIZE)) % BLOCK_SIZE);
+  }
+  yield new Uint8Array(2 * BLOCK_SIZE);
 }
 
 function header({ path, size, mtime, mode }: Readonly<Record<'size' | 'mtime' | 'mode', number>> & { readonly path: string }): Uint8Array {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { generatePythonClient } from '../../../scripts/release/python-client.ts';
+import { generatePythonClient } from '../../../scripts/artifacts/python-client.ts';
 import { suiteFolder } from '../../support/folders.ts';
 import { testPython } from '../../support/programs.ts';
 import { run, type Finished } from '../../support/run.ts';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Parley, ParleyError, verifyWebhook, WebhookVerificationError, type components } from '../../../clients/typescript/src/index.ts';
 import { realEffects } from '../../../clients/typescript/src/send.ts';
-import { buildTypescriptClient } from '../../../scripts/release/typescript-client.ts';
+import { buildTypescriptClient } from '../../../scripts/artifacts/typescript-client.ts';
 import { run } from '../../support/run.ts';
 import { repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';

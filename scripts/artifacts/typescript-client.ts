@@ -4,6 +4,8 @@ import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
+import { packFolder } from './pack-folder.ts';
+
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 const source = join(root, 'clients/typescript');
@@ -18,17 +20,14 @@ export async function buildTypescriptClient(folder: string): Promise<void> {
   await run(join(root, 'node_modules/.bin/tsc'), ['-p', source, '--outDir', join(folder, 'dist')]);
 }
 
-/** @param version version of the release, which the package has to have. @returns the name of the archive in `out` */
+/** @param version version that the package has to have. @returns the name of the archive in `out` */
 export async function packTypescriptClient(version: string, out: string): Promise<string> {
   const facts = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { readonly version: string };
   if (facts.version !== version)
     throw new Error(
-      `clients/typescript/package.json is of version ${facts.version}, package.json of ${version}: give both the version of the release`,
+      `clients/typescript/package.json is of version ${facts.version}, package.json of ${version}: give both the same version`,
     );
   const folder = join(root, 'build/clients/typescript');
   await buildTypescriptClient(folder);
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', out], { cwd: folder });
-  const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[];
-  if (packed === undefined) throw new Error('npm pack has packed nothing');
-  return packed.filename;
+  return packFolder(folder, out);
 }

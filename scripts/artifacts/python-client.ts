@@ -33,11 +33,11 @@ export async function generatePythonClient(folder: string): Promise<void> {
   await rm(input);
 }
 
-/** @param version version of the release, which the package has to have. @returns the names of the archives in `out` */
+/** @param version version that the package has to have. @returns the names of the archives in `out` */
 export async function buildPythonClient(version: string, out: string): Promise<readonly string[]> {
   const facts = await readFile(join(source, 'pyproject.toml'), 'utf8');
   if (!facts.includes(`\nversion = "${version}"\n`))
-    throw new Error(`clients/python/pyproject.toml is not of version ${version}, as package.json: give both the version of the release`);
+    throw new Error(`clients/python/pyproject.toml is not of version ${version}, as package.json: give both the same version`);
   const folder = join(root, 'build/clients/python');
   await generatePythonClient(folder);
   await python('-m', 'build', '--no-isolation', '--outdir', join(folder, 'dist'), folder);
