@@ -1,4 +1,6 @@
 import type { GeneratedFile } from '../../crds/generate.ts';
+import { dashboards } from './chart-dashboard-panels.ts';
+import type { Panel } from './chart-dashboard-queries.ts';
 import { code, table } from './markdown.ts';
 
 /**
@@ -306,6 +308,14 @@ const alerts: readonly Alert[] = [
   },
 ];
 
+const metricsOf = (expr: string): readonly string[] => [...expr.matchAll(/\b([a-z][a-z0-9_]*)\{/g)].map(([, name = '']) => name);
+
+/** Returns the alerts that go by a metric that the panel shows. */
+export function alertsOf({ lines }: Panel): readonly Alert[] {
+  const shown = new Set(lines.flatMap(([expr]) => metricsOf(expr)));
+  return alerts.filter(({ expr }) => metricsOf(expr).some((metric) => shown.has(metric)));
+}
+
 /** Makes the rules that the chart puts into a PrometheusRule, and the page with their runbooks. */
 export function generateAlerts(): readonly GeneratedFile[] {
   const rules = alerts.map(({ means: _means, steps: _steps, ...rule }) => rule);
@@ -334,13 +344,22 @@ names of its Deployments begin with (\`parley\`, where the release has that name
 ${table(['Alert', 'Severity', 'Says'], rows)}${alerts.map(section).join('')}`;
 }
 
-function section({ alert, expr, for: duration, means, steps }: Alert): string {
+function section(alert: Alert): string {
+  const { alert: name, expr, for: duration, means, steps } = alert;
+  const panels = dashboards.flatMap(({ title, rows }) => {
+    const shown = rows.flatMap((row) => row.panels).filter((panel) => alertsOf(panel).includes(alert));
+    return shown.map((panel) => `*${panel.title}* of ${title}`);
+  });
+  if (panels.length === 0)
+    throw new Error(`no panel of a dashboard shows the metric of the alert ${name}: add one to chart-dashboard-panels.ts`);
   return `
-## ${alert}
+## ${name}
 
 ${means}
 
 ${steps.map((step) => `- ${step}`).join('\n')}
+
+Dashboards: ${panels.join(', ')}.
 
 Fires after ${code(duration)} of
 

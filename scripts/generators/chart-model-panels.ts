@@ -1,9 +1,10 @@
-/** Shows of models how long requests take, how many fail, and what they use and cost. */
+/** Defines the panels of models: how they answer, and what they use and cost. */
 import { anHour, quantile, rate, type Panel } from './chart-dashboard-queries.ts';
 
 const MODEL = 'gen_ai_operation_name, gen_ai_request_model';
 const LEGEND = '{{gen_ai_operation_name}} {{gen_ai_request_model}}';
 
+/** Shows how models answer. */
 export const modelPanels: readonly Panel[] = [
   {
     title: 'Time for a request to a model',
@@ -44,6 +45,10 @@ export const modelPanels: readonly Panel[] = [
       ],
     ],
   },
+];
+
+/** Shows what calls use and cost. */
+export const costPanels: readonly Panel[] = [
   {
     title: 'Cost by agent, an hour',
     about: 'What calls cost with the prices of PARLEY_PRICES, as it is now, for an hour. Models without a price are not in it.',

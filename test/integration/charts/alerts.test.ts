@@ -58,31 +58,74 @@ describe('a PodMonitor', () => {
   });
 });
 
-interface Panels {
+interface Dashboard {
+  readonly uid: string;
+  readonly tags: readonly string[];
+  readonly links: readonly {
+    readonly type: string;
+    readonly tags: readonly string[];
+    readonly includeVars: boolean;
+    readonly keepTime: boolean;
+  }[];
   readonly templating: { readonly list: readonly { readonly name: string; readonly regex?: string }[] };
   readonly panels: readonly {
+    readonly id: number;
+    readonly type: string;
     readonly title: string;
     readonly description?: string;
-    readonly targets: readonly { readonly expr: string }[];
+    readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
+    readonly targets?: readonly { readonly expr: string }[];
+    readonly links?: readonly { readonly url: string }[];
   }[];
+}
+
+async function dashboardsOf(...values: readonly object[]): Promise<readonly Dashboard[]> {
+  const manifests = await render(withValues({ metrics: { dashboards: { enabled: true } } }, ...values));
+  return ofKind(manifests, 'ConfigMap').flatMap(({ data }) =>
+    Object.values(data as Record<string, string>).map((text) => JSON.parse(text) as Dashboard),
+  );
 }
 
 describe('dashboards', () => {
   it('say of every panel what it shows, and count the roles of one release alone', async () => {
-    const manifests = await render(withValues({ metrics: { dashboards: { enabled: true } } }));
-    const dashboards = ofKind(manifests, 'ConfigMap').flatMap(({ data }) =>
-      Object.values(data as Record<string, string>).map((text) => JSON.parse(text) as Panels),
-    );
-    const panels = dashboards.flatMap((dashboard) => dashboard.panels);
+    const dashboards = await dashboardsOf();
+    const panels = dashboards.flatMap((dashboard) => dashboard.panels).filter(({ type }) => type !== 'row');
     expect(panels.length).toBeGreaterThan(40);
     expect(panels.filter(({ description = '' }) => description.length < 20).map(({ title }) => title)).toEqual([]);
-    const selectors = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => expr.match(/\{[^}]*\}/g) ?? []));
+    const selectors = panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => expr.match(/\{[^}]*\}/g) ?? []));
     expect(selectors.length).toBeGreaterThanOrEqual(panels.length);
     for (const selector of selectors) expect(selector).toMatch(/^\{namespace="\$namespace",job=~?"\$release-/);
     for (const { templating } of dashboards) {
       const { regex = '' } = templating.list.find(({ name }) => name === 'release') ?? {};
       expect(new RegExp(regex.slice(1, -1)).exec('phone-parley-voice')?.[1]).toBe('phone-parley');
     }
+  });
+
+  it('stand in rows that begin each dashboard, and nothing overlaps', async () => {
+    for (const { uid, panels } of await dashboardsOf()) {
+      expect(panels[0]?.type, uid).toBe('row');
+      expect(new Set(panels.map(({ id }) => id)).size, uid).toBe(panels.length);
+      const cells = panels.flatMap(({ gridPos: { h, w, x, y } }) =>
+        Array.from({ length: h * w }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
+      );
+      expect(new Set(cells).size, uid).toBe(cells.length);
+      expect(Math.max(...panels.map(({ gridPos: { w, x } }) => x + w)), uid).toBe(24);
+    }
+  });
+
+  it('lead to each other, and to the runbook of each alert where the chart knows the page', async () => {
+    const dashboards = await dashboardsOf({ metrics: { prometheusRule: { runbookURL: 'https://docs.example.com/alerts' } } });
+    expect(dashboards.length).toBeGreaterThan(4);
+    for (const { tags, links } of dashboards) {
+      expect(links).toHaveLength(1);
+      expect(links[0]).toMatchObject({ type: 'dashboards', includeVars: true, keepTime: true });
+      for (const tag of links[0]?.tags ?? []) expect(tags).toContain(tag);
+    }
+    const page = await readFile(join(repositoryRoot(), 'docs/reference/alerts.md'), 'utf8');
+    const runbooks = [...page.matchAll(/^## (\w+)$/gm)].map(([, name = '']) => `https://docs.example.com/alerts#${name.toLowerCase()}`);
+    const linked = dashboards.flatMap(({ panels }) => panels.flatMap(({ links = [] }) => links.map(({ url }) => url)));
+    expect([...new Set(linked)].toSorted()).toEqual(runbooks.toSorted());
+    expect((await dashboardsOf()).flatMap(({ panels }) => panels.flatMap(({ links = [] }) => links))).toEqual([]);
   });
 
   it('of two releases of one name get along in one namespace', async () => {
