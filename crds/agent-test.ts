@@ -80,7 +80,7 @@ const answer = cel(
     contains: list(name(500), 16).min(1).optional().describe('Texts that are said; case and punctuation do not matter.'),
     notContains: list(name(500), 16).min(1).optional().describe('Texts that are not said; case and punctuation do not matter.'),
     matches: name(1000).optional().describe('Regular expression that the answer matches somewhere.'),
-    maxWords: z.int().min(0).max(10_000).optional().describe('Most words of the answer.'),
+    maxWords: z.int().min(0).max(10_000).optional().describe('How many words the answer may have.'),
     language: name(35).optional().describe('BCP 47 tag of the language of the answer.'),
   }),
   {
@@ -224,7 +224,7 @@ const status = z.object({
       revision: revision(),
       verdict: verdict(),
       passed: z.int().min(0).optional().describe('Attempts that passed.'),
-      failed: z.int().min(0).optional().describe('Attempts that did not.'),
+      failed: z.int().min(0).optional().describe('Attempts that did not pass.'),
       flaky: z.boolean().optional().describe('Passed, although some attempts did not.'),
       runID: text(64).describe('The run that this comes from.'),
       finishedAt: finishedAt(),

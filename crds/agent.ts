@@ -159,7 +159,7 @@ const dynamicData = z.object({
     .describe('May hold {{name}} placeholders.'),
   method: z.enum(lookupMethods).optional().describe('GET where absent. GET, HEAD and OPTIONS send no body.'),
   timeout: duration('1ms', '30s').optional().describe('5s where absent.'),
-  headers: headerList().optional().describe('Sent with the request.'),
+  headers: headerList().optional().describe('Headers that are sent with the request.'),
   query: freeObject(32).optional().describe('Added to the address: texts, numbers and booleans.'),
   body: freeObject(64).optional().describe('JSON body, at most 32 KiB.'),
   cache: duration('1s', '24h')

@@ -69,9 +69,9 @@ const custom = z.object({
         .enum(toolMethods)
         .default('GET')
         .describe('GET, HEAD, OPTIONS and DELETE send parameters in the query, the others as JSON.'),
-      headers: headerList().optional().describe('Sent with the request.'),
+      headers: headerList().optional().describe('Headers that are sent with the request.'),
       timeout: duration('1s', '120s').default('20s').describe('Limit of the whole request.'),
-      fixedParams: mapTo(param, 64).optional().describe('Win over what the model says.'),
+      fixedParams: mapTo(param, 64).optional().describe('Values that override what the model says.'),
       runtimeParams: mapTo(runtimeParam, 64).optional().describe("Filled from the call's dynamic data."),
     })
     .describe('What is requested when the model calls it.'),
@@ -81,10 +81,10 @@ const custom = z.object({
 export const DELAYED_AFTER_MS = 5_000;
 
 export const saidWhen = {
-  start: 'Said when it starts.',
-  delayed: 'Said once when there is no answer after 5 s.',
-  complete: 'Said when it is done.',
-  failed: 'Said when it failed.',
+  start: 'What the agent says when the tool starts.',
+  delayed: 'What the agent says once when the tool has no answer after 5 s.',
+  complete: 'What the agent says when the tool has succeeded.',
+  failed: 'What the agent says when the tool failed.',
 } as const;
 
 const toolMessages = () =>
@@ -103,7 +103,7 @@ export const updatePolicies = ['Pinned', 'Follow'] as const;
 const mcp = cel(
   z.object({
     url: url().describe('Address of the server: streamable HTTP.'),
-    headers: headerList().optional().describe('Sent with every request.'),
+    headers: headerList().optional().describe('Headers that are sent with every request.'),
     oauth: z
       .object({
         tokenURL: url().describe('Token endpoint of the authorization server.'),
@@ -202,8 +202,10 @@ const mcpChange = z.object({
 });
 
 const mcpStatus = z.object({
-  digest: text(71).optional().describe('Of the list of tools that agents use.'),
-  latestDigest: text(71).optional().describe('Of the list that the server has now; another one waits to be accepted in spec.mcp.digest.'),
+  digest: text(71).optional().describe('The digest of the list of tools that agents use.'),
+  latestDigest: text(71)
+    .optional()
+    .describe('The digest of the list that the server has now; another one waits to be accepted in spec.mcp.digest.'),
   fetchedAt: timestamp().optional().describe('When the server had a new list for the first time, or one at all.'),
   functions: list(text(64), 128).optional().describe('The names by which the model calls its tools, sorted.'),
   changes: list(mcpChange, 32).optional().describe('How the two lists differ; the first 32.'),

@@ -48,20 +48,20 @@ const item = z
     input_tokens: count(
       'Of a language model: tokens of requests, cached ones included; of an embedding or rerank model: tokens of questions and passages.',
     ),
-    cached_input_tokens: count('Those that the provider had cached.'),
+    cached_input_tokens: count('The input tokens that the provider had cached.'),
     output_tokens: count('Of a language model: tokens of answers, reasoning included.'),
-    reasoning_tokens: count('Those of the reasoning, where the provider reports them.'),
+    reasoning_tokens: count('The output tokens that were reasoning, where the provider reports them.'),
     characters: count('Of a voice: characters that it was asked to say.'),
     audio_seconds: z.number().min(0).optional().describe('Audio that was sent, or that a voice has made.'),
-    cost: cost.nullable().describe('With the prices of then; null where there was no price.'),
+    cost: cost.nullable().describe('The cost, with the prices of that time; null where there was no price.'),
     price_version: z.string().optional().describe('Which table of prices that was: a digest of PARLEY_PRICES.'),
   })
   .meta({ id: 'UsageItem' });
 
 export const callUsage = z
   .object({
-    items: z.array(item).describe('By what the model does, provider and model.'),
-    cost: cost.nullable().describe('Of all items together; null where one has no price, and where nothing was used.'),
+    items: z.array(item).describe('What the call has used, an item for each purpose, provider and model.'),
+    cost: cost.nullable().describe('The sum of all items; null where one of them has no price, and where nothing was used.'),
     unpriced,
   })
   .meta({ id: 'CallUsage' });

@@ -36,7 +36,7 @@ export const eventCatalogue = {
       agent_id: agentId,
       status: callStatus,
       call_type: callType,
-      direction: z.enum(['inbound', 'outbound']).optional().describe('Of a phone call.'),
+      direction: z.enum(['inbound', 'outbound']).optional().describe('Which way a phone call goes; absent for web calls.'),
     }),
   ),
   'CallHandler.CallEnded': define(

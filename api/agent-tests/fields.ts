@@ -39,10 +39,10 @@ const result = z
     revision: z.string().describe('The revision of the agent that was tested.'),
     verdict: z.enum([...testVerdicts, 'running']).describe('`error`: it could not be evaluated.'),
     passed: z.int().optional().describe('Attempts that passed.'),
-    failed: z.int().optional().describe('Attempts that did not.'),
+    failed: z.int().optional().describe('Attempts that did not pass.'),
     flaky: z.boolean().optional().describe('Passed, although some attempts did not.'),
     test_run_id: z.string().describe('The run that this comes from.'),
-    finished_at: z.iso.datetime().optional().describe('Absent while it runs.'),
+    finished_at: z.iso.datetime().optional().describe('When it ended; absent while it runs.'),
     message: z.string().optional().describe('The first failure.'),
   })
   .meta({ id: 'AgentTestResult' });
@@ -92,7 +92,7 @@ const fields = {
     (status?.results ?? []).map(resultToRest),
   ),
   created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),
-  updated_at: answered(volatile(z.iso.datetime().describe('Of the last change of its definition, by whatever means.')), writtenAt),
+  updated_at: answered(volatile(z.iso.datetime().describe('When its definition was last changed, by whatever means.')), writtenAt),
   state: answered(resourceState, (_, { state }) => state),
 };
 

@@ -52,11 +52,11 @@ const apiKeyFields = z.object({
   expiration_date: sentAs(timestamp.describe('Until when the key is accepted.'), 'expiration_days'),
   created_at: timestamp.describe('When it was made.'),
   revoked: z.boolean().describe('Whether it was revoked: no replica accepts it any more.'),
-  user_id: z.string().optional().describe('Whom the key acts for; absent where it is no user.'),
+  user_id: z.string().optional().describe('The user that the key acts for; absent where there is none.'),
   created_by_user_id: z
     .string()
     .optional()
-    .describe('Whom the key acts for that made it; absent for a key that was made at the command line.'),
+    .describe('The user of the key that made this one; absent for a key that was made at the command line.'),
   created_by_key: z.string().optional().describe('Id of the key that made it; absent for a key that was made at the command line.'),
   last_four: z.string().describe('The end of the key, to distinguish keys.'),
 });

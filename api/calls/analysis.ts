@@ -18,7 +18,10 @@ const item = z
   .object({
     name: z.string().describe('Name of the question, as the agent has it.'),
     type: z.enum(['string', 'enum', 'boolean', 'number']).describe('Type of the result.'),
-    result: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('Of its type; null where the call says nothing of it.'),
+    result: z
+      .union([z.string(), z.number(), z.boolean()])
+      .nullable()
+      .describe("A value of the item's type; null where the call says nothing about it."),
     error: failure.describe('Why there is no result, where that is not for want of anything said about it.'),
   })
   .meta({ id: 'CallAnalysisItem' });

@@ -41,30 +41,30 @@ const toolCall = z
 
 const turn = z
   .object({
-    timestamp: time.nullable().describe('Of the answer in `messages`; null where nothing of it was heard.'),
+    timestamp: time.nullable().describe('The `timestamp` of the answer in `messages`; null where nothing of it was heard.'),
     eou: milliseconds.describe('From the end of speech to the decision that the user has finished.'),
     stt: milliseconds.describe('Speech to text.'),
-    llm_ttft: milliseconds.describe('To the first token of the model.'),
-    tts_ttfb: milliseconds.describe('To the first audio of the voice.'),
+    llm_ttft: milliseconds.describe('From the request to the first token of the model.'),
+    tts_ttfb: milliseconds.describe('From the request to the first audio of the voice.'),
     v2v: milliseconds.describe('From the end of the user’s speech to the beginning of the agent’s.'),
   })
   .meta({ id: 'CallTurn' });
 
 const callFields = z.object({
   _id: z.string().describe('Id of the call.'),
-  call_type: z.enum(['web_call', 'phone_call']).meta({ id: 'CallType' }).describe('By which way the user talks.'),
+  call_type: z.enum(['web_call', 'phone_call']).meta({ id: 'CallType' }).describe('How the user talks.'),
   call_status: callStatus.describe('`registered` until the first media, then `ongoing`; `ended` and `error` are final.'),
   call_finish_reason: z.enum(finishReasons).meta({ id: 'CallFinishReason' }).optional().describe('Absent until it is over.'),
   ai_agent_id: z.string().describe('The agent that was called, or calls.'),
   ai_agent_name: z.string().describe('Its `agent_name` when the call was made.'),
-  override_ai_agent_id: z.string().optional().describe('The agent that talks in its stead.'),
+  override_ai_agent_id: z.string().optional().describe('The agent that talks in place of it.'),
   agent_revision: z.string().describe('The revision of the agent that talks: whatever is changed during the call, it keeps that.'),
   metadata: z.record(z.string(), z.unknown()).describe('What was given to find the call again.'),
   native_llm_dynamic_data: z.record(z.string(), z.unknown()).describe('Values for the `{{name}}` placeholders, as they were given.'),
   created_at: time.describe('When the call was made.'),
   call_start_time: time.optional().describe('The first media; absent before.'),
   call_end_time: time.optional().describe('When it was over; absent before.'),
-  call_duration_seconds: z.number().min(0).optional().describe('From start to end; absent until it is over.'),
+  call_duration_seconds: z.number().min(0).optional().describe('From the start to the end of the call; absent until it is over.'),
   recorded_call_audio_url: z
     .string()
     .optional()
@@ -78,10 +78,14 @@ const callFields = z.object({
       'Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; absent otherwise.',
     ),
   media_url: z.string().optional().describe('The media server that the token is for.'),
-  direction: z.enum(['inbound', 'outbound']).meta({ id: 'CallDirection' }).optional().describe('Of a phone call.'),
-  from_number: z.string().optional().describe('Of a phone call.'),
-  to_number: z.string().optional().describe('Of a phone call.'),
-  sip_call_id: z.string().optional().describe('Of a phone call, as its gateway knows it.'),
+  direction: z
+    .enum(['inbound', 'outbound'])
+    .meta({ id: 'CallDirection' })
+    .optional()
+    .describe('Which way a phone call goes; absent for web calls.'),
+  from_number: z.string().optional().describe('The number that calls; only of a phone call.'),
+  to_number: z.string().optional().describe('The number that is called; only of a phone call.'),
+  sip_call_id: z.string().optional().describe('The id of a phone call at its SIP gateway.'),
   cost: cost.optional().describe('What it has cost so far; absent where a model has no price, and where nothing was used.'),
 });
 
@@ -106,7 +110,7 @@ export const callList = z
   .object({
     calls: z.array(callSummary).describe('The calls on this page.'),
     next_page_token: z.string().nullable().describe('For `page_token` of the next page; null on the last one.'),
-    total_count: z.int().min(0).describe('Of all calls that fit, on whatever page.'),
+    total_count: z.int().min(0).describe('How many calls fit the filter, on all pages together.'),
   })
   .meta({ id: 'CallList' });
 

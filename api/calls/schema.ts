@@ -38,7 +38,7 @@ const agentId = z.string().describe('The `ai_agent_id` of the agent that handles
 
 export const webCallCreate = z.object({
   ai_agent_id: agentId,
-  override_ai_agent_id: z.string().nullish().describe('An agent that talks in its stead.'),
+  override_ai_agent_id: z.string().nullish().describe('An agent that talks in place of it.'),
   metadata: metadata.nullish(),
   native_llm_dynamic_data: dynamicData.nullish(),
 });
@@ -48,7 +48,7 @@ const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/);
 export const outboundCallCreate = z.object({
   from_number: e164.describe('A phone number of the organisation, with an `outbound_agent_id`.'),
   to_number: e164.describe('Who is called, with the country code: `+15550199`.'),
-  override_ai_agent_id: z.string().nullish().describe('An agent that talks in the stead of the outbound agent.'),
+  override_ai_agent_id: z.string().nullish().describe('An agent that talks in place of the outbound agent.'),
   metadata: metadata.nullish(),
   native_llm_dynamic_data: dynamicData.nullish(),
 });
@@ -80,7 +80,7 @@ export const callQuery = z.object({
   end_time_after: time('Only calls that ended then or later.').optional(),
   end_time_before: time('Only calls that ended then or earlier.').optional(),
   call_status: callStatus.optional().describe('Only calls in this state.'),
-  sort_direction: z.enum(['asc', 'desc']).default('desc').describe('By the time they were made; `desc` is newest first.'),
+  sort_direction: z.enum(['asc', 'desc']).default('desc').describe('Order by the time when they were made; `desc` is newest first.'),
   page_size: z.int().min(1).max(1000).default(100).describe('Calls on a page.'),
   page_token: pageQuery.shape.page_token,
 });

@@ -15,7 +15,7 @@ export function listOf<T extends z.ZodType>(item: T, id: string) {
 
 const deletedAnswer = z
   .object({
-    data: z.object({}).describe('Empty.'),
+    data: z.object({}).describe('Always empty.'),
     message: z.string().describe('For people: what was deleted.'),
   })
   .meta({ id: 'Deleted' });

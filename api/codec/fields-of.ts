@@ -175,7 +175,7 @@ export function fieldsOf<
   return { field, answered, restField, group };
 }
 
-const FIXED = 'It can not change: only the present one is taken.';
+const FIXED = "It can't be changed: only the present value is accepted.";
 
 const isFilled = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;

@@ -4,7 +4,7 @@ const finding = z
   .object({
     condition: z.string().describe('The condition of the resource that it is about.'),
     reason: z.string().describe('For programs: see the reference of conditions.'),
-    message: z.string().describe('For people: what is so.'),
+    message: z.string().describe('The state, for people.'),
     cure: z.string().optional().describe('What to do, where something needs doing.'),
   })
   .meta({ id: 'ExplanationFinding' });

@@ -14,7 +14,7 @@ const health = defineRoute({
   operationId: 'getHealth',
   summary: 'Whether the process answers',
   permission: 'public',
-  answers: { 200: { description: 'It answers.', contentType: TEXT, example: 'ok\n' } },
+  answers: { 200: { description: 'The process answers.', contentType: TEXT, example: 'ok\n' } },
 });
 
 const ready = defineRoute({
@@ -24,8 +24,12 @@ const ready = defineRoute({
   summary: 'Whether the process should be sent requests',
   permission: 'public',
   answers: {
-    200: { description: 'It should.', contentType: TEXT, example: 'ok\n' },
-    503: { description: 'It should not, and why: a line for each reason.', contentType: TEXT, example: 'postgres: not asked yet\n' },
+    200: { description: 'The process should be sent requests.', contentType: TEXT, example: 'ok\n' },
+    503: {
+      description: 'The process should not be sent requests: a line for each reason.',
+      contentType: TEXT,
+      example: 'postgres: not asked yet\n',
+    },
   },
 });
 

@@ -37,7 +37,7 @@ const progress = z
       .enum(['queued', 'fetching', 'parsing', 'indexing', 'verifying', 'completed'])
       .describe('What is done at the moment; of a failed document what was done last.'),
     done: count().describe('Pages or chunks, as the stage has them.'),
-    total: count().nullable().describe('null where that is not known yet.'),
+    total: count().nullable().describe('How many there are; null where that is not known yet.'),
   })
   .meta({ id: 'DocumentProgress', description: 'How far it is, or where it stopped.' });
 
@@ -45,7 +45,7 @@ const state = {
   status: documentStatus.describe('`processing` until it can be found (`completed`) or can not be ingested (`failed`).'),
   message: z.string().describe('For people: what is going on, or the outcome, with warnings.'),
   error: failure,
-  chunk_count: count().describe('0 until it is completed.'),
+  chunk_count: count().describe('How many chunks it has; 0 until it is completed.'),
 };
 
 export const documentStatusAnswer = z.object({ document_id: documentId, ...state, progress, ...times }).meta({ id: 'DocumentStatus' });
@@ -68,7 +68,7 @@ export const documentAnswer = z
           .meta({ id: 'DocumentPage' }),
       )
       .nullable()
-      .describe('Of a website: the outcome of each page.'),
+      .describe('The outcome of each page of a website.'),
     size_bytes: count().nullable().describe('Size of an uploaded file, in bytes; null for others.'),
     sha256: z
       .string()
@@ -111,7 +111,7 @@ export const searchAnswer = z
                 `What of the text says most about the query: whole sentences, or rows of a table with its header, at most ${SNIPPET_LENGTH} characters (a third of that in Chinese, Japanese and Korean). An ellipsis marks where a longer sentence is cut.`,
               ),
             score: z.number().min(0).max(1).describe('How well it fits: the share of the best possible score, or of first place.'),
-            chunk_index: count().describe('Of the chunks of its document, from 0.'),
+            chunk_index: count().describe('The place of the chunk in its document, from 0.'),
             metadata: z
               .record(z.string(), z.unknown())
               .describe(
@@ -120,6 +120,6 @@ export const searchAnswer = z
           })
           .meta({ id: 'SearchResult' }),
       )
-      .describe('Best first.'),
+      .describe('The hits, the best first.'),
   })
   .meta({ id: 'SearchResults' });

@@ -63,7 +63,7 @@ const fields = {
     required: false,
     text: {
       body: 'Rerank profile of the installation whose model orders the first hits of each search.',
-      answer: 'Absent where searches keep the order of words and meaning.',
+      answer: 'The rerank profile; absent where searches keep the order of words and meaning.',
     },
     answer: z.string().optional(),
   }),

@@ -58,7 +58,7 @@ export type WebsiteSubmission = z.output<typeof websiteSubmission>;
 export const searchRequest = z.strictObject({
   query: z.string().min(1).max(2000).describe('What to search for, in words: 1 to 2000 characters.'),
   knowledge_base_id: z.string().describe('The `id` of the knowledge base.'),
-  top_k: z.int().min(1).max(100).default(5).describe('Chunks at most.'),
+  top_k: z.int().min(1).max(100).default(5).describe('How many chunks to answer at most.'),
   filter: z
     .record(z.string(), z.unknown())
     // This describes the fields; `parseFilter` checks them, and takes no others.

@@ -39,7 +39,7 @@ export const createPhoneNumber = defineRoute({
   method: 'POST',
   path: '/v1/phone-numbers',
   operationId: 'createPhoneNumber',
-  summary: 'Make a phone number known',
+  summary: 'Add a phone number',
   description:
     'A number belongs to one object of the whole deployment. It stays reserved for its organisation once that is deleted; for others it is 409 meanwhile, and the message says until when. So is one that the operator of the installation has assigned to other organisations.',
   permission: 'phone_numbers:write',

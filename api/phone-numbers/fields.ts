@@ -127,9 +127,9 @@ export type PhoneNumberUpdate = z.output<(typeof phoneNumberUpdates)[Provider]>;
 
 export const phoneNumberAnswer = z
   .discriminatedUnion('provider', [
-    z.object(answerShape(variants.sip)).meta({ id: 'SipPhoneNumber', description: 'Imported, behind a SIP trunk.' }),
-    z.object(answerShape(variants.native)).meta({ id: 'NativePhoneNumber', description: "From the platform's own pool." }),
-    z.object(answerShape(variants.carrier)).meta({ id: 'CarrierPhoneNumber', description: 'At a carrier.' }),
+    z.object(answerShape(variants.sip)).meta({ id: 'SipPhoneNumber', description: 'A number of yours, behind a SIP trunk.' }),
+    z.object(answerShape(variants.native)).meta({ id: 'NativePhoneNumber', description: "A number of the platform's own pool." }),
+    z.object(answerShape(variants.carrier)).meta({ id: 'CarrierPhoneNumber', description: 'A number at a carrier.' }),
   ])
   .meta({ id: 'PhoneNumber' });
 

@@ -9,9 +9,9 @@ const requestedBy = z.string().optional().describe('The user who did it, or the 
 
 const figures = z
   .object({
-    calls: z.int().describe('That are over, of the latest 1,000.'),
-    errors: z.int().describe('Of them: ended as error.'),
-    errors_by_reason: z.record(z.string(), z.int()).describe('By `call_finish_reason`.'),
+    calls: z.int().describe('The calls that are over, of the latest 1,000.'),
+    errors: z.int().describe('Those of `calls` that ended as error.'),
+    errors_by_reason: z.record(z.string(), z.int()).describe('The calls that ended as error, by `call_finish_reason`.'),
     failed_tool_calls: z.int().describe('Tool calls of them that failed.'),
     p95_voice_to_voice_ms: z
       .number()
@@ -23,12 +23,12 @@ const figures = z
         value: z.number().optional().describe('Percent of true results, or mean of the numbers; absent without any.'),
       })
       .meta({ id: 'ReleaseAnalysis' })
-      .describe('Of the item that `release.canary.abort_on.analysis` names.'),
+      .describe('The figure of the item that `release.canary.abort_on.analysis` names.'),
   })
   .meta({ id: 'ReleaseFigures' });
 
 const canary = z
-  .object({ revision, percent: z.int().describe('Of 100 new calls.'), since: time.describe('When it began.') })
+  .object({ revision, percent: z.int().describe('How many of 100 new calls start with it.'), since: time.describe('When it began.') })
   .meta({ id: 'AgentCanary' });
 
 const rolledBack = z
@@ -37,7 +37,7 @@ const rolledBack = z
     aborted: z.boolean().describe('Its canary was worse than its limits; otherwise a person rolled it back.'),
     reason,
     requested_by: requestedBy,
-    at: time.describe('When.'),
+    at: time.describe('When it happened.'),
   })
   .meta({ id: 'RolledBackRevision' });
 
@@ -45,7 +45,7 @@ export const releaseAnswer = z
   .object({
     ai_agent_id: z.string().describe('Id of the agent.'),
     serving_revision: revision,
-    active_since: time.describe('Since when `serving_revision` serves.'),
+    active_since: time.describe('Since when new calls start with `serving_revision`.'),
     canary: canary.optional().describe('What a part of the new calls start with; absent where no canary runs.'),
     rolled_back: z.array(rolledBack).describe('What is not served again before the agent asks for something else, the latest last.'),
   })
@@ -54,7 +54,7 @@ export const releaseAnswer = z
 const lastChange = z
   .object({
     change: z.enum(['served', 'pinned', 'canary_began', 'canary_ended', 'promoted', 'aborted', 'rolled_back']).describe('What happened.'),
-    at: time.describe('When.'),
+    at: time.describe('When it happened.'),
     reason,
     requested_by: requestedBy,
   })

@@ -13,15 +13,15 @@ const check = z
     kind: z.string().describe('What was checked: `answer`, `tool`, `judge`, `within`, `ends`, `mock` …'),
     verdict,
     expected: z.string().describe('What was expected.'),
-    actual: z.string().describe('What came.'),
-    reason: z.string().optional().describe('In the words of the judge, or why it could not be evaluated.'),
+    actual: z.string().describe('What the agent did.'),
+    reason: z.string().optional().describe('The reason in the words of the judge, or why it could not be evaluated.'),
   })
   .meta({ id: 'TestCheck' });
 
 const lineTool = z
   .object({
     name: z.string().describe('The name by which the model called the tool.'),
-    arguments: z.record(z.string(), z.unknown()).describe('As the model gave them.'),
+    arguments: z.record(z.string(), z.unknown()).describe('The arguments, as the model gave them.'),
     result: z.unknown().optional().describe('What the model got; absent where the call failed.'),
     error: z.string().optional().describe('Why the call failed.'),
   })
@@ -32,18 +32,18 @@ const line = z
     role: z.enum(['user', 'agent', 'tool']).describe('Who spoke; `tool`: a tool was called.'),
     text: z.string().describe('What was said, or the call.'),
     at_ms: z.number().min(0).describe('Milliseconds since the conversation began.'),
-    tool: lineTool.optional().describe('Of a tool that was called.'),
+    tool: lineTool.optional().describe('The name of the tool; only where one was called.'),
   })
   .meta({ id: 'TestTranscriptLine' });
 
 const attemptError = z
-  .object({ path: z.string().optional().describe('In the AgentTest.'), message: z.string().describe('What went wrong.') })
+  .object({ path: z.string().optional().describe('Where it stands in the AgentTest.'), message: z.string().describe('What went wrong.') })
   .meta({ id: 'TestAttemptError' });
 
 const attempt = z
   .object({
     verdict,
-    checks: z.array(check).describe('In the order of the AgentTest.'),
+    checks: z.array(check).describe('The checks, in the order of the AgentTest.'),
     transcript: z.array(line).describe('The conversation, up to the first check that failed.'),
     finish_reason: z.string().optional().describe('How the conversation ended, where it came to its end.'),
     duration_ms: z.number().min(0).describe('How long it took, in milliseconds.'),
@@ -59,7 +59,7 @@ const result = z
     mode: z.enum(['text', 'audio']).describe('Whether it is a conversation in text, or a call.'),
     verdict: verdict.optional().describe('Absent while it is to be evaluated.'),
     passed: count.optional().describe('Attempts that passed.'),
-    failed: count.optional().describe('Attempts that did not.'),
+    failed: count.optional().describe('Attempts that did not pass.'),
     flaky: z.boolean().optional().describe('Passed, although some attempts did not.'),
     message: z.string().optional().describe('The first failure.'),
     finished_at: time.optional().describe('When it was evaluated.'),
@@ -68,7 +68,7 @@ const result = z
       .describe(
         'What models have used in all attempts; in audio mode without what the calls have used, which have their own. Absent where none was asked.',
       ),
-    attempts: z.array(attempt).describe('Those that did not pass first, 20 at most.'),
+    attempts: z.array(attempt).describe('The attempts, at most 20; those that did not pass come first.'),
   })
   .meta({ id: 'TestResult' });
 

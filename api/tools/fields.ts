@@ -73,7 +73,7 @@ const description = field('description');
 
 const kept = {
   created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),
-  updated_at: answered(volatile(z.iso.datetime().describe('Of the last change of the definition, by whatever means.')), writtenAt),
+  updated_at: answered(volatile(z.iso.datetime().describe('When the definition was last changed, by whatever means.')), writtenAt),
   state: answered(toolState, (_, { state }) => state),
 };
 
@@ -98,7 +98,9 @@ const parameters = group(
             id: 'ParameterType',
             text: 'A text in the dynamic data that can be read as this type is sent as such.',
           }),
-          required: runtimeParam.field('required', { text: 'Without a value nothing is requested, and the tool fails.' }),
+          required: runtimeParam.field('required', {
+            text: 'Whether a value is needed: without one nothing is requested, and the tool fails.',
+          }),
         },
         { name: 'RuntimeParameter' },
       ),
@@ -278,10 +280,10 @@ export const MAX_TOOLS = 64;
 export const inlineTool = withRule(
   z
     .object({
-      tool_id: objectName.nullish().describe('Of an existing tool, or the name of a new one.'),
+      tool_id: objectName.nullish().describe('The id of an existing tool, or the name of a new one.'),
       function_tool: definition.function_tool.create.nullish(),
       additional_tool_info: definition.additional_tool_info.create.nullish(),
-      tool_description: description.create.describe('Of a built-in tool.'),
+      tool_description: description.create.describe('The description of a built-in tool.'),
       ...createShape(messages),
     })
     .meta({ id: 'InlineTool' }),

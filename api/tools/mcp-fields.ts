@@ -62,11 +62,16 @@ export const mcpDefinition = {
     ({ status }) => status?.mcp?.functions,
   ),
   used_digest: answered(
-    volatile(z.string().optional().describe('Of the list of tools that agents use.')),
+    volatile(z.string().optional().describe('The digest of the list of tools that agents use.')),
     ({ status }) => status?.mcp?.digest,
   ),
   latest_digest: answered(
-    volatile(z.string().optional().describe('Of the list that the server has now; another one than `used_digest` waits to be accepted.')),
+    volatile(
+      z
+        .string()
+        .optional()
+        .describe('The digest of the list that the server has now; another one than `used_digest` waits to be accepted.'),
+    ),
     ({ status }) => status?.mcp?.latestDigest,
   ),
 } as const;

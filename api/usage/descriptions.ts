@@ -24,7 +24,7 @@ export type UsageQuery = z.output<typeof usageQuery>;
 const group = z
   .object({
     ai_agent_id: z.string().optional().describe('The agent that talked; with `group_by=agent`.'),
-    day: z.iso.date().optional().describe('On which the calls were made; with `group_by=day`.'),
+    day: z.iso.date().optional().describe('The day on which the calls were made; with `group_by=day`.'),
     calls: z.int().min(1).describe('Calls that have used anything of it.'),
     usage: callUsage.describe('What they have used together; with `group_by=model` of one model.'),
   })

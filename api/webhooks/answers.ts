@@ -13,7 +13,7 @@ export const rotationAnswer = z
       .describe('The new secret. Only here and now: it is never answered again.'),
     previous_secret_expires_at: time
       .nullable()
-      .describe('Until when the replaced secret signs along; null where it stopped, or where there was none.'),
+      .describe('Until when the replaced secret signs as well; null where it no longer does, or where there was none.'),
   })
   .meta({ id: 'WebhookSecretRotation' });
 
@@ -35,7 +35,7 @@ export const deliveryAnswer = z
     ),
     reason: z.string().nullable().describe('Why it failed or was skipped; while it waits for another attempt, why the last one failed.'),
     attempts: count().describe('Attempts made so far.'),
-    next_attempt_at: time.nullable().describe('Not before; null where none is due.'),
+    next_attempt_at: time.nullable().describe('When the next attempt may be made at the earliest; null where none is due.'),
     created_at: time.describe('When the event was assigned to the subscription.'),
     ended_at: time.nullable().describe('When it came to its end; null before.'),
   })
@@ -48,12 +48,12 @@ export const agentDeliveryAnswer = deliveryAnswer
 
 export const attemptAnswer = z
   .object({
-    number: z.int().min(1).describe('From 1 on, through all series.'),
+    number: z.int().min(1).describe('Counts the attempts of a delivery from 1 on, those of earlier series included.'),
     started_at: time.describe('When it began.'),
     duration_ms: count().describe('How long it took, in milliseconds.'),
     succeeded: z.boolean().describe('Whether the endpoint took it.'),
     reason: z.string().describe('`ok`, or the kind of failure.'),
-    status_code: z.int().nullable().describe('null where no answer came.'),
+    status_code: z.int().nullable().describe('The HTTP status; null where no answer came.'),
     message: z.string().describe('For people. Never holds what the endpoint answered.'),
   })
   .meta({ id: 'WebhookAttempt' });

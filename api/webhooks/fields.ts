@@ -184,7 +184,7 @@ const fields = {
     as: subscribedEvents,
     text: {
       body: 'Names of event types, in their own spelling (see `listWebhookEventTypes`). Empty, absent or `["*"]` means all.',
-      answer: 'Empty or `["*"]`: all.',
+      answer: 'Empty or `["*"]` means all events.',
     },
     empty: [],
   }),
@@ -200,14 +200,14 @@ const fields = {
   description: field('description', { text: { body: 'A note for people.', answer: 'Omitted when unset.' } }),
   agent_ids: field('scope.agentRefs', {
     as: { ...references, body: (stored) => without(references.body(stored), 'min_length') },
-    text: { body: 'Only events of these AI agents.', answer: 'With the scope `AGENT`.' },
+    text: { body: 'Only events of these AI agents.', answer: 'The agents whose events it gets; with the scope `AGENT`.' },
     write: (_, spec) => spec,
   }),
   workspace_ids: field('scope.workspaces', {
     as: listUnlessEmpty,
     text: {
       body: 'Only events of objects in these workspaces: values of the label `parley.dev/workspace`.',
-      answer: 'With the scope `WORKSPACE`.',
+      answer: 'The workspaces whose events it gets; with the scope `WORKSPACE`.',
     },
     write: (_, spec) => spec,
   }),
@@ -272,7 +272,7 @@ export const subscriptionList = z
   .object({
     data: z.array(subscriptionItem).describe('The subscriptions on this page.'),
     next_page_token: z.string().nullable().describe('For `page_token` of the next page; null on the last one.'),
-    total_count: count().describe('Of all pages.'),
+    total_count: count().describe('How many there are on all pages together.'),
   })
   .meta({ id: 'WebhookSubscriptionList' });
 
