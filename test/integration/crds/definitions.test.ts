@@ -87,7 +87,7 @@ describe('the definitions on a real API server', () => {
 
   it.each([
     ['agents.spec.dynamicData.headers.valueFrom.secretKeyRef', 'Name of the Secret, in the same namespace.'],
-    ['tools.spec.custom.http.fixedParams', 'Win over what the model says.'],
+    ['tools.spec.custom.http.fixedParams', 'Values that override what the model says.'],
     ['knowledgebases.spec.sources.website.urls', 'Pages that are read; together they are one document.'],
     ['phonenumbers.status', 'inboundTrunkID'],
     ['pagent.spec.call.maxDuration', 'Default: 30m. Range: 30s to 7200s. Form: a duration such as 500ms, 10s or 1h30m.'],
