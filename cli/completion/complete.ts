@@ -153,6 +153,10 @@ async function valuesOf(command: Command, option: Option, before: readonly strin
       return testNames(command, before, io);
     case '--name':
       return command.parent?.name() === 'events' ? (await import('../../events/catalogue.ts')).eventNames : [];
+    case '--provider': {
+      const { OFFLINE, PROVIDER_NAMES } = await import('../providers/catalogue.ts');
+      return [...PROVIDER_NAMES, OFFLINE];
+    }
     case '--permissions':
       return (await import('../../store/permissions.ts')).permissions;
     default:

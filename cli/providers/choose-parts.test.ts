@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { sttProtocolOf, ttsProtocolOf } from '../../voice/providers/provider-table.ts';
-import { sttStreamingOf, ttsStreamingOf } from '../../voice/providers/provider-table.ts';
+import { llmProviders, speechProviders } from '../../crds/providers.ts';
+import { sttProtocolOf, sttStreamingOf, ttsProtocolOf, ttsStreamingOf } from '../../voice/providers/provider-table.ts';
 import { knownProvider, PROVIDER_NAMES } from './catalogue.ts';
 import { chooseParts, type ProviderFlags } from './choose-parts.ts';
 
@@ -59,6 +59,11 @@ it.each<[ProviderFlags, RegExp, RegExp]>([
   expect(() => chooseParts(flags)).toThrow(
     expect.objectContaining({ message: expect.stringMatching(message), cure: expect.stringMatching(cure) }),
   );
+});
+
+it('knows every provider of specs but one whose parts have addresses of their own, in each region', () => {
+  const known = new Set<string>(PROVIDER_NAMES.map((name) => knownProvider(name).provider));
+  expect([...new Set<string>([...llmProviders, ...speechProviders])].filter((name) => !known.has(name))).toEqual(['azure']);
 });
 
 describe('the addresses of speech', () => {

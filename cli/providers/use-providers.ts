@@ -5,7 +5,9 @@ import type { StackEnv } from '../../local-stack/env-file.ts';
 import { EXAMPLE_AGENT } from '../../local-stack/first-start.ts';
 import { allowedNetworks } from '../../local-stack/stack.ts';
 import { awakeClock } from '../../platform/clock.ts';
-import { createEgress, INSTALLATION } from '../../platform/egress/egress.ts';
+import { loadConfig } from '../../platform/config/config.ts';
+import { egressOf } from '../../platform/egress/egress-of.ts';
+import { INSTALLATION } from '../../platform/egress/egress.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { withCluster } from '../cluster/connect.ts';
 import { knownProvider, OFFLINE, PARTS, type ProviderName } from './catalogue.ts';
@@ -38,18 +40,17 @@ const isChecked = (result: CheckedPart | PartProblem): result is CheckedPart => 
 const leavesOthers = ({ kind }: PartProblem, part: ProviderPart): boolean =>
   kind === 'permission' || kind === 'absent' || (kind === 'model' && part !== 'llm');
 
+/** The guard is that of the stack, so that an address which calls may not use is found out here. */
+const egressVariables = (env: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PARLEY_EGRESS_')));
+
 async function checkParts(
   choice: readonly ChosenPart[],
   keys: ReadonlyMap<ProviderName, ProviderKey>,
   { env, out }: UseProvidersOptions,
 ): Promise<readonly CheckedPart[]> {
   const clock = awakeClock;
-  const guard = createEgress({
-    allowCidrs: allowedNetworks(env)
-      .split(',')
-      .map((cidr) => cidr.trim()),
-    clock,
-  });
+  const guard = egressOf(loadConfig({ ...egressVariables(env), PARLEY_EGRESS_ALLOW_CIDRS: allowedNetworks(env) }));
   const egress = guard.for(INSTALLATION);
   try {
     const results = await Promise.all(
