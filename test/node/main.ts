@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 
 import { cacheFolder } from '../../local-stack/binaries/cache.ts';
 import type { BinaryName } from '../../local-stack/programs.ts';
-import { type ComponentEvent, ComponentFailedError, Supervisor } from '../../local-stack/supervisor.ts';
+import { type Component, type ComponentEvent, ComponentFailedError, Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from '../support/programs.ts';
 import { Checks } from './checks.ts';
 import { describeCluster } from './cluster.ts';
@@ -134,15 +134,18 @@ async function inside(work: string): Promise<void> {
   const parley = [process.execPath, join(resolve(root, values.image), 'layers/app/opt/parley/dist/parley.mjs')] as const;
   const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
   const { components, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
-  const supervisor = new Supervisor({
-    components: values.demo ? cluster.components : [...cluster.components, ...components],
-    logDir: join(work, '.parley/logs'),
-    runDir: join(work, '.parley/run'),
-    onEvent: (event) => report(event),
-  });
+  const supervise = (parts: readonly Component[]): Supervisor =>
+    new Supervisor({
+      components: parts,
+      logDir: join(work, '.parley/logs'),
+      runDir: join(work, '.parley/run'),
+      onEvent: (event) => report(event),
+    });
+  const node = supervise(cluster.components);
+  // Not beside the demo: kubectl port-forward takes the ports of its servers.
+  const outsideServers = supervise(components);
   try {
-    await supervisor.start();
-    if (!values.demo) for (const address of loopback) await forward(address);
+    await node.start();
     await importPauseImage({ socket: cluster.containerdSocket, work });
     await importImage({ socket: cluster.containerdSocket, archive: join(resolve(root, values.image), 'parley.tar'), name: IMAGE });
     const kubectl = [binary('kubectl'), '--kubeconfig', cluster.kubeconfig] as const;
@@ -162,6 +165,8 @@ async function inside(work: string): Promise<void> {
     };
     const installation = async (): Promise<void> => {
       if (values.demo) return;
+      await outsideServers.start();
+      for (const address of loopback) await forward(address);
       await prepareNamespace({ kubectl, servers, work });
       const valuesFile = join(work, 'values.yaml');
       writeFileSync(valuesFile, JSON.stringify(valuesOf(servers, tag)));
@@ -179,7 +184,8 @@ async function inside(work: string): Promise<void> {
     if (error instanceof ComponentFailedError) process.stderr.write(`${error.logTail.join('\n')}\n`);
     throw error;
   } finally {
-    await supervisor.stop();
+    await outsideServers.stop();
+    await node.stop();
   }
   // With the first process of the namespace go all others: pods, and what a suite that was cut off still waits for.
   process.exit();
