@@ -3,7 +3,7 @@
  *   node scripts/artifacts/main.ts --base-url <address of the files> [--homepage <url>] [--out build/artifacts] [--without-image] [--archives <folder>]
  *   node scripts/artifacts/main.ts --only-archive [--out build/artifacts]
  * The image and its bill of materials, the archive and the npm package of the command line, the manifest by which krew installs its plugin
- * for kubectl, the chart (for `helm install` and as an OCI archive), and the clients. The archive is for the platform that builds it:
+ * for kubectl, the charts (for `helm install` and as OCI archives), and the clients. The archive is for the platform that builds it:
  * --archives names a folder with those that other platforms have built.
  */
 import { execFile } from 'node:child_process';
@@ -55,7 +55,7 @@ if (!values['only-archive'] && !values['without-image']) await image();
 await commandLine();
 if (baseUrl !== undefined) {
   await plugin(baseUrl);
-  await chart();
+  for (const name of ['parley', 'parley-demo']) await chart(name);
   await clients();
 }
 await checksums();
@@ -119,11 +119,11 @@ async function plugin(address: string): Promise<void> {
   process.stdout.write(`krew    parley.yaml for ${archives.map(({ platform: { os, cpu } }) => `${os}-${cpu}`).join(', ')}\n`);
 }
 
-async function chart(): Promise<void> {
-  const folder = join(root, 'charts/parley');
+async function chart(name: string): Promise<void> {
+  const folder = join(root, 'charts', name);
   const facts = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as ChartFacts;
   if (facts.version !== version || facts['appVersion'] !== version)
-    throw new Error(`charts/parley/Chart.yaml is of version ${facts.version}, package.json of ${version}: give both the same version`);
+    throw new Error(`charts/${name}/Chart.yaml is of version ${facts.version}, package.json of ${version}: give both the same version`);
   const { path: helm } = await resolveBinary({
     spec: binarySpec('helm'),
     env: process.env,
@@ -131,14 +131,14 @@ async function chart(): Promise<void> {
   });
   await inTemporaryFolder(async (work) => {
     await run(helm, ['package', folder, '--destination', work]);
-    await run('tar', ['-xzf', join(work, `parley-${version}.tgz`), '-C', work]);
+    await run('tar', ['-xzf', join(work, `${name}-${version}.tgz`), '-C', work]);
     // Helm gives the files the time of now.
-    const files = new Map(await filesBelow(join(work, 'parley')));
-    await writeTarGz({ to: join(out, `parley-${version}.tgz`), folder: 'parley', files, epoch });
+    const files = new Map(await filesBelow(join(work, name)));
+    await writeTarGz({ to: join(out, `${name}-${version}.tgz`), folder: name, files, epoch });
   });
-  const { archive, digest } = ociChart(facts, await readFile(join(out, `parley-${version}.tgz`)), epoch);
-  await writeFile(join(out, `parley-${version}.chart.oci.tar`), archive);
-  process.stdout.write(`chart   parley-${version}.tgz, and as an OCI archive with digest ${digest}\n`);
+  const { archive, digest } = ociChart(facts, await readFile(join(out, `${name}-${version}.tgz`)), epoch);
+  await writeFile(join(out, `${name}-${version}.chart.oci.tar`), archive);
+  process.stdout.write(`chart   ${name}-${version}.tgz, and as an OCI archive with digest ${digest}\n`);
 }
 
 async function clients(): Promise<void> {

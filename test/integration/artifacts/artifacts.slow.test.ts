@@ -56,14 +56,18 @@ describe('the artifacts', () => {
   });
 });
 
-describe('the chart', () => {
-  it('is there to install as it is and as an OCI archive', async () => {
-    const file = join(out, `parley-${version}.tgz`);
-    const rendered = parseManifests(await helm(['template', 'parley', file, '--kube-version', '1.34.4'], { values: needed }));
-    expect(ofKind(rendered, 'Deployment')).toHaveLength(roles.length);
-    const layout = join(folder, 'layout');
+describe('the charts', () => {
+  it.each([
+    ['parley', needed, roles.length],
+    // With Postgres, Temporal, LiveKit and the robot.
+    ['parley-demo', {}, roles.length + 4],
+  ])('%s is there to install as it is and as an OCI archive', async (name, values, deployments) => {
+    const file = join(out, `${name}-${version}.tgz`);
+    const rendered = parseManifests(await helm(['template', name, file, '--kube-version', '1.34.4'], { values }));
+    expect(ofKind(rendered, 'Deployment')).toHaveLength(deployments);
+    const layout = join(folder, `${name}-layout`);
     await mkdir(layout);
-    const oci = join(out, `parley-${version}.chart.oci.tar`);
+    const oci = join(out, `${name}-${version}.chart.oci.tar`);
     expect(await run('tar', ['-xf', oci, '-C', layout])).toMatchObject({ code: 0 });
     const blob = (digest: string): Promise<Buffer> => readFile(join(layout, 'blobs', digest.replace(':', '/')));
     const { manifests } = JSON.parse(await readFile(join(layout, 'index.json'), 'utf8')) as { manifests: { digest: string }[] };
@@ -71,7 +75,7 @@ describe('the chart', () => {
       config: { digest: string };
       layers: { digest: string; mediaType: string }[];
     };
-    expect(JSON.parse((await blob(manifest.config.digest)).toString())).toMatchObject({ name: 'parley', version });
+    expect(JSON.parse((await blob(manifest.config.digest)).toString())).toMatchObject({ name, version });
     expect(manifest.layers.map(({ mediaType }) => mediaType)).toEqual(['application/vnd.cncf.helm.chart.content.v1.tar+gzip']);
     expect(await blob(manifest.layers[0]?.digest ?? '')).toEqual(await readFile(file));
   });
