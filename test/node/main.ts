@@ -134,9 +134,13 @@ async function inside(work: string): Promise<void> {
   const parley = [process.execPath, join(resolve(root, values.image), 'layers/app/opt/parley/dist/parley.mjs')] as const;
   const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
   const { components, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
+  // Of what a part depends on, the rest runs by then.
   const supervise = (parts: readonly Component[]): Supervisor =>
     new Supervisor({
-      components: parts,
+      components: parts.map((part) => ({
+        ...part,
+        dependsOn: part.dependsOn.filter((name) => parts.some((other) => other.name === name)),
+      })),
       logDir: join(work, '.parley/logs'),
       runDir: join(work, '.parley/run'),
       onEvent: (event) => report(event),
