@@ -1,5 +1,5 @@
-/** Collects the texts of bundled packages' licences, which have to go along with the code. */
-import { readdir, readFile } from 'node:fs/promises';
+/** Collects the texts of licences, which have to go along with the code, and checks that they do. */
+import { access, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 interface Manifest {
@@ -22,6 +22,46 @@ export async function licenceTexts({ root, folders }: { readonly root: string; r
   }
   return parts.join('\n');
 }
+
+/** Folder of the texts that the copyrights of Debian's packages refer to. */
+const COMMON_LICENSES = 'usr/share/common-licenses';
+
+/**
+ * Checks that an image has the texts that its parts ask for.
+ *
+ * @param options.layers folders of the layers, which the image has one over the other
+ * @param options.texts paths in the image that have to be there
+ * @param options.debian names of Debian's packages: each needs its copyright, and the texts that this one names
+ * @throws Error with what is missing
+ */
+export async function requireTexts(options: {
+  readonly layers: readonly string[];
+  readonly texts: readonly string[];
+  readonly debian: readonly string[];
+}): Promise<void> {
+  const find = async (path: string): Promise<string | undefined> => {
+    for (const layer of options.layers) if (await exists(join(layer, path))) return join(layer, path);
+    return undefined;
+  };
+  const needed = new Set(options.texts);
+  for (const name of options.debian) {
+    const path = `usr/share/doc/${name}/copyright`;
+    needed.add(path);
+    const copyright = await find(path);
+    const text = copyright === undefined ? '' : await readFile(copyright, 'utf8');
+    for (const [, licence = ''] of text.matchAll(/\/usr\/share\/common-licenses\/((?:[\w+-]|\.(?=\d))+)/g))
+      needed.add(`${COMMON_LICENSES}/${licence}`);
+  }
+  const missing: string[] = [];
+  for (const path of needed) if ((await find(path)) === undefined) missing.push(path);
+  if (missing.length > 0) throw new Error(`the image lacks texts of licences: ${missing.join(', ')}`);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Some packages have a folder of licences. */
 async function readText(path: string): Promise<string> {

@@ -12,12 +12,12 @@ import { parseArgs, promisify } from 'node:util';
 
 import { type DebianPackages, finishDebian, type UnpackedPackage, unpackDebian } from './debian.ts';
 import { IMAGE_LICENCES } from './licence-list.ts';
-import { licenceTexts } from './licences.ts';
+import { licenceTexts, requireTexts } from './licences.ts';
 import { imageMeta, writableFolders } from './meta.ts';
 import { writeImage } from './oci.ts';
 import type { RuntimePlatform } from './runtime-packages.ts';
 import { sbomOf } from './sbom.ts';
-import { type Staged, stage } from './stage.ts';
+import { APP_FOLDER, type Staged, stage } from './stage.ts';
 import { megabytes } from '../../platform/megabytes.ts';
 import { sourceDateEpoch } from '../source-date-epoch.ts';
 
@@ -59,6 +59,16 @@ async function buildImage(out: string): Promise<void> {
   }
   const staged = await stage({ root, out: work, platform });
   await describe(staged, { debian, pinned, epoch });
+
+  await requireTexts({
+    layers: [base, ...Object.values(staged.layers)],
+    texts: [
+      ...['LICENSE', 'NOTICE', 'node_modules/@livekit/local-inference/MODEL_LICENSE'].map((name) => `${APP_FOLDER}/${name}`),
+      ...['nodejs/LICENSE', 'parley/third-party-licences.txt', 'parley/sbom.cdx.json'].map((name) => `usr/share/doc/${name}`),
+      ...['GPL-3', 'LGPL-2.1'].map((name) => `usr/share/common-licenses/${name}`),
+    ],
+    debian: debian.map(({ name }) => name),
+  });
 
   const layout = join(out, 'parley');
   const layers = [
