@@ -19,10 +19,13 @@ export function callPage(script: string): string {
           <select id="agent" required></select>
           <div id="data"></div>
           <details id="more-data">
-            <summary>More data for the agent</summary>
+            <summary>More data</summary>
             <label for="data-lines">Dynamic data</label>
             <textarea id="data-lines" rows="3" spellcheck="false" autocapitalize="none" placeholder="name=value" aria-describedby="data-note"></textarea>
             <p id="data-note" class="quiet">One <code>name=value</code> on each line, for <code>{{name}}</code> in the agent's texts.</p>
+            <label for="metadata-lines">Metadata</label>
+            <textarea id="metadata-lines" rows="2" spellcheck="false" autocapitalize="none" placeholder="name=value" aria-describedby="metadata-note"></textarea>
+            <p id="metadata-note" class="quiet">Kept with the call, to find it again.</p>
           </details>
           <button type="submit" id="start" class="primary">Call</button>
           <p id="insecure" class="quiet" hidden>Browsers give the microphone to pages from this machine or over https only.</p>

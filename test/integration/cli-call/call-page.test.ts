@@ -259,10 +259,11 @@ describe('the page in a browser', () => {
     expect(await shown('setup-part')).toBe(true);
     await checkLooks(page);
     await fill('data-lines', 'city = Kiel');
+    await fill('metadata-lines', 'ticket = 4711');
     await press('start');
     await eventually(async () => expect(await text('status')).toMatch(/agent/));
     const { calls } = (await platform.org.call('GET', '/v1/calls?page_size=1')).body;
-    expect(calls[0].native_llm_dynamic_data).toEqual({ who: 'Ada', city: 'Kiel' });
+    expect(calls[0]).toMatchObject({ native_llm_dynamic_data: { who: 'Ada', city: 'Kiel' }, metadata: { ticket: '4711' } });
     await press('hang-up');
     await eventually(async () => expect(await shown('summary-part')).toBe(true));
   });

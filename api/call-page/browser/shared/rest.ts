@@ -28,10 +28,16 @@ export interface ReceiverDeliveries {
   readonly deliveries: readonly Delivery[];
 }
 
+/** What a call is given, by the names of REST. */
+export interface CallData {
+  readonly native_llm_dynamic_data: Readonly<Record<string, string>>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
 export interface Rest {
   /** Returns the agents, sorted by name. */
   agents(): Promise<readonly PageAgent[]>;
-  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<ShownCall>;
+  createCall(agent: string, data: CallData): Promise<ShownCall>;
   call(id: string): Promise<ShownCall>;
   recording(id: string): Promise<Blob>;
   /** @param query a result of `callsQuery` */
@@ -67,7 +73,7 @@ export function restWith(key: string): Rest {
       const { data } = await json<{ readonly data: readonly PageAgent[] }>('GET', '/call/agents');
       return data.toSorted((left, right) => left.agent_name.localeCompare(right.agent_name));
     },
-    createCall: (agent, data) => json('POST', '/v1/calls/create-web-call', { ai_agent_id: agent, native_llm_dynamic_data: data }),
+    createCall: (agent, data) => json('POST', '/v1/calls/create-web-call', { ai_agent_id: agent, ...data }),
     call: (id) => json('GET', `/v1/calls/${encodeURIComponent(id)}`),
     calls: (query) => json('GET', `/v1/calls?${query}`),
     async deliveries(call, signal) {

@@ -1,12 +1,13 @@
 /** Finds the elements of the page `/call`, and fills them. */
 import { partOf, statusText, type Phase } from '../../session/phase.ts';
 import { agentLabel, type ChosenAgent, type PageAgent } from '../../session/chosen-agent.ts';
-import { readDynamicData } from '../../session/dynamic-data.ts';
+import { readNamedValues } from '../../session/named-values.ts';
 import { endingOf } from '../../session/outcome.ts';
 import type { ShownCall } from '../../session/record.ts';
 import { clockText, plainName } from '../../session/texts.ts';
 import { element, make } from '../shared/dom.ts';
 import { showRecordingNote } from '../shared/player.ts';
+import type { CallData } from '../shared/rest.ts';
 import { commonFacts, showAnalysis, showFacts, showMedian } from '../shared/record-view.ts';
 
 export const elements = {
@@ -19,6 +20,7 @@ export const elements = {
   agent: element('agent', HTMLSelectElement),
   data: element('data', HTMLElement),
   dataLines: element('data-lines', HTMLTextAreaElement),
+  metadataLines: element('metadata-lines', HTMLTextAreaElement),
   insecure: element('insecure', HTMLElement),
   start: element('start', HTMLButtonElement),
   call: element('call-part', HTMLElement),
@@ -94,10 +96,13 @@ export function askForData(names: readonly string[]): void {
   );
 }
 
-/** @throws Error where a line of the other data has no name */
-export function dataGiven(): Readonly<Record<string, string>> {
+/** @throws Error where a line of the other data, or of the metadata, has no name */
+export function dataGiven(): CallData {
   const required = [...elements.data.querySelectorAll('input')].map(({ name, value }) => [name, value] as const);
-  return { ...readDynamicData(elements.dataLines.value), ...Object.fromEntries(required) };
+  return {
+    native_llm_dynamic_data: { ...readNamedValues(elements.dataLines.value), ...Object.fromEntries(required) },
+    metadata: readNamedValues(elements.metadataLines.value),
+  };
 }
 
 export function forgetCall(): void {

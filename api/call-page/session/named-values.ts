@@ -1,7 +1,7 @@
-/** Reads dynamic data that a person types: a field for each required name, and others as lines. */
+/** Reads values with names that a person types: dynamic data and metadata of a call. */
 
 /** @param lines `name=value`, one on each line; blank ones don't count @throws Error that names the first line without a name or `=` */
-export function readDynamicData(lines: string): Readonly<Record<string, string>> {
+export function readNamedValues(lines: string): Readonly<Record<string, string>> {
   const entries = lines
     .split('\n')
     .map((line) => line.trim())
