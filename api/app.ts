@@ -46,9 +46,9 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerExplanations(app, dependencies);
   registerApiKeys(app, dependencies, context.pageTokens);
   registerOpenApi(app);
-  registerDocs(app);
   if (dependencies.mcp) registerMcp(app, dependencies);
   const { mediaServer, page } = dependencies.calls;
+  registerDocs(app, { callPage: page });
   if (page) registerCallPage(app, dependencies.calls, context);
   if (mediaServer !== undefined) {
     const { calls } = dependencies.store.calls;

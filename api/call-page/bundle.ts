@@ -1,4 +1,4 @@
-/** Bundles the scripts of the pages, with LiveKit's client: in the build, or from sources at their first use. */
+/** Bundles the scripts of the pages, LiveKit's client in that of calls: in the build, or from sources at their first use. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -8,6 +8,7 @@ import { locateAsset } from '../../platform/assets.ts';
 const scripts = {
   'call-page.js': new URL('./browser/talk/main.ts', import.meta.url),
   'calls-page.js': new URL('./browser/history/main.ts', import.meta.url),
+  'docs-page.js': new URL('../docs/browser/main.ts', import.meta.url),
 } as const;
 
 export type PageScript = keyof typeof scripts;

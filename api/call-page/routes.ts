@@ -10,7 +10,7 @@ import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, routesOf } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { PAGE_SCRIPTS, pageScript } from './bundle.ts';
+import { pageScript } from './bundle.ts';
 import { callPage } from './html/call.ts';
 import { callsPage } from './html/calls.ts';
 import { STYLE } from './html/style.ts';
@@ -110,7 +110,8 @@ export function registerCallPage(
 ): void {
   const headers = callPageHeaders(mediaServer);
   const files = new Map<string, PageFile>([['style.css', { type: 'text/css; charset=utf-8', read: () => STYLE }]]);
-  for (const name of PAGE_SCRIPTS) files.set(name, { type: 'text/javascript; charset=utf-8', read: once(() => pageScript(name)) });
+  for (const name of ['call-page.js', 'calls-page.js'] as const)
+    files.set(name, { type: 'text/javascript; charset=utf-8', read: once(() => pageScript(name)) });
 
   const sendPage = (reply: FastifyReply, html: string): unknown =>
     reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(html);

@@ -2,7 +2,10 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, routesOf } from '../http/route.ts';
-import { assetTypes, isAsset, page, readAsset, STARTER, STARTER_NAME } from './assets.ts';
+import { pageScript } from '../call-page/bundle.ts';
+import { assetTypes, readAsset, type AssetName } from './assets.ts';
+import { docsPage } from './page.ts';
+import { DOCS_STYLE } from './style.ts';
 
 const defineRoute = routesOf('Operations');
 
@@ -32,17 +35,30 @@ const securityHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Serves `/docs`: the OpenAPI document for people. Works without any other server. */
-export function registerDocs(app: FastifyInstance): void {
+interface PageFile {
+  readonly type: string;
+  readonly read: () => Promise<string | Uint8Array> | string;
+}
+
+/** Serves `/docs`: the OpenAPI document for people. Works without any other server. @param options `callPage`: as for {@link docsPage} */
+export function registerDocs(app: FastifyInstance, options: { readonly callPage: boolean }): void {
+  const page = docsPage(options);
+  let script: Promise<string> | undefined;
+  const files = new Map<string, PageFile>([
+    ['style.css', { type: 'text/css; charset=utf-8', read: () => DOCS_STYLE }],
+    ['docs-page.js', { type: 'text/javascript; charset=utf-8', read: () => (script ??= pageScript('docs-page.js')) }],
+  ]);
+  for (const [name, type] of Object.entries(assetTypes)) files.set(name, { type, read: () => readAsset(name as AssetName) });
+
   addRoute(app, getDocs, async ({ reply }) => reply.headers(securityHeaders).type('text/html; charset=utf-8').send(page));
 
-  addRoute(app, getDocsFile, async ({ params: { file }, reply }) => {
-    void reply.headers(securityHeaders).header('cache-control', 'public, max-age=3600');
-    if (file === STARTER_NAME) return reply.type('text/javascript; charset=utf-8').send(STARTER);
-    if (!isAsset(file)) {
-      void reply.removeHeader('cache-control');
-      throw new ApiError('not_found', 'there is nothing at this address');
-    }
-    return reply.type(assetTypes[file]).send(await readAsset(file));
+  addRoute(app, getDocsFile, async ({ params, reply }) => {
+    const file = files.get(params.file);
+    if (file === undefined) throw new ApiError('not_found', 'there is nothing at this address');
+    return reply
+      .headers(securityHeaders)
+      .header('cache-control', 'public, max-age=3600')
+      .type(file.type)
+      .send(await file.read());
   });
 }

@@ -1,5 +1,5 @@
-/** The style of both pages: system fonts, both colour schemes, one column on a phone. */
-export const STYLE = `:root {
+/** The style of the frame of all pages: colours of both schemes, system fonts, the header. */
+export const FRAME_STYLE = `:root {
   color-scheme: light dark;
   --width: 76rem;
   --ground: #f5f6f8;
@@ -41,8 +41,6 @@ export const STYLE = `:root {
     --tts: #f0a04b;
   }
 }
-* { box-sizing: border-box; }
-[hidden] { display: none !important; }
 body {
   margin: 0;
   background: var(--ground);
@@ -62,6 +60,16 @@ header {
 nav { display: flex; gap: 0.25rem; }
 nav a { padding: 0.75rem 0.625rem; color: var(--quiet); text-decoration: none; border-bottom: 2px solid transparent; }
 nav a[aria-current] { color: var(--ink); border-color: var(--accent); font-weight: 600; }
+.product-version { margin: 0 0 0 auto; color: var(--quiet); font-size: 0.8125rem; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+@media (min-width: 60rem) {
+  header { padding: 0 max(1.5rem, (100% - var(--width)) / 2 + 1.5rem); }
+}
+`;
+
+/** The style of `/call` and `/calls`: one column on a phone. */
+export const STYLE = `${FRAME_STYLE}* { box-sizing: border-box; }
+[hidden] { display: none !important; }
 main { max-width: var(--width); margin: 0 auto; padding: 1.25rem 1rem 3rem; }
 main { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; }
 .desk { display: flex; flex-direction: column; gap: 1rem; }
@@ -77,7 +85,7 @@ h3 { font-size: 0.8125rem; color: var(--quiet); font-weight: 600; margin: 1.25re
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.8125rem; overflow-wrap: anywhere; }
 
 label { display: block; font-weight: 600; margin-bottom: 0.25rem; }
-form > * + label, #data label, form details, form summary + label { margin-top: 0.75rem; }
+form > * + label, #data label, form details, form details label { margin-top: 0.75rem; }
 input, select, textarea, button, .button {
   font: inherit;
   color: inherit;
@@ -108,7 +116,6 @@ form.card > p { margin-top: 0.5rem; }
 .buttons > .button { padding-top: 0.5rem; }
 #unlock { width: 100%; margin-top: 0.5rem; }
 a { color: var(--accent); }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 /* Scripts move the focus there, the keyboard doesn't: it is for those who listen. */
 [tabindex="-1"]:focus { outline: none; }
 
@@ -215,7 +222,6 @@ pre { margin: 0.5rem 0 0; padding: 0.5rem 0.75rem; background: var(--ground); bo
   .meters canvas { height: 1.5rem; }
 }
 @media (min-width: 60rem) {
-  header { padding: 0 max(1.5rem, (100% - var(--width)) / 2 + 1.5rem); }
   main { padding: 1.5rem; }
   main[data-part] .desk {
     display: grid;
