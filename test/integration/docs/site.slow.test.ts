@@ -11,7 +11,8 @@ import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFolder, testFolder } from '../../support/folders.ts';
 import { Servers } from '../../support/http-servers.ts';
-import { openPage } from '../cli-call/browser.ts';
+import { openPage, type Page } from '../cli-call/browser.ts';
+import { checkAccess, SIZES } from '../cli-call/page-checks.ts';
 
 const TYPES: Readonly<Record<string, string>> = { css: 'text/css', html: 'text/html', js: 'text/javascript' };
 
@@ -44,7 +45,8 @@ describe('the site of the documentation', () => {
     expect(dead).toEqual([]);
   });
 
-  it('finds sections by their words, and asks no other server', async () => {
+  /** Serves the site and opens a page of it. */
+  async function openSite(path: string): Promise<{ readonly page: Page; readonly origin: string }> {
     const servers = new Servers();
     onTestFinished(() => servers.stop());
     const { port } = await servers.http(({ url = '/' }, response) => {
@@ -54,8 +56,34 @@ describe('the site of the documentation', () => {
     });
     const page = await openPage({ folder: testFolder() });
     onTestFinished(() => page.close());
-    await page.resize({ width: 1280, height: 900 });
-    await page.goTo(`http://127.0.0.1:${port}/`);
+    const origin = `http://127.0.0.1:${port}`;
+    await page.resize(SIZES.desk);
+    await page.goTo(`${origin}${path}`);
+    return { page, origin };
+  }
+
+  // The front page, and pages with check boxes, tables, long code, many headings and releases.
+  it.each(['/', '/docs/install/helm.html', '/docs/calls/settings.html', '/docs/reference/rest.html', '/CHANGELOG.html'])(
+    'can be read by everybody, on a phone, too: %s',
+    async (path) => {
+      const { page } = await openSite(path);
+      const texts = (selector: string): Promise<readonly string[]> =>
+        page.run(
+          `[...document.querySelectorAll('${selector}')].filter((one) => one.checkVisibility()).map(({ textContent }) => textContent.trim())`,
+        );
+      expect(await page.run('document.querySelector(".VPNavBarTitle img").naturalWidth > 0')).toBe(true);
+      expect(await texts('.VPDocAsideOutline a')).not.toEqual([]);
+      const code = await page.run<number>('document.querySelectorAll("div[class*=language-]").length');
+      expect(await page.run('document.querySelectorAll("button.copy").length')).toBe(code);
+      await checkAccess(page);
+      await page.resize(SIZES.phone);
+      expect(await texts('.VPSidebar a')).toEqual([]);
+      expect(await page.run('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    },
+  );
+
+  it('finds sections by their words, and asks no other server', async () => {
+    const { page, origin } = await openSite('/');
     expect(await page.run('[...document.querySelectorAll(".VPSidebar h2")].map((heading) => heading.textContent)')).toEqual([
       'Install',
       'Agents as code',
@@ -82,6 +110,6 @@ describe('the site of the documentation', () => {
     }
     expect(page.complaints).toEqual([]);
     const hosts = page.requested.map((url) => new URL(url)).filter(({ protocol }) => protocol !== 'data:');
-    expect([...new Set(hosts.map(({ origin }) => origin))]).toEqual([`http://127.0.0.1:${port}`]);
+    expect([...new Set(hosts.map((host) => host.origin))]).toEqual([origin]);
   });
 });
