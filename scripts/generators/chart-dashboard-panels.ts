@@ -1,18 +1,6 @@
 /** Defines the panels of the dashboards, and their queries to Prometheus. */
-import { ofRole, quantile, rate, SELECTED, slowest, type Panel } from './chart-dashboard-queries.ts';
-import { costPanels, modelPanels } from './chart-model-panels.ts';
-
-export interface Dashboard {
-  readonly name: string;
-  readonly title: string;
-  readonly about: string;
-  readonly rows: readonly Row[];
-}
-
-export interface Row {
-  readonly title: string;
-  readonly panels: readonly Panel[];
-}
+import { type Dashboard, ofRole, quantile, rate, SELECTED, slowest } from './chart-dashboard-queries.ts';
+import { callDashboard } from './chart-call-dashboard.ts';
 
 export const dashboards: readonly Dashboard[] = [
   {
@@ -387,91 +375,5 @@ export const dashboards: readonly Dashboard[] = [
       },
     ],
   },
-  {
-    name: 'calls',
-    title: 'Parley / Calls',
-    about: 'Live calls and the room that is left.',
-    rows: [
-      {
-        title: 'Calls',
-        panels: [
-          { title: 'Live calls', about: 'Calls that are talking now.', lines: [[`sum(parley_voice_calls{${SELECTED}})`, 'all']] },
-          {
-            title: 'Live calls by pod',
-            about: 'A pod takes up to PARLEY_VOICE_CALLS. One that stops keeps its calls until they end.',
-            lines: [[`sum by (pod) (parley_voice_calls{${SELECTED}})`, '{{pod}}']],
-          },
-          {
-            title: 'Calls ended by the worker',
-            about: 'Calls whose voice pod is gone, or that no user joined, by reason.',
-            unit: 'ops',
-            lines: [[rate('parley_calls_reaped_total', 'reason'), '{{reason}}']],
-          },
-        ],
-      },
-      {
-        title: 'Voice pods',
-        panels: [
-          {
-            title: 'Processor time of voice',
-            about: 'Cores that each voice pod uses. Near its request the next calls will sound worse.',
-            lines: [[`sum by (pod) (rate(process_cpu_seconds_total{${ofRole('voice')}}[$__rate_interval]))`, '{{pod}}']],
-          },
-          {
-            title: 'Memory of voice',
-            about: 'Resident memory of each voice pod.',
-            unit: 'bytes',
-            lines: [[`sum by (pod) (process_resident_memory_bytes{${ofRole('voice')}})`, '{{pod}}']],
-          },
-        ],
-      },
-      {
-        title: 'Models',
-        panels: modelPanels,
-      },
-      { title: 'Usage and cost', panels: costPanels },
-      {
-        title: 'Releases',
-        panels: [
-          {
-            title: 'Releases by the operator',
-            about: 'What the operator did with releases: begun, promoted or aborted.',
-            lines: [[`sum by (change) (increase(parley_agent_releases_total{${SELECTED}}[$__rate_interval]))`, '{{change}}']],
-          },
-          {
-            title: 'Runs of agent tests',
-            about: 'By what asked for them and verdict; error: they could not be evaluated.',
-            lines: [
-              [
-                `sum by (trigger, verdict) (increase(parley_agent_test_runs_total{${SELECTED}}[$__rate_interval]))`,
-                '{{trigger}} {{verdict}}',
-              ],
-            ],
-          },
-          {
-            title: 'Canaries that run',
-            about: 'Agents of which some calls go to a new revision.',
-            lines: [[`max(parley_agent_canaries{${SELECTED}})`, 'canaries']],
-          },
-          {
-            title: 'Calls that end as error: canaries and what serves next to them',
-            about: 'Share of calls that ended as an error. Above `abortOn.errorPercent` the operator takes the canary back.',
-            unit: 'percentunit',
-            lines: [
-              [
-                `max by (slot) (parley_agent_release_errors{${SELECTED}}) / (max by (slot) (parley_agent_release_calls{${SELECTED}}) > 0)`,
-                '{{slot}}',
-              ],
-            ],
-          },
-          {
-            title: 'Voice to voice (p95): canaries and what serves next to them',
-            about: "From the end of the user's speech to the agent's first sound, of the slowest twentieth.",
-            unit: 's',
-            lines: [[`max by (slot) (parley_agent_release_voice_to_voice_seconds{${SELECTED}})`, '{{slot}}']],
-          },
-        ],
-      },
-    ],
-  },
+  callDashboard,
 ];

@@ -1,4 +1,4 @@
-/** Defines what a panel of a dashboard is, and the queries that panels share. */
+/** Defines what a dashboard and its panels are, and the queries that panels share. */
 
 /** One panel: a title, what it shows, and a line for each query. */
 export interface Panel {
@@ -8,6 +8,18 @@ export interface Panel {
   readonly unit?: 's' | 'short' | 'reqps' | 'ops' | 'percentunit' | 'bytes';
   readonly stat?: true;
   readonly lines: readonly (readonly [expr: string, legend: string])[];
+}
+
+export interface Dashboard {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly title: string;
+  readonly panels: readonly Panel[];
 }
 
 /** Selects the pods of one release: other programs in its namespace have metrics of the same names. */

@@ -1,7 +1,7 @@
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { alertsOf } from './chart-alerts.ts';
-import { type Dashboard, dashboards, type Row } from './chart-dashboard-panels.ts';
-import type { Panel } from './chart-dashboard-queries.ts';
+import { dashboards } from './chart-dashboard-panels.ts';
+import type { Dashboard, Panel, Row } from './chart-dashboard-queries.ts';
 
 const TAG = 'parley';
 const source = { type: 'prometheus', uid: '${datasource}' };
