@@ -1,5 +1,6 @@
 import { microTime } from './timestamps.ts';
 import type { KubeObject } from './types.ts';
+import { present } from '../platform/present.ts';
 
 export type EventType = 'Normal' | 'Warning';
 
@@ -67,14 +68,7 @@ export function eventOf(object: KubeObject, input: EventInput, context: EventCon
     note: cut(input.message, MAX_NOTE),
     reportingController: context.controller,
     reportingInstance: cut(context.instance, MAX_WORD),
-    regarding: {
-      apiVersion: object.apiVersion,
-      kind: object.kind,
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
+    regarding: present({ apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion }),
   };
 }
 

@@ -2,6 +2,7 @@ import { KubeError } from './error.ts';
 import type { KubeRequest, Transport } from './transport.ts';
 import { apiVersionOf, type KubeObject, type ResourceDescriptor, type Stored } from './types.ts';
 import { watchStream, type WatchStream } from './watch-stream.ts';
+import { present } from '../platform/present.ts';
 
 export interface ObjectRef {
   readonly namespace?: string;
@@ -67,20 +68,22 @@ interface MergePatch {
   readonly data?: object;
 }
 
-export interface ApplyOptions extends KubeRequestOptions {
-  /** Take fields that other managers own. Default: false. */
-  readonly force?: boolean;
+interface WriteOptions extends KubeRequestOptions {
   /** Change nothing, answer as if. Default: false. */
   readonly dryRun?: boolean;
 }
 
-export interface DeleteOptions extends KubeRequestOptions {
+export interface ApplyOptions extends WriteOptions {
+  /** Take fields that other managers own. Default: false. */
+  readonly force?: boolean;
+}
+
+export interface DeleteOptions extends WriteOptions {
   /** Delete only this very object: 409 for its namesake. */
   readonly uid?: string;
   /** Delete only this very state: 409 when it changed. */
   readonly resourceVersion?: string;
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
-  readonly dryRun?: boolean;
 }
 
 /** No object has this version: etcd counts from 1, and begins empty. */
@@ -197,7 +200,7 @@ export class ResourceClient<T extends KubeObject> {
    * Creates an object as {@link apply} does, and never changes one: 409 (`error.staleConflict`) where there is one. It is not sent again
    * after a lost answer: it would find the object that it has made itself.
    */
-  async applyNew(object: T, options: Omit<ApplyOptions, 'force'> = {}): Promise<Stored<T>> {
+  async applyNew(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     const { metadata } = object;
     const made = { ...object, metadata: { ...metadata, resourceVersion: RESOURCE_VERSION_OF_NONE } };
     // Without force an object of another manager would be answered as a conflict of owners.
@@ -224,45 +227,27 @@ export class ResourceClient<T extends KubeObject> {
   async patch(
     { namespace, name }: Pick<KubeObject['metadata'], 'namespace' | 'name'>,
     patch: MergePatch,
-    options: KubeRequestOptions & { readonly dryRun?: boolean } = {},
+    options: WriteOptions = {},
   ): Promise<Stored<T>> {
-    return this.#write({
-      method: 'PATCH',
-      path: this.#path(namespace, name),
-      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict', ...dryRun(options) },
-      contentType: 'application/merge-patch+json',
-      body: patch,
-      idempotent: true,
-      ...common(options),
-    });
+    const contentType = 'application/merge-patch+json';
+    return this.#write('PATCH', this.#path(namespace, name), { contentType, body: patch, idempotent: true }, options);
   }
 
   /** Creates an object; 409 `AlreadyExists` when there is one. A later apply by the same manager conflicts with it: prefer {@link applyNew}. */
-  async create(object: T, options: KubeRequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
-    return this.#write({
-      method: 'POST',
-      path: this.#path(object.metadata.namespace),
-      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict', ...dryRun(options) },
-      body: { ...this.#typeMeta(), ...object },
-      ...common(options),
-    });
+  async create(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
+    return this.#write('POST', this.#path(object.metadata.namespace), { body: { ...this.#typeMeta(), ...object } }, options);
   }
 
   /** Replaces the whole object; with `metadata.resourceVersion` only the very state that was read. */
-  async update(object: T, options: KubeRequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
-    return this.#write({
-      method: 'PUT',
-      path: this.#path(object.metadata.namespace, object.metadata.name),
-      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict', ...dryRun(options) },
-      body: { ...this.#typeMeta(), ...object },
-      ...common(options),
-    });
+  async update(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
+    const { namespace, name } = object.metadata;
+    return this.#write('PUT', this.#path(namespace, name), { body: { ...this.#typeMeta(), ...object } }, options);
   }
 
   /** Resolves when the server has taken it: an object with finalizers is still there, with a deletionTimestamp. 404 when it does not exist. */
   async delete(ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
     const { uid, resourceVersion, propagationPolicy } = options;
-    const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const preconditions = present({ uid, resourceVersion });
     const guarded = Object.keys(preconditions).length > 0;
     await this.#transport.request<unknown>({
       method: 'DELETE',
@@ -280,27 +265,23 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   async #apply(path: string, object: T, options: ApplyOptions, idempotent = true): Promise<Stored<T>> {
-    return this.#write({
-      method: 'PATCH',
-      path,
-      query: { fieldManager: this.fieldManager, force: options.force, fieldValidation: 'Strict', ...dryRun(options) },
-      // JSON is YAML. managedFields must not be sent: the server refuses an apply that names its own bookkeeping.
-      contentType: 'application/apply-patch+yaml',
-      body: { ...this.#typeMeta(), ...object, metadata: { ...object.metadata, managedFields: undefined } },
-      idempotent,
-      ...common(options),
-    });
+    // JSON is YAML. managedFields must not be sent: the server refuses an apply that names its own bookkeeping.
+    const contentType = 'application/apply-patch+yaml';
+    const body = { ...this.#typeMeta(), ...object, metadata: { ...object.metadata, managedFields: undefined } };
+    return this.#write('PATCH', path, { contentType, body, idempotent, query: { force: options.force } }, options);
   }
 
-  async #write(request: KubeRequest): Promise<Stored<T>> {
-    if (this.metadataOnly) {
-      throw new KubeError({
-        code: 405,
-        reason: 'MethodNotAllowed',
-        message: `${request.method} ${request.path}: this client reads metadata only`,
-      });
-    }
-    return this.#transport.request<Stored<T>>(request);
+  async #write(
+    method: KubeRequest['method'],
+    path: string,
+    request: Pick<KubeRequest, 'query' | 'contentType' | 'body' | 'idempotent'>,
+    options: WriteOptions,
+  ): Promise<Stored<T>> {
+    if (this.metadataOnly)
+      throw new KubeError({ code: 405, reason: 'MethodNotAllowed', message: `${method} ${path}: this client reads metadata only` });
+    const dryRun = options.dryRun ? 'All' : undefined;
+    const query = { ...request.query, fieldManager: this.fieldManager, fieldValidation: 'Strict', dryRun };
+    return this.#transport.request<Stored<T>>({ ...request, method, path, query, ...common(options) });
   }
 
   #typeMeta(): { readonly apiVersion: string; readonly kind: string } {
@@ -323,13 +304,4 @@ interface ListAnswer<T extends KubeObject> {
   readonly items: readonly Stored<T>[] | null;
 }
 
-function dryRun(options: { readonly dryRun?: boolean }): { readonly dryRun?: string } {
-  return options.dryRun ? { dryRun: 'All' } : {};
-}
-
-function common(options: KubeRequestOptions): Pick<KubeRequest, 'timeoutMs' | 'signal'> {
-  return {
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  };
-}
+const common = ({ timeoutMs, signal }: KubeRequestOptions) => present({ timeoutMs, signal });
