@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { ValidationError, notFound } from '../http/api-error.ts';
-import { preconditions, sendEtag } from '../http/conditions.ts';
+import { preconditions, requireObject, sendEtag, writeModeOf } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
@@ -27,10 +27,7 @@ export function registerAgentTests(app: FastifyInstance, context: KindContext): 
   });
 
   addRoute(app, getAgentTest, async ({ params, caller, reply }) => {
-    const test = await view.get(caller.org, params.test_id);
-    if (test === undefined) throw notFound('Agent test');
-    sendEtag(reply, test.metadata.resourceVersion);
-    return tests.view(caller, test);
+    return tests.view(caller, requireObject(reply, await view.get(caller.org, params.test_id), 'Agent test'));
   });
 
   addRoute(app, updateAgentTest, async ({ params: { test_id: id }, query, body, caller, request, reply }) => {
@@ -38,11 +35,7 @@ export function registerAgentTests(app: FastifyInstance, context: KindContext): 
       throw new ValidationError([
         issues.value(['body', 'test_id'], `the path names the test ${JSON.stringify(id)}, and its id can't change`),
       ]);
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    const test = await tests.update(caller, id, body, options);
-    if (test === undefined) throw notFound('Agent test');
-    sendEtag(reply, test.metadata.resourceVersion);
-    return tests.view(caller, test);
+    return tests.view(caller, requireObject(reply, await tests.update(caller, id, body, writeModeOf(query, request)), 'Agent test'));
   });
 
   addRoute(app, deleteAgentTest, async ({ params, query, caller, request }) => {

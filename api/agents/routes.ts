@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
 import { notFound } from '../http/api-error.ts';
-import { preconditions, sendEtag } from '../http/conditions.ts';
+import { requireObject, sendEtag, writeModeOf } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import type { FindUsers } from '../references/users.ts';
@@ -24,8 +24,7 @@ export function registerAgents(
   const { reader } = agents;
 
   addRoute(app, createAgent, async ({ query, body, caller, reply }) => {
-    const options = { dryRun: query.dry_run, force: query.force };
-    const { view, resourceVersion } = await agents.create(caller, body, options);
+    const { view, resourceVersion } = await agents.create(caller, body, { dryRun: query.dry_run, force: query.force });
     sendEtag(reply, resourceVersion);
     return reply.code(201).send(view);
   });
@@ -38,24 +37,18 @@ export function registerAgents(
   });
 
   addRoute(app, getAgent, async ({ params: { ai_agent_id: id }, caller, reply }) => {
-    const agent = await context.views.agents.get(caller.org, id);
-    if (agent === undefined) throw notFound('AI agent');
-    sendEtag(reply, agent.metadata.resourceVersion);
-    return reader.view(caller, agent);
+    return reader.view(caller, requireObject(reply, await context.views.agents.get(caller.org, id), 'AI agent'));
   });
 
   addRoute(app, updateAgent, async ({ params, query, body, caller, request, reply }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    const answer = await agents.update(caller, params.ai_agent_id, body, options);
+    const answer = await agents.update(caller, params.ai_agent_id, body, writeModeOf(query, request));
     if (answer === undefined) throw notFound('AI agent');
     sendEtag(reply, answer.resourceVersion);
     return answer.view;
   });
 
   addRoute(app, deleteAgent, async ({ params, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    const existed = await agents.delete(caller, params.ai_agent_id, options);
-    if (!existed) throw notFound('AI agent');
+    if (!(await agents.delete(caller, params.ai_agent_id, writeModeOf(query, request)))) throw notFound('AI agent');
     return { data: {}, message: query.dry_run ? 'The AI agent would be deleted' : 'The AI agent was deleted' };
   });
 }

@@ -2,7 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { ApiError } from './api-error.ts';
+import type { KubeObject, Stored } from '../../kube/types.ts';
+import { ApiError, notFound } from './api-error.ts';
 
 export const dryRunQuery = { dry_run: z.boolean().default(false).describe('Validate against the API server and change nothing.') };
 export const writeQuery = z.object({
@@ -21,6 +22,18 @@ export const deletionQuery = z.object({
 /** Sends the ETag. The dry run of a creation has an object without a version. */
 export function sendEtag(reply: FastifyReply, resourceVersion: string | undefined): void {
   if (resourceVersion !== undefined) void reply.header('etag', `"${resourceVersion}"`);
+}
+
+/** Returns the object and sends its ETag. @throws ApiError `not_found` where there is none */
+export function requireObject<T extends Stored<KubeObject>>(reply: FastifyReply, object: T | undefined, noun: string): T {
+  if (object === undefined) throw notFound(noun);
+  sendEtag(reply, object.metadata.resourceVersion);
+  return object;
+}
+
+/** Returns what a write is asked to do: its query, and the check of its preconditions. */
+export function writeModeOf(query: z.output<typeof writeQuery>, request: FastifyRequest) {
+  return { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
 }
 
 /**

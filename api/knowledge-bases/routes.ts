@@ -5,7 +5,7 @@ import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { parseFilter } from '../../knowledge/search-filter.ts';
 import type { EqualityFilter } from '../../knowledge/vector-stores/vector-store.ts';
 import { ValidationError, notFound } from '../http/api-error.ts';
-import { preconditions, sendEtag } from '../http/conditions.ts';
+import { requireObject, sendEtag, writeModeOf } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -56,25 +56,19 @@ export function registerKnowledgeBases(
   });
 
   addRoute(app, getKnowledgeBase, async ({ params, caller: { org }, reply, timed }) => {
-    const base = await context.views.knowledgeBases.get(org, params.kb_id);
-    if (base === undefined) throw notFound('Knowledge base');
-    sendEtag(reply, base.metadata.resourceVersion);
+    const base = requireObject(reply, await context.views.knowledgeBases.get(org, params.kb_id), 'Knowledge base');
     const counts = await timed('db', () => service.documentCounts(org, [base]));
     return knowledgeBaseToRest(base, counts.get(base.metadata.name));
   });
 
   addRoute(app, updateKnowledgeBase, async ({ params, query, body, caller: { org }, request, reply, timed }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    const base = await service.update(org, params.kb_id, body, options);
-    if (base === undefined) throw notFound('Knowledge base');
-    sendEtag(reply, base.metadata.resourceVersion);
+    const base = requireObject(reply, await service.update(org, params.kb_id, body, writeModeOf(query, request)), 'Knowledge base');
     const counts = await timed('db', () => service.documentCounts(org, [base]));
     return knowledgeBaseToRest(base, counts.get(base.metadata.name));
   });
 
   addRoute(app, deleteKnowledgeBase, async ({ params, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    if (!(await service.delete(caller, params.kb_id, options))) throw notFound('Knowledge base');
+    if (!(await service.delete(caller, params.kb_id, writeModeOf(query, request)))) throw notFound('Knowledge base');
     return { data: {}, message: query.dry_run ? 'The knowledge base would be deleted' : 'The knowledge base was deleted' };
   });
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 import type { ApiDependencies } from '../dependencies.ts';
 import { notFound } from '../http/api-error.ts';
-import { preconditions, sendEtag, writeQuery } from '../http/conditions.ts';
+import { preconditions, requireObject, sendEtag, writeModeOf, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -35,10 +35,7 @@ export function registerPhoneNumbers(
   });
 
   addRoute(app, getPhoneNumber, async ({ params, caller, reply }) => {
-    const phoneNumber = await view.get(caller.org, params.phone_number_id);
-    if (phoneNumber === undefined) throw notFound('Phone number');
-    sendEtag(reply, phoneNumber.metadata.resourceVersion);
-    return phoneNumbers.view(caller, phoneNumber);
+    return phoneNumbers.view(caller, requireObject(reply, await view.get(caller.org, params.phone_number_id), 'Phone number'));
   });
 
   addRoute(app, updatePhoneNumber, async ({ params: { phone_number_id: id }, caller, request, reply }) => {
@@ -46,11 +43,8 @@ export function registerPhoneNumbers(
     if (stored === undefined) throw notFound('Phone number');
     const schema: z.ZodType<PhoneNumberUpdate> = phoneNumberUpdates[providerOf(stored.spec)];
     const { query, body } = readRequest(request, { query: writeQuery, body: schema });
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    const phoneNumber = await phoneNumbers.update(caller, id, body, options);
-    if (phoneNumber === undefined) throw notFound('Phone number');
-    sendEtag(reply, phoneNumber.metadata.resourceVersion);
-    return phoneNumbers.view(caller, phoneNumber);
+    const phoneNumber = await phoneNumbers.update(caller, id, body, writeModeOf(query, request));
+    return phoneNumbers.view(caller, requireObject(reply, phoneNumber, 'Phone number'));
   });
 
   addRoute(app, deletePhoneNumber, async ({ params, query, caller, request }) => {

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Tool, ToolSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { ValidationError, notFound } from '../http/api-error.ts';
-import { preconditions, sendEtag, writeQuery } from '../http/conditions.ts';
+import { requireObject, sendEtag, writeModeOf, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -74,10 +74,7 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
   });
 
   addRoute(app, routes.get, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, reply }) => {
-    const tool = await tools.find(caller.org, agent, id);
-    if (tool === undefined) throw notFound('Tool');
-    sendEtag(reply, tool.metadata.resourceVersion);
-    return tools.view(caller, agent, tool);
+    return tools.view(caller, agent, requireObject(reply, await tools.find(caller.org, agent, id), 'Tool'));
   });
 
   addRoute(app, routes.update, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, request, reply }) => {
@@ -88,16 +85,12 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
       throw new ValidationError([
         issues.value(['body', 'tool_id'], `the path names the tool ${JSON.stringify(id)}, and its id can't change`),
       ]);
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    const tool = await tools.update(caller, agent, id, body, options);
-    if (tool === undefined) throw notFound('Tool');
-    sendEtag(reply, tool.metadata.resourceVersion);
-    return tools.view(caller, agent, tool);
+    const tool = await tools.update(caller, agent, id, body, writeModeOf(query, request));
+    return tools.view(caller, agent, requireObject(reply, tool, 'Tool'));
   });
 
   addRoute(app, routes.delete, async ({ params: { ai_agent_id: agent, tool_id: id }, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-    if (!(await tools.delete(caller.org, agent, id, options))) throw notFound('Tool');
+    if (!(await tools.delete(caller.org, agent, id, writeModeOf(query, request)))) throw notFound('Tool');
     return { data: {}, message: query.dry_run ? 'The tool would be deleted' : 'The tool was deleted' };
   });
 }

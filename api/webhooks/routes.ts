@@ -4,7 +4,7 @@ import { eventCatalogue } from '../../events/catalogue.ts';
 import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
-import { preconditions, sendEtag } from '../http/conditions.ts';
+import { preconditions, sendEtag, writeModeOf } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
@@ -78,8 +78,7 @@ export function registerWebhooks(
 
   for (const route of [replaceSubscription, updateSubscription] as const) {
     addRoute(app, route, async ({ params, query, body, caller, request, reply }) => {
-      const options = { dryRun: query.dry_run, force: query.force, requireState: preconditions(request) };
-      return answer(caller, await subscriptions.update(caller, params.subscription_id, body, options), reply);
+      return answer(caller, await subscriptions.update(caller, params.subscription_id, body, writeModeOf(query, request)), reply);
     });
   }
 
