@@ -101,14 +101,7 @@ Examples:
   parley rollback receptionist --store --org acme
 `,
     )
-    .action(async (agent: string, flags: ReleaseFlags) => {
-      const { releaseLine } = await import('./print.ts');
-      const name = agentName(agent);
-      const release = await withSource(preset(flags), io, 'agents:write', (source) =>
-        source.rollback(name, { revision: flags.to, reason: flags.reason }),
-      );
-      await writeAs(io, formatOf(flags), release, () => releaseLine(name, release));
-    });
+    .action((agent: string, flags: ReleaseFlags) => changeRelease('rollback', agent, flags.to, preset(flags), io));
 
   const promote = add(
     parent,
@@ -130,14 +123,7 @@ Examples:
   ${program} promote agent/receptionist --reason "the errors came from the carrier"
 `,
     )
-    .action(async (agent: string, flags: ReleaseFlags) => {
-      const { releaseLine } = await import('./print.ts');
-      const name = agentName(agent);
-      const release = await withSource(preset(flags), io, 'agents:write', (source) =>
-        source.promote(name, { revision: flags.revision, reason: flags.reason }),
-      );
-      await writeAs(io, formatOf(flags), release, () => releaseLine(name, release));
-    });
+    .action((agent: string, flags: ReleaseFlags) => changeRelease('promote', agent, flags.revision, preset(flags), io));
 }
 
 function add(parent: Command, isPlugin: boolean, name: string, description: string): Command {
@@ -148,6 +134,13 @@ function add(parent: Command, isPlugin: boolean, name: string, description: stri
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
     .option('--api-url <url>', 'address of the REST API (default: PARLEY_URL, else through the API server)')
     .option('--api-service <namespace/name>', 'Service of the api (default: found by its labels)');
+}
+
+async function changeRelease(change: 'rollback' | 'promote', agent: string, revision: string | undefined, flags: ReleaseFlags, io: Io) {
+  const { releaseLine } = await import('./print.ts');
+  const name = agentName(agent);
+  const release = await withSource(flags, io, 'agents:write', (source) => source[change](name, { revision, reason: flags.reason }));
+  await writeAs(io, formatOf(flags), release, () => releaseLine(name, release));
 }
 
 /** @throws UserError for an object of another kind */

@@ -4,7 +4,7 @@ import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/conte
 import { INPUT_MESSAGES, OUTPUT_TYPE, TEXT_TO_SPEECH } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { errorTypeOf, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
-import type { SpokenSentence, SpeechSource } from './speech-source.ts';
+import { withSound, type SpokenSentence, type SpeechSource } from './speech-source.ts';
 import { SAMPLE_RATE } from './tts-protocols.ts';
 
 export interface ObservedSpeechOptions {
@@ -53,13 +53,7 @@ export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOpt
       cancel();
     }
   }
-  return {
-    model: source.model,
-    atOnce: source.atOnce,
-    connect: (signal) => source.connect(signal),
-    soundOf,
-    close: () => source.close(),
-  };
+  return withSound(source, soundOf);
 }
 
 /** Counts code points, not graphemes: providers charge an accent that stands by itself, too. */

@@ -23,3 +23,12 @@ export interface SpeechSource {
   soundOf(sentence: SpokenSentence, signal: AbortSignal): AsyncIterable<Uint8Array>;
   close(): void;
 }
+
+/** Returns the source, whose sound comes from `soundOf` instead. */
+export const withSound = (source: SpeechSource, soundOf: SpeechSource['soundOf']): SpeechSource => ({
+  model: source.model,
+  atOnce: source.atOnce,
+  connect: (signal) => source.connect(signal),
+  soundOf,
+  close: () => source.close(),
+});

@@ -5,7 +5,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 import { LruMap } from '../../../platform/lru.ts';
 import { AccountMemory } from '../account-memory.ts';
-import type { SpokenSentence, SpeechSource } from './speech-source.ts';
+import { withSound, type SpokenSentence, type SpeechSource } from './speech-source.ts';
 import type { TtsSettings } from './tts-protocols.ts';
 
 /** Most bytes of all agents' sounds: some five minutes. */
@@ -46,13 +46,7 @@ export function withWelcomeSounds({ source, welcome = '', settings, clock }: Wel
       if (sound.length > 0) kept.set(account, sound, clock);
     }
   }
-  return {
-    model: source.model,
-    atOnce: source.atOnce,
-    connect: (signal) => source.connect(signal),
-    soundOf,
-    close: () => source.close(),
-  };
+  return withSound(source, soundOf);
 }
 
 const oneSpaced = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
