@@ -78,3 +78,16 @@ export const reasonColumn: PrinterColumn = {
 export const suspendColumn: PrinterColumn = { name: 'Suspend', type: 'boolean', jsonPath: '.spec.suspend' };
 
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+interface WithConditions {
+  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
+}
+
+export function findCondition(object: WithConditions | undefined, type: string): Condition | undefined {
+  return object?.status?.conditions?.find((condition) => condition.type === type);
+}
+
+/** Returns `Ready`, or `Suspended` in its place. */
+export function findSummary(object: WithConditions | undefined): Condition | undefined {
+  return findCondition(object, 'Ready') ?? findCondition(object, 'Suspended');
+}

@@ -6,7 +6,7 @@ import type { Condition } from '../kube/types.ts';
 import { idOf, things, type Thing } from '../test/support/arbitrary-things.ts';
 import { SimulatedOperator } from '../test/support/simulated-operator.ts';
 import type { DataObject } from './references/cluster-snapshot.ts';
-import { conditionOf } from './status/conditions.ts';
+import { findCondition } from '../crds/kind.ts';
 import { reasons, type Reason } from './status/reasons.ts';
 
 function operatorWith(contents: readonly Thing[]): SimulatedOperator {
@@ -41,16 +41,16 @@ function withoutHistory(operator: SimulatedOperator): unknown {
 
 function dropHistory(this: object, key: string, value: unknown): unknown {
   if (key === 'servingRevision') return undefined;
-  if (inside.has(key) && conditionOf({ status: this }, 'Accepted')?.status === 'False') return undefined;
+  if (inside.has(key) && findCondition({ status: this }, 'Accepted')?.status === 'False') return undefined;
   // What a knowledge base took in before another took the name is still there, and its progress with it.
-  if (key === 'conditions' && conditionOf({ status: this }, 'Accepted')?.status === 'False')
+  if (key === 'conditions' && findCondition({ status: this }, 'Accepted')?.status === 'False')
     return (value as readonly Condition[]).filter(({ type }) => type !== 'Ingesting');
   if (key === 'conditions' && ('desiredRevision' in this || 'provider' in this)) {
     const conditions = value as readonly Condition[];
-    const tested = conditionOf({ status: { conditions } }, 'Tested');
+    const tested = findCondition({ status: { conditions } }, 'Tested');
     if (tested !== undefined && tested.status !== 'True')
       return conditions.filter(({ type }) => ['Accepted', 'ResolvedRefs', 'Tested'].includes(type));
-    const lacks = conditionOf({ status: { conditions } }, 'ResolvedRefs')?.status === 'False';
+    const lacks = findCondition({ status: { conditions } }, 'ResolvedRefs')?.status === 'False';
     return lacks ? conditions.filter(({ type }) => type !== 'Synced') : conditions;
   }
   if (key.endsWith('TrunkID') || key === 'dispatchRuleID') return undefined;
@@ -172,7 +172,7 @@ describe('every plan', () => {
           const base = spec.knowledgeBaseRef?.name;
           const lostBase = base !== undefined && snapshot.knowledgeBase(namespace, base) === undefined;
           expect(config?.knowledgeBase).toBe(lostBase ? null : (base ?? null));
-          expect(conditionOf({ status }, 'Ready')?.status).toBe(
+          expect(findCondition({ status }, 'Ready')?.status).toBe(
             lostBase || status.desiredRevision !== status.servingRevision ? 'False' : 'True',
           );
         }

@@ -6,7 +6,7 @@ import { pollUntil } from '../../platform/poll-until.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { isObjectName } from '../resources/names.ts';
-import { summaryOf } from '../state/resource-state.ts';
+import { findSummary } from '../../crds/kind.ts';
 
 type Serving = NonNullable<Awaited<ReturnType<AgentRevisions['servingByName']>>>;
 
@@ -58,7 +58,7 @@ export class ServedAgents {
       { ...SETTLING, clock: this.#clock },
     );
     if (late !== undefined) return late;
-    const ready = summaryOf(this.#views.agents.newest(org, name)?.status);
+    const ready = findSummary(this.#views.agents.newest(org, name));
     throw new ApiError(
       'conflict',
       ready === undefined

@@ -2,7 +2,8 @@
 import { digestOfDependencies } from '../../crds/agent-dependencies.ts';
 import type { Agent, AgentTest, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { conditionOf, summaryOf, RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
+import { findCondition, findSummary } from '../../crds/kind.ts';
+import { RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
 import type { Views } from './views.ts';
 
 export interface AgentState extends ResourceState {
@@ -84,17 +85,17 @@ export function agentStateOf(agent: Stored<Agent>, inputs: AgentInputs): AgentSt
 export function toolStateOf(tool: Stored<Tool>, agent: Stored<Agent>, inputs: AgentInputs): ResourceState {
   const own = stateOf(tool);
   if (!own.ready) return own;
-  const ready = summaryOf(agent.status);
+  const ready = findSummary(agent);
   if (ready === undefined) return RECONCILING;
   // A suspended agent takes nothing in, however long one waits.
-  if (!SERVES_TOOLS.has(conditionOf(agent.status, 'Synced')?.reason ?? ''))
+  if (!SERVES_TOOLS.has(findCondition(agent, 'Synced')?.reason ?? ''))
     return { ready: false, reason: 'AgentNotReady', message: `the agent does not offer the tool as it is now: ${ready.message}` };
   return hasTakenIn(agent, inputs) ? own : RECONCILING;
 }
 
 /** Returns whether the operator follows the agent; one that is suspended, being deleted or in no organisation isn't followed. */
-function isFollowed({ metadata, status }: Stored<Agent>): boolean {
-  return metadata.deletionTimestamp === undefined && conditionOf(status, 'Synced') !== undefined;
+function isFollowed(agent: Stored<Agent>): boolean {
+  return agent.metadata.deletionTimestamp === undefined && findCondition(agent, 'Synced') !== undefined;
 }
 
 function hasTakenIn({ status }: Stored<Agent>, inputs: AgentInputs): boolean {

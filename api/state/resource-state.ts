@@ -1,5 +1,5 @@
 /** Decides whether a resource is in use as REST shows it, from its operator's reports. Pure. */
-import type { CommonStatus } from '../../crds/index.ts';
+import { findSummary, type CommonStatus } from '../../crds/kind.ts';
 import type { Stored, KubeObject } from '../../kube/types.ts';
 
 export interface ResourceState {
@@ -17,9 +17,10 @@ export const RECONCILING = {
   message: 'the operator has not acted upon the last change yet; ask again in a moment',
 } as const satisfies ResourceState;
 
-export function stateOf({ metadata, status }: Reported): ResourceState {
+export function stateOf(object: Reported): ResourceState {
+  const { metadata, status } = object;
   if (metadata.deletionTimestamp !== undefined) return { ready: false, reason: 'Deleting', message: 'it is being deleted' };
-  const ready = summaryOf(status);
+  const ready = findSummary(object);
   if (ready === undefined || (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return RECONCILING;
   return { ready: ready.type === 'Ready' && ready.status === 'True', reason: ready.reason, message: ready.message };
 }
@@ -32,13 +33,4 @@ export function stateOf({ metadata, status }: Reported): ResourceState {
 export function stateWithReferences(object: Reported, names: readonly string[], exists: (name: string) => boolean): ResourceState {
   const reported = stateOf(object);
   return reported.ready && !names.every(exists) ? RECONCILING : reported;
-}
-
-/** Returns the condition `Ready`, or `Suspended` in its place. */
-export function summaryOf(status: CommonStatus | undefined) {
-  return conditionOf(status, 'Ready') ?? conditionOf(status, 'Suspended');
-}
-
-export function conditionOf(status: CommonStatus | undefined, type: string) {
-  return status?.conditions?.find((condition) => condition.type === type);
 }

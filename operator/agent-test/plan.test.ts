@@ -4,7 +4,7 @@ import type { Agent, AgentTest } from '../../crds/index.ts';
 import type { AgentResult } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { planAgentTest, type ResultsView } from './plan.ts';
 
 const agent = storedObject('Agent', 'desk', {
@@ -72,13 +72,13 @@ describe('the status of an AgentTest', () => {
   });
 
   it('is Ready where the test can run, whatever came of it', () => {
-    expect(conditionOf(plan(testOf(['desk']), known(result('desk', 'run_1', 'failed'))), 'Ready')).toMatchObject({
+    expect(findCondition(plan(testOf(['desk']), known(result('desk', 'run_1', 'failed'))), 'Ready')).toMatchObject({
       status: 'True',
       message: 'tests 1 agent',
     });
-    expect(conditionOf(plan(testOf(['absent'])), 'Ready')).toMatchObject({ status: 'False', reason: 'AgentNotFound' });
-    expect(conditionOf(plan(testOf(['desk'], { schedule: '99 * * * *' })), 'Accepted')?.message).toContain('spec.schedule is not a cron');
-    expect(conditionOf(plan(testOf(['desk'], { atEnd: [{ type: 'Ends', ends: 'user_end_call' }] })), 'Accepted')).toMatchObject({
+    expect(findCondition(plan(testOf(['absent'])), 'Ready')).toMatchObject({ status: 'False', reason: 'AgentNotFound' });
+    expect(findCondition(plan(testOf(['desk'], { schedule: '99 * * * *' })), 'Accepted')?.message).toContain('spec.schedule is not a cron');
+    expect(findCondition(plan(testOf(['desk'], { atEnd: [{ type: 'Ends', ends: 'user_end_call' }] })), 'Accepted')).toMatchObject({
       status: 'False',
       message: expect.stringContaining('did you mean user_ended_call?') as string,
     });

@@ -7,7 +7,7 @@ import { agentTestReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { timestamp } from '../status/conditions.ts';
+import { timestamp } from '../../kube/timestamps.ts';
 import { checkedOnce, forbiddenAddresses } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { scheduleOf, type RequestRun } from './schedule.ts';

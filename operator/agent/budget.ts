@@ -6,7 +6,8 @@ import { budgetOf } from '../../calls/usage/budget.ts';
 import type { Agent } from '../../crds/index.ts';
 import type { ServingBudget } from '../../store/index.ts';
 import type { Notice } from '../runtime/reconciler.ts';
-import { conditionOf, type PlannedCondition } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
+import type { PlannedCondition } from '../status/conditions.ts';
 
 export interface BudgetView {
   /** Spending of the day's calls, in millionths of the budget's currency; undefined while Postgres is unavailable. */
@@ -54,7 +55,7 @@ export function planBudget(agent: Agent, view: BudgetView | undefined, now: numb
       requeueAfterMs,
     };
   }
-  const before = conditionOf(agent, 'BudgetExceeded');
+  const before = findCondition(agent, 'BudgetExceeded');
   if (view.spent === undefined && before?.status === 'True')
     return {
       conditions: [{ type: 'BudgetExceeded', status: 'True', reason: 'DailyBudgetSpent', message: before.message }],

@@ -7,7 +7,7 @@ import type { Stored } from '../../kube/index.ts';
 import type { TestEvidence } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { GateSimulation } from '../../test/support/gate-simulation.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { gateOf } from './gate.ts';
 
 type Command = (simulation: GateSimulation) => void | Promise<void>;
@@ -168,10 +168,10 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
         expect(status?.servingRevision).toBe(simulation.store.release?.revision);
         expect(simulation.store.release?.revision === status?.desiredRevision).toBe(opens);
         if (!opens) expect(simulation.store.release?.revision).toBe(before);
-        const tested = conditionOf({ status: status! }, 'Tested')?.status;
+        const tested = findCondition({ status: status! }, 'Tested')?.status;
         expect(tested === 'True').toBe(opens && simulation.required.length > 0);
         expect(tested === undefined).toBe(simulation.required.length === 0);
-        expect(conditionOf({ status: status! }, 'Ready')?.status).toBe(opens ? 'True' : 'False');
+        expect(findCondition({ status: status! }, 'Ready')?.status).toBe(opens ? 'True' : 'False');
       }),
       { numRuns: 500 },
     );

@@ -14,7 +14,9 @@ import { checkAgentTestSpec } from '../agent-test/plan.ts';
 import { compare } from '../references/cluster-snapshot.ts';
 import type { Notice } from '../runtime/reconciler.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
-import { conditionOf, timestamp, type ConditionStage } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
+import { timestamp } from '../../kube/timestamps.ts';
+import type { ConditionStage } from '../status/conditions.ts';
 import type { Problem, Reason } from '../status/reasons.ts';
 
 /** The newest results; `unread` where the snapshot showed tests only after Postgres was read. */
@@ -91,7 +93,7 @@ export function gateOf(input: GateInput): Gate {
       open: 'skipped',
       ...skippedBy(message),
       request: [],
-      notices: conditionOf(agent, 'Tested')?.message === message ? [] : [warning(message)],
+      notices: findCondition(agent, 'Tested')?.message === message ? [] : [warning(message)],
     };
   }
   if (!sound) return closed('awaits', notRun('the revision is not tested until the spec is accepted and everything that it needs exists'));
@@ -129,7 +131,7 @@ export function gateOf(input: GateInput): Gate {
   if (input.promotion != null) {
     const { by, at, reason } = input.promotion;
     const message = `promoted by ${by ?? 'a person'} at ${at.slice(0, 19)}Z${reason === null ? '' : `: ${reason}`}, although ${problems[0]!.message}`;
-    const isNew = conditionOf(agent, 'Tested')?.reason !== 'TestsSkipped';
+    const isNew = findCondition(agent, 'Tested')?.reason !== 'TestsSkipped';
     return { open: 'unchanged', ...skippedBy(message), ...rest, notices: isNew ? [warning(message)] : [] };
   }
   if (input.unchanged) return { open: 'unchanged', tested, ...rest, notices: [] };
@@ -193,7 +195,7 @@ function passedMessage(tests: readonly AgentTest[]): string {
 
 /** Returns what the status says of the revision that serves. */
 function asReported(agent: Agent): ConditionStage | undefined {
-  const reported = conditionOf(agent, 'Tested');
+  const reported = findCondition(agent, 'Tested');
   if (reported === undefined) return undefined;
   const outcome = { reason: reported.reason as Reason, message: reported.message };
   return stage(reported.status === 'True' ? [] : [outcome], outcome);

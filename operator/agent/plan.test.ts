@@ -6,7 +6,7 @@ import type { ServingBudget } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { countTurns } from '../../test/support/count-turns.ts';
 import { memorySnapshot, type SnapshotContents } from '../references/memory-snapshot.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { planTool } from '../tool/plan.ts';
 import { degradationOf } from './degradation.ts';
 import { planAgent, TOOLS_LIMIT, type StoreView } from './plan.ts';
@@ -43,24 +43,24 @@ describe('a webhook that may not be called', () => {
     const agent = agentWith({ webhookURL: 'http://169.254.169.254/' });
     expect(plan(agent, { addresses }).actions).toContainEqual(expect.objectContaining({ type: 'serve', revision }));
     const served = plan(agent, { addresses }, { state: 'known', serving: { revision, since: '2026-01-01T00:00:00Z' } });
-    expect(conditionOf(served, 'Ready')).toMatchObject({
+    expect(findCondition(served, 'Ready')).toMatchObject({
       status: 'False',
       reason: 'AddressForbidden',
       message: expect.stringContaining('spec.webhookURL: http://169.254.169.254/ is inside'),
     });
-    expect(conditionOf(served, 'Synced')?.status).toBe('True');
-    expect(conditionOf(plan(agentWith(), { addresses }), 'Accepted')?.status).toBe('True');
+    expect(findCondition(served, 'Synced')?.status).toBe('True');
+    expect(findCondition(plan(agentWith(), { addresses }), 'Accepted')?.status).toBe('True');
   });
 
   it('nor does a lookup, but a provider does', () => {
     const addresses = { web: (url: string) => (url.includes('169.254') ? `${url} is inside` : undefined), sip: () => undefined };
     const lookup = plan(agentWith({ dynamicData: [{ name: 'caller', url: 'http://169.254.169.254/{{id}}' }] }), { addresses });
     expect(lookup.actions.map(({ type }) => type)).toContain('serve');
-    expect(conditionOf(lookup, 'Accepted')?.message).toContain('spec.dynamicData[0].url: http://169.254.169.254 is inside');
+    expect(findCondition(lookup, 'Accepted')?.message).toContain('spec.dynamicData[0].url: http://169.254.169.254 is inside');
     const { llm } = agentWith().spec;
     const provider = plan(agentWith({ llm: { ...llm, baseURL: 'http://169.254.169.254/v1' } }), { addresses });
     expect(provider.actions.map(({ type }) => type)).not.toContain('serve');
-    expect(conditionOf(provider, 'Accepted')).toMatchObject({
+    expect(findCondition(provider, 'Accepted')).toMatchObject({
       reason: 'AddressForbidden',
       message: expect.stringContaining('spec.llm.baseURL: http://169.254.169.254 is inside'),
     });
@@ -78,7 +78,7 @@ describe('a webhook that may not be called', () => {
       addresses: { web: () => undefined, sip: (uri) => `${uri} is inside` },
     });
     expect(planAgent(agentWith(), snapshot, { state: 'known' }, options).actions.map(({ type }) => type)).toContain('serve');
-    expect(conditionOf(planTool(tool, snapshot, 0), 'Ready')).toMatchObject({
+    expect(findCondition(planTool(tool, snapshot, 0), 'Ready')).toMatchObject({
       status: 'False',
       reason: 'AddressForbidden',
       message: expect.stringContaining('spec.transferCall.to: sip:10.0.0.1 is inside'),
@@ -147,7 +147,7 @@ describe('putting a revision into service', () => {
     const { revision } = compileRevision(agentWith(), [], worldOf());
     const result = plan(agentWith(), {}, { state: 'known', rejected: { revision, message: 'the revision cannot be stored: too large' } });
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Stalled')).toMatchObject({
+    expect(findCondition(result, 'Stalled')).toMatchObject({
       reason: 'RevisionRejected',
       message: 'the revision cannot be stored: too large',
     });
@@ -156,19 +156,19 @@ describe('putting a revision into service', () => {
   it('believes the status while Postgres is unavailable', () => {
     const { revision } = compileRevision(agentWith(), [], worldOf());
     const served = { ...agentWith(), status: { servingRevision: revision, servingSince: '2026-01-01T00:00:00Z' } } as Agent;
-    expect(conditionOf(plan(served, {}, unavailable), 'Ready')?.status).toBe('True');
+    expect(findCondition(plan(served, {}, unavailable), 'Ready')?.status).toBe('True');
     const changed = { ...served, spec: { ...served.spec, welcomeMessage: 'Hello' } };
     const result = plan(changed, {}, unavailable);
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Reconciling')?.status).toBe('True');
-    expect(conditionOf(result, 'Synced')?.reason).toBe('StoreUnavailable');
+    expect(findCondition(result, 'Reconciling')?.status).toBe('True');
+    expect(findCondition(result, 'Synced')?.reason).toBe('StoreUnavailable');
     expect(result.status).toMatchObject({ servingRevision: revision });
   });
 
   it('refuses more tools than a model can be offered', () => {
     const tools = Array.from({ length: TOOLS_LIMIT + 1 }, (_, index) => toolNamed(`tool_${index}`));
     const result = plan(agentWith(), { tools });
-    expect(conditionOf(result, 'Accepted')?.reason).toBe('TooManyTools');
+    expect(findCondition(result, 'Accepted')?.reason).toBe('TooManyTools');
     expect(result.status?.tools?.total).toBe(TOOLS_LIMIT + 1);
     expect(result.status?.tools?.names).toHaveLength(64);
   });
@@ -186,7 +186,7 @@ describe('putting a revision into service', () => {
     await prepareTools(tools, worldOf({ tools }));
     const prepared = read;
     const result = plan(agentWith(), { tools });
-    expect(conditionOf(result, 'Accepted')).toMatchObject({
+    expect(findCondition(result, 'Accepted')).toMatchObject({
       reason: 'TooManyTools',
       message: expect.stringContaining('1048576 characters'),
     });
@@ -212,7 +212,7 @@ describe('putting a revision into service', () => {
     const before = plan(agentWith(), { tools: tools.slice(0, 1) });
     const serving = { revision: before.status?.desiredRevision ?? '', since: '2026-01-01T00:00:00Z' };
     const result = plan(agentWith(), { tools }, { state: 'known', serving });
-    expect(conditionOf(result, 'ResolvedRefs')).toMatchObject({
+    expect(findCondition(result, 'ResolvedRefs')).toMatchObject({
       reason: 'ToolNotUsable',
       message: expect.stringContaining('Tool acme/deep is not usable: spec.custom.function.parameters is nested more than 32 levels deep'),
     });
@@ -224,13 +224,13 @@ describe('putting a revision into service', () => {
     let body: object = {};
     for (let level = 0; level < 9_000; level += 1) body = { a: body };
     const result = plan(agentWith({ dynamicData: [{ name: 'crm', url: 'https://a.example/', body, response: [] }] }));
-    expect(conditionOf(result, 'Accepted')).toMatchObject({ reason: 'InvalidSpec', message: expect.stringContaining('levels deep') });
+    expect(findCondition(result, 'Accepted')).toMatchObject({ reason: 'InvalidSpec', message: expect.stringContaining('levels deep') });
   });
 
   it('names the field that Postgres could not keep, and stores nothing', () => {
     const result = plan(agentWith({ welcomeMessage: 'Hello\0' }));
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Stalled')).toMatchObject({
+    expect(findCondition(result, 'Stalled')).toMatchObject({
       reason: 'InvalidSpec',
       message: 'spec.welcomeMessage holds the character U+0000; take it out',
     });
@@ -240,8 +240,8 @@ describe('putting a revision into service', () => {
     const agent = agentWith({ timeZone: 'Europe/Berln', budget: { daily: '25.00', currency: 'EUR' } });
     const budget = { spent: 0n, pricesIn: 'EUR' };
     const result = planAgent(agent, worldOf(), { state: 'known' }, { ...options, budget });
-    expect(conditionOf(result, 'Accepted')).toMatchObject({ status: 'False', reason: 'InvalidTimeZone' });
-    expect(conditionOf(result, 'BudgetExceeded')).toBeUndefined();
+    expect(findCondition(result, 'Accepted')).toMatchObject({ status: 'False', reason: 'InvalidTimeZone' });
+    expect(findCondition(result, 'BudgetExceeded')).toBeUndefined();
   });
 
   it.each([
@@ -253,7 +253,7 @@ describe('putting a revision into service', () => {
     const result = plan(agent, {
       configMaps: [{ namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data }],
     });
-    expect(conditionOf(result, 'ResolvedRefs')).toMatchObject({ reason: 'PromptTooLarge', message: expect.stringContaining(words) });
+    expect(findCondition(result, 'ResolvedRefs')).toMatchObject({ reason: 'PromptTooLarge', message: expect.stringContaining(words) });
   });
 });
 
@@ -265,7 +265,7 @@ it.each([
   ['cartesia', '0.50', 'the spec is consistent'],
   ['elevenlabs', '1', 'the spec is consistent'],
 ])('says which setting does nothing: %s with a temperature of %s', (provider, temperature, message) => {
-  expect(conditionOf(plan(agentWith({ textToSpeech: { provider, temperature } })), 'Accepted')).toMatchObject({ message });
+  expect(findCondition(plan(agentWith({ textToSpeech: { provider, temperature } })), 'Accepted')).toMatchObject({ message });
 });
 
 describe('an agent that lacks something it can do without', () => {
@@ -279,7 +279,7 @@ describe('an agent that lacks something it can do without', () => {
   it('waits for it until it has served', () => {
     const result = plan(withBase);
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Synced')?.reason).toBe('RevisionWithheld');
+    expect(findCondition(result, 'Synced')?.reason).toBe('RevisionWithheld');
   });
 
   it('goes on without its knowledge base, and says so', () => {
@@ -288,8 +288,8 @@ describe('an agent that lacks something it can do without', () => {
     const { revision } = compileRevision(rest.agent, rest.tools, worldOf());
     const result = plan(withBase, {}, { state: 'known', serving: { ...serving, revision } });
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Synced')).toMatchObject({ status: 'False', reason: 'RevisionReduced' });
-    expect(conditionOf(result, 'Ready')).toMatchObject({
+    expect(findCondition(result, 'Synced')).toMatchObject({ status: 'False', reason: 'RevisionReduced' });
+    expect(findCondition(result, 'Ready')).toMatchObject({
       reason: 'KnowledgeBaseNotFound',
       message: expect.stringMatching(/\(calls continue without it\)$/),
     });
@@ -342,8 +342,8 @@ describe('an agent that lacks something it can do without', () => {
     expect(configOf(plan(agent, {}, served))?.agent[part].fallbacks).toHaveLength(1);
     const { revision } = compileRevision(agent, [], worldOf());
     const result = plan(agent, {}, { state: 'known', serving: { ...serving, revision } });
-    expect(conditionOf(result, 'Synced')?.status).toBe('True');
-    expect(conditionOf(result, 'Ready')).toMatchObject({
+    expect(findCondition(result, 'Synced')?.status).toBe('True');
+    expect(findCondition(result, 'Ready')).toMatchObject({
       reason: 'SecretNotFound',
       message: `Secret acme/gone does not exist; create it or change spec.${part}.fallbacks[0].apiKeySecretRef (calls continue without it)`,
     });
@@ -357,8 +357,8 @@ describe('an agent that lacks something it can do without', () => {
   ])('keeps its last sound revision without %s', (_what, spec) => {
     const result = plan(agentWith({ ...spec, knowledgeBaseRef: { name: 'faq' } }), {}, served);
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Synced')?.reason).toBe('RevisionWithheld');
-    expect(conditionOf(result, 'Ready')?.message).toContain('(calls continue with the last valid revision)');
+    expect(findCondition(result, 'Synced')?.reason).toBe('RevisionWithheld');
+    expect(findCondition(result, 'Ready')?.message).toContain('(calls continue with the last valid revision)');
   });
 });
 
@@ -395,12 +395,12 @@ describe('how a release goes', () => {
     ['it is suspended', { suspend: true }, serves(revision), 'Unknown', 'Suspended'],
     ['it is suspended with a canary', { ...withCanary, suspend: true }, serves(state.revision, { canary }), 'True', 'CanaryRunning'],
   ] as const)('is said in Progressing: %s', (_when, spec, store, status, reason) => {
-    expect(conditionOf(plan(agentWith(spec), {}, store), 'Progressing')).toMatchObject({ status, reason });
+    expect(findCondition(plan(agentWith(spec), {}, store), 'Progressing')).toMatchObject({ status, reason });
   });
 
   it('is said of no agent that has never served', () => {
-    expect(conditionOf(plan(agentWith()), 'Progressing')).toBeUndefined();
-    expect(conditionOf(plan(agentWith({ suspend: true })), 'Progressing')).toBeUndefined();
+    expect(findCondition(plan(agentWith()), 'Progressing')).toBeUndefined();
+    expect(findCondition(plan(agentWith({ suspend: true })), 'Progressing')).toBeUndefined();
   });
 
   it('is said as it was while Postgres is unavailable', () => {
@@ -408,21 +408,21 @@ describe('how a release goes', () => {
       const conditions = [{ type: 'Progressing', status: 'True', reason, message: 'm', lastTransitionTime: since } as const];
       return { ...agentWith(), status: { servingRevision: revision, conditions } } as Agent;
     };
-    expect(conditionOf(plan(reported('CanaryRunning'), {}, unavailable), 'Progressing')).toMatchObject({ status: 'True', message: 'm' });
-    expect(conditionOf(plan(reported('RolledBack'), {}, unavailable), 'Progressing')?.reason).toBe('RolledBack');
-    expect(conditionOf(plan(reported('Suspended'), {}, unavailable), 'Progressing')?.reason).toBe('RevisionServed');
+    expect(findCondition(plan(reported('CanaryRunning'), {}, unavailable), 'Progressing')).toMatchObject({ status: 'True', message: 'm' });
+    expect(findCondition(plan(reported('RolledBack'), {}, unavailable), 'Progressing')?.reason).toBe('RolledBack');
+    expect(findCondition(plan(reported('Suspended'), {}, unavailable), 'Progressing')?.reason).toBe('RevisionServed');
   });
 
   it('leaves Ready and Synced True while a canary runs', () => {
     const result = plan(agentWith(withCanary), {}, serves(state.revision, { canary }));
-    expect(conditionOf(result, 'Ready')?.status).toBe('True');
-    expect(conditionOf(result, 'Synced')).toMatchObject({ status: 'True', reason: 'CanaryRunning' });
+    expect(findCondition(result, 'Ready')?.status).toBe('True');
+    expect(findCondition(result, 'Synced')).toMatchObject({ status: 'True', reason: 'CanaryRunning' });
   });
 
   it('is held by a pin that names nothing, whatever the tests say', () => {
     const agent = agentWith({ release: { pin: { revision: 'c'.repeat(64) } } });
     const result = plan(agent, { agentTests: [hours] }, { ...serves(state.revision), evidence: [] } as StoreView);
-    expect(conditionOf(result, 'Synced')).toMatchObject({ status: 'False', reason: 'PinNotFound' });
+    expect(findCondition(result, 'Synced')).toMatchObject({ status: 'False', reason: 'PinNotFound' });
     expect(result.actions.map(({ type }) => type)).not.toContain('serve');
   });
 });
@@ -436,7 +436,7 @@ describe('deletion', () => {
   it('waits for Postgres for a bounded time, and says until when', () => {
     const result = plan(deleting(20), {}, unavailable);
     expect(result).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
-    expect(conditionOf(result, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
+    expect(findCondition(result, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
   });
 
   it.each([

@@ -3,7 +3,9 @@ import { shortRevision, type AgentRevisionConfig } from '../../crds/agent-revisi
 import type { Agent, AgentStatus } from '../../crds/index.ts';
 import type { ReleaseChange, RevisionParts } from '../../store/index.ts';
 import type { Notice } from '../runtime/reconciler.ts';
-import { conditionOf, timestamp, type ConditionStage, type PlannedCondition } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
+import { timestamp } from '../../kube/timestamps.ts';
+import type { ConditionStage, PlannedCondition } from '../status/conditions.ts';
 import { reasons, type Problem, type Reason } from '../status/reasons.ts';
 import type { Gate } from './gate.ts';
 import {
@@ -16,7 +18,6 @@ import {
 } from './decide-release.ts';
 import type { CompiledRevision } from './revision.ts';
 
-/** The progress of a release, for an agent that serves. */
 export interface ReleaseView extends Pick<ReleaseFacts, 'figures'> {
   readonly state: NonNullable<ReleaseFacts['state']>;
 }
@@ -197,7 +198,7 @@ function canaryOf({ state }: Pick<ReleaseFacts, 'state'>): Pick<AgentStatus, 'ca
 
 /** Repeats the condition while Postgres is unavailable: the release is as far as it was. */
 function reportedProgress(agent: Agent): Pick<ReleasePlan, 'progressing'> {
-  const { reason, message } = conditionOf(agent, 'Progressing') ?? {};
+  const { reason, message } = findCondition(agent, 'Progressing') ?? {};
   return message === undefined ? {} : progressOf([{ reason: reason as Reason, message }]);
 }
 

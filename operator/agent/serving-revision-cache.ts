@@ -4,7 +4,7 @@ import { releaseEvents } from '../../events/release-events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { StoreError, type ReleaseState, type RequestedTest, type ServingBudget, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
-import { timestamp } from '../status/conditions.ts';
+import { timestamp } from '../../kube/timestamps.ts';
 import type { Serving, StoreView } from './plan.ts';
 import type { ReleaseMetrics, RunningCanary } from './release-metrics.ts';
 import type { ReleaseAction } from './release-plan.ts';

@@ -1,13 +1,14 @@
 /** The condition `Ingesting`: how far the documents are. It says nothing about whether the knowledge base can be used. */
 import type { KnowledgeBase } from '../../crds/index.ts';
-import { conditionOf, type PlannedCondition } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
+import type { PlannedCondition } from '../status/conditions.ts';
 import type { Reason } from '../status/reasons.ts';
 import type { DocumentCounts, KnowledgeView } from './view.ts';
 
 /** Returns no condition before the first document; while Postgres is unavailable, what the status has. */
 export function ingesting(knowledgeBase: KnowledgeBase, view: KnowledgeView): readonly PlannedCondition[] {
   if (view.state === 'unavailable') {
-    const reported = conditionOf(knowledgeBase, 'Ingesting');
+    const reported = findCondition(knowledgeBase, 'Ingesting');
     if (reported === undefined) return [];
     const { status, reason, message } = reported;
     return [{ type: 'Ingesting', status, reason: reason as Reason, message }];

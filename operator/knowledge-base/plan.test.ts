@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KnowledgeBase } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot, type DataEntry } from '../references/memory-snapshot.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { planKnowledgeBase, type KnowledgeBasePlan } from './plan.ts';
 import type { WantedDocument } from './sources.ts';
 import type { KnowledgeView, SourceDocument } from './view.ts';
@@ -73,7 +73,7 @@ const documentOf = (wanted: WantedDocument, id: string, fields: Partial<SourceDo
 
 describe('how far the documents are', () => {
   const at = (documents: { total: number; processing: number; completed: number; failed: number }, base = baseWith()) =>
-    conditionOf(plan(base, holding([], { documents })), 'Ingesting');
+    findCondition(plan(base, holding([], { documents })), 'Ingesting');
 
   it('is a condition of its own, which changes nothing about Ready', () => {
     expect(at({ total: 0, processing: 0, completed: 0, failed: 0 })).toBeUndefined();
@@ -93,17 +93,17 @@ describe('how far the documents are', () => {
         baseWith(),
         holding([], { documents: { total: 2_000, processing, completed: 2_000 - processing, failed: 0 } }),
       );
-      expect(conditionOf({ status }, 'Ready')?.status).toBe('True');
-      expect([conditionOf({ status }, 'Reconciling'), conditionOf({ status }, 'Stalled')]).toEqual([undefined, undefined]);
+      expect(findCondition({ status }, 'Ready')?.status).toBe('True');
+      expect([findCondition({ status }, 'Reconciling'), findCondition({ status }, 'Stalled')]).toEqual([undefined, undefined]);
     }
   });
 
   it('is what the status has while Postgres is unavailable', () => {
     const before = baseWith();
     const { status } = plan(before, holding([], { documents: { total: 2, processing: 1, completed: 1, failed: 0 } }));
-    const { type, message, reason } = conditionOf({ status }, 'Ingesting') ?? {};
+    const { type, message, reason } = findCondition({ status }, 'Ingesting') ?? {};
     const shown = { ...before, ...(status !== undefined && { status }) };
-    expect(conditionOf(plan(shown, unavailable), 'Ingesting')).toMatchObject({ type, message, reason });
+    expect(findCondition(plan(shown, unavailable), 'Ingesting')).toMatchObject({ type, message, reason });
     expect(plan(shown, unavailable).status?.documents).toEqual(status?.documents);
   });
 });
@@ -115,7 +115,7 @@ describe('the collection', () => {
       { type: 'addFinalizer' },
       { type: 'ensureCollection', spec: { org: 'acme', name: 'faq', uid: 'uid-1', model: 'bm25', language: 'en', maxTokens: 400 } },
     ]);
-    expect(conditionOf(without, 'Synced')).toMatchObject({ status: 'False', reason: 'CollectionPending' });
+    expect(findCondition(without, 'Synced')).toMatchObject({ status: 'False', reason: 'CollectionPending' });
     expect(plan(baseWith()).actions).toEqual([]);
     expect(types(plan(baseWith({ documentLanguage: 'bn' })).actions)).toEqual(['ensureCollection']);
     expect(types(plan(baseWith({ chunking: { maxTokens: 200, overlapTokens: 0 } })).actions)).toEqual(['ensureCollection']);
@@ -131,7 +131,7 @@ describe('the collection', () => {
       store: 'pgvector',
       embedding: { model: 'bm25', dimension: 0 },
     });
-    expect(conditionOf({ status: status! }, 'Ready')).toMatchObject({ status: 'True', reason: 'Available' });
+    expect(findCondition({ status: status! }, 'Ready')).toMatchObject({ status: 'True', reason: 'Available' });
   });
 
   it('calls for a person when its vectors are of another model, and is asked once', () => {
@@ -140,7 +140,7 @@ describe('the collection', () => {
     const conflict = { spec: ensure!.spec, message: 'its documents were embedded with model "e5"; change the profile back' };
     const result = plan(baseWith(), { state: 'known', sourceDocuments: [], conflict });
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Stalled')).toMatchObject({ reason: 'EmbeddingModelMismatch', message: conflict.message });
+    expect(findCondition(result, 'Stalled')).toMatchObject({ reason: 'EmbeddingModelMismatch', message: conflict.message });
     expect(types(plan(baseWith({ documentLanguage: 'bn' }), { state: 'known', sourceDocuments: [], conflict }).actions)).toContain(
       'ensureCollection',
     );
@@ -148,14 +148,14 @@ describe('the collection', () => {
 
   it('is searched as before while its rerank profile is not configured', () => {
     const { status, actions } = plan(baseWith({ reranking: { profile: 'better' } }), holding());
-    expect(conditionOf({ status }, 'Accepted')).toMatchObject({ status: 'False', reason: 'UnknownRerankProfile' });
-    expect(conditionOf({ status }, 'Stalled')).toMatchObject({
+    expect(findCondition({ status }, 'Accepted')).toMatchObject({ status: 'False', reason: 'UnknownRerankProfile' });
+    expect(findCondition({ status }, 'Stalled')).toMatchObject({
       message:
         'rerank profile "better" is not configured (configured: good); name a configured one or none, or add it to PARLEY_RERANK_PROFILES',
     });
     expect(types(actions)).not.toContain('ensureCollection');
     const known = plan(baseWith({ reranking: { profile: 'good' } }), holding());
-    expect(conditionOf(known, 'Accepted')).toMatchObject({ status: 'True' });
+    expect(findCondition(known, 'Accepted')).toMatchObject({ status: 'True' });
     expect(known.actions).toContainEqual(expect.objectContaining({ spec: expect.objectContaining({ rerankProfile: 'good' }) }));
   });
 
@@ -163,7 +163,7 @@ describe('the collection', () => {
     const result = plan(baseWith({ embedding: { profile: 'missing' }, documentLanguage: 'bn' }), holding([], { chunks: 7 }));
     expect(result.actions).toEqual([]);
     expect(result.status).toMatchObject({ chunks: 7, embedding: { model: 'bm25' } });
-    expect(conditionOf(result, 'Synced')?.reason).toBe('CollectionWithheld');
+    expect(findCondition(result, 'Synced')?.reason).toBe('CollectionWithheld');
   });
 
   it('is believed to be there while Postgres is unavailable, until something changes', () => {
@@ -173,8 +173,8 @@ describe('the collection', () => {
     expect(away.actions).toEqual([]);
     expect(away.status).toEqual(status);
     const changed = plan({ ...base, metadata: { ...base.metadata, generation: 2 } }, unavailable);
-    expect(conditionOf(changed, 'Synced')).toMatchObject({ status: 'False', reason: 'StoreUnavailable' });
-    expect(conditionOf(changed, 'Reconciling')?.status).toBe('True');
+    expect(findCondition(changed, 'Synced')).toMatchObject({ status: 'False', reason: 'StoreUnavailable' });
+    expect(findCondition(changed, 'Reconciling')?.status).toBe('True');
     expect(changed.status).toMatchObject({ chunks: 7 });
   });
 
@@ -236,7 +236,7 @@ describe('a source in a ConfigMap', () => {
     const message = 'empty_document: there is no text in it; the previous content stays in use; retried when the source changes';
     expect(result.status?.sources).toMatchObject([{ documentID: 'doc_1', state: 'Failed', message }]);
     expect(result.notices).toEqual([{ type: 'Warning', reason: 'SourceFailed', message: `source "policy": ${message}` }]);
-    expect(conditionOf(result, 'Ready')?.status).toBe('True');
+    expect(findCondition(result, 'Ready')?.status).toBe('True');
     expect(plan({ ...policy, status: result.status! }, failed, texts('two')).notices).toEqual([]);
   });
 
@@ -312,8 +312,8 @@ describe('a source in a ConfigMap', () => {
       state: 'Failed',
       message: expect.stringMatching(/^ConfigMap acme\/gone does not exist.*the previous content stays in use$/),
     });
-    expect(conditionOf(result, 'ResolvedRefs')?.reason).toBe('ConfigMapNotFound');
-    expect(conditionOf(result, 'Synced')?.status).toBe('True');
+    expect(findCondition(result, 'ResolvedRefs')?.reason).toBe('ConfigMapNotFound');
+    expect(findCondition(result, 'Synced')?.status).toBe('True');
   });
 
   it.each([
@@ -323,7 +323,7 @@ describe('a source in a ConfigMap', () => {
   ])('is not text: %s', (_what, entry) => {
     const result = plan(policy, holding(), { configMaps: [entry] });
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'ResolvedRefs')?.reason).toBe('SourceNotText');
+    expect(findCondition(result, 'ResolvedRefs')?.reason).toBe('SourceNotText');
   });
 
   it('is gone from the spec: its documents go', () => {
@@ -408,7 +408,7 @@ describe('deletion', () => {
   it('waits for Postgres for a bounded time, and says until when', () => {
     const result = plan(deleting({}, 20), unavailable);
     expect(result).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
-    expect(conditionOf(result, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
+    expect(findCondition(result, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
   });
 
   it.each([

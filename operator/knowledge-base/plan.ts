@@ -9,7 +9,8 @@ import { displayNameTaken, notAnOrganization, unresolved } from '../references/u
 import { displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Notice, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { conditionOf, type ConditionStage } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
+import type { ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -128,7 +129,7 @@ function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, 
   if (spec === undefined)
     return stage({ reason: 'CollectionWithheld', message: 'the operator creates and changes nothing for it until the spec is accepted' });
   if (view.state === 'unavailable') {
-    const reported = conditionOf(knowledgeBase, 'Synced');
+    const reported = findCondition(knowledgeBase, 'Synced');
     const believed =
       reported?.reason === good.reason &&
       reported.observedGeneration === knowledgeBase.metadata.generation &&

@@ -12,20 +12,18 @@ import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { backoffDelay } from '../../platform/backoff.ts';
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { fitText } from '../../platform/cut-text.ts';
-import { timestamp } from '../status/conditions.ts';
+import { timestamp } from '../../kube/timestamps.ts';
 import type { Problem } from '../status/reasons.ts';
 import type { SourceDocument } from './view.ts';
 
 type Source = NonNullable<KnowledgeBase['spec']['sources']>[number];
 export type SourceStatus = NonNullable<KnowledgeBaseStatus['sources']>[number];
 
-/** A document to add, without its collection. */
 export type WantedDocument = Pick<NewDocument, 'kind' | 'filename' | 'urls' | 'content' | 'bytes' | 'metadata'> & {
   readonly source: string;
   readonly sourceRevision: string;
 };
 
-/** A document that no source needs any more. */
 export interface Superfluous {
   readonly documentId: string;
   /**

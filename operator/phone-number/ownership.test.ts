@@ -6,7 +6,7 @@ import { NumberAssignments } from '../../platform/config/phone-numbers.ts';
 import type { NumberClaim } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { ownershipOf, type ClaimView } from './ownership.ts';
 import { planPhoneNumber } from './plan.ts';
 
@@ -142,7 +142,7 @@ it('never changes hands within a reservation, in 1,000 interleavings of two orga
           planned = plan(claims.view(now));
         }
         objects.set(key, { ...object, status: planned.status! });
-        if (conditionOf(planned, 'Ready')?.status !== 'True') return;
+        if (findCondition(planned, 'Ready')?.status !== 'True') return;
         uses += 1;
         if (last !== undefined && last.org !== org) {
           changes += 1;

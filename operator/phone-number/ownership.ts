@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../../crds/index.ts';
 import type { NumberClaim } from '../../store/index.ts';
 import { ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import type { Problem } from '../status/reasons.ts';
 
 /** The claim of a number in Postgres; absent for an unclaimed one. */
@@ -54,7 +54,7 @@ export function ownershipOf(
 
   // What was accepted before Postgres went away stays so; nothing else is, however long that lasts.
   if (view.state === 'unavailable')
-    return conditionOf(phoneNumber, 'Accepted')?.status === 'True' ? { verdict: 'owner' } : { verdict: 'unknown', why: view.why };
+    return findCondition(phoneNumber, 'Accepted')?.status === 'True' ? { verdict: 'owner' } : { verdict: 'unknown', why: view.why };
   const taken = (): OwnershipDecision =>
     rival('NumberTaken', `${number} belongs to another organisation of this deployment; use another number or have it deleted there`);
   switch (availability.state) {

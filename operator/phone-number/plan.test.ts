@@ -4,7 +4,7 @@ import type { PhoneNumber } from '../../crds/index.ts';
 import { NumberPool } from '../../platform/config/phone-numbers.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { planPhoneNumber, type PhoneNumberPlan, type Telephony } from './plan.ts';
 import type { RouteView, SipView } from './view.ts';
 
@@ -30,14 +30,14 @@ describe('a number of the pool', () => {
     ['+15550101', { type: 'Carrier' }, ['True', 'SpecAccepted']],
   ])('pool %j, %j: %j', (pool, variant, [status, reason]) => {
     const phoneNumber = storedObject('PhoneNumber', 'p', { number: '+15550100', ...variant }) as PhoneNumber;
-    expect(conditionOf(withPool(phoneNumber, pool), 'Accepted')).toMatchObject({ status, reason });
+    expect(findCondition(withPool(phoneNumber, pool), 'Accepted')).toMatchObject({ status, reason });
   });
 });
 
 describe('a region', () => {
   const accepted = (region: string) => {
     const phoneNumber = storedObject('PhoneNumber', 'p', { number: '+15550100', type: 'SIP', sip: { region } }) as PhoneNumber;
-    return conditionOf(withPool(phoneNumber, ''), 'Accepted');
+    return findCondition(withPool(phoneNumber, ''), 'Accepted');
   };
 
   it.each(['global', 'bd', 'bd_link3'])('%s is known', (region) => expect(accepted(region)).toMatchObject({ status: 'True' }));
@@ -171,8 +171,8 @@ describe('deletion', () => {
   ] as const)('waits for Postgres for a bounded time: policy %s at %j', (policy, sip) => {
     const plan = deletion({ policy, route: outage, ...(sip && { sip }) });
     expect(plan).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
-    expect(conditionOf(plan, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
-    expect(conditionOf(plan, 'Synced')).toMatchObject({ status: 'False', reason: 'StoreUnavailable' });
+    expect(findCondition(plan, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
+    expect(findCondition(plan, 'Synced')).toMatchObject({ status: 'False', reason: 'StoreUnavailable' });
   });
 
   it.each([
@@ -182,8 +182,8 @@ describe('deletion', () => {
   ] as const)('says what of the media server holds it up: %j', (sip, reason, status) => {
     const plan = deletion({ policy: 'Delete', ...(sip && { sip }) });
     expect(plan).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
-    expect(conditionOf(plan, 'Synced')).toMatchObject({ status, reason });
-    expect(conditionOf(plan, 'Ready')).toMatchObject({ status: 'False', reason: 'Deleting' });
+    expect(findCondition(plan, 'Synced')).toMatchObject({ status, reason });
+    expect(findCondition(plan, 'Ready')).toMatchObject({ status: 'False', reason: 'Deleting' });
   });
 
   it.each([

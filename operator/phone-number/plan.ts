@@ -9,7 +9,8 @@ import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { conditionOf, type ConditionStage } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
+import type { ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../../platform/json.ts';
 import { similarName } from '../../platform/similar-name.ts';
@@ -18,6 +19,7 @@ import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
 import { desiredTrunks, type DesiredTrunks, type TrunkSettings } from './desired-trunks.ts';
 import { ownershipOf, type OwnershipFacts } from './ownership.ts';
 import type { RouteView, SipView } from './view.ts';
+import { present } from '../../platform/present.ts';
 
 export type PhoneNumberAction =
   | { readonly type: 'claim' }
@@ -224,7 +226,7 @@ function unavailableReason({ login }: UnavailableSip): Problem['reason'] {
 }
 
 function unreachable(phoneNumber: PhoneNumber, sip: UnavailableSip): ConditionStage {
-  const reported = conditionOf(phoneNumber, 'Synced');
+  const reported = findCondition(phoneNumber, 'Synced');
   // What was in sync is assumed to be so: the spec has not changed since.
   if (!sip.login && reported?.reason === good.reason && reported.observedGeneration === phoneNumber.metadata.generation)
     return { type: 'Synced', good, problems: [] };
@@ -325,18 +327,10 @@ function routing(
 function idsShown({ status }: PhoneNumber, sip: SipView | undefined): Ids {
   if (sip?.state !== 'known') {
     const { inboundTrunkID, outboundTrunkID, dispatchRuleID } = status ?? {};
-    return {
-      ...(inboundTrunkID !== undefined && { inboundTrunkID }),
-      ...(outboundTrunkID !== undefined && { outboundTrunkID }),
-      ...(dispatchRuleID !== undefined && { dispatchRuleID }),
-    };
+    return present({ inboundTrunkID, outboundTrunkID, dispatchRuleID });
   }
-  const [inbound, outbound, rule] = (['inbound', 'outbound', 'rule'] as const).map((kind) => ofKind(sip.own, kind)[0]?.id);
-  return {
-    ...(inbound !== undefined && { inboundTrunkID: inbound }),
-    ...(outbound !== undefined && { outboundTrunkID: outbound }),
-    ...(rule !== undefined && { dispatchRuleID: rule }),
-  };
+  const idOf = (kind: SipKind): string | undefined => ofKind(sip.own, kind)[0]?.id;
+  return present({ inboundTrunkID: idOf('inbound'), outboundTrunkID: idOf('outbound'), dispatchRuleID: idOf('rule') });
 }
 
 function notInPool({ spec }: PhoneNumber, pool: PhoneNumberPlanOptions['nativeNumbers']): readonly Problem[] {

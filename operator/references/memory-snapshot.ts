@@ -18,6 +18,7 @@ import {
   type UnusableKeys,
   type ClusterSnapshot,
 } from './cluster-snapshot.ts';
+import { present } from '../../platform/present.ts';
 
 /** A Secret or ConfigMap by its metadata and keys; `data` only of ConfigMaps. */
 export interface DataEntry {
@@ -78,9 +79,7 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
       keys: new Set(entry.keys),
       digests: new Map(entry.keys.map((key) => [key, entry.values?.[key] ?? ''])),
       owners: entry.owners ?? [],
-      ...(entry.companionOf !== undefined && { companionOf: entry.companionOf }),
-      ...(entry.unusable !== undefined && { unusable: entry.unusable }),
-      ...(entry.signingExpiry !== undefined && { signingExpiry: entry.signingExpiry }),
+      ...present({ companionOf: entry.companionOf, unusable: entry.unusable, signingExpiry: entry.signingExpiry }),
     };
   };
   return {

@@ -1,6 +1,7 @@
 import type { CommonStatus } from '../../crds/index.ts';
 import type { Managed } from '../status/common.ts';
-import { timestamp, toConditions } from '../status/conditions.ts';
+import { timestamp } from '../../kube/timestamps.ts';
+import { toConditions } from '../status/conditions.ts';
 import { reasons, type Problem } from '../status/reasons.ts';
 import type { FinalizerAction, Plan } from './reconciler.ts';
 

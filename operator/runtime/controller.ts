@@ -17,7 +17,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isDeleting, type Managed } from '../status/common.ts';
 import type { Adopt } from './adopter.ts';
-import { summaryOf } from '../status/conditions.ts';
+import { findSummary } from '../../crds/kind.ts';
 import { sameJson } from '../../platform/json.ts';
 import { withReferenceGrace } from './reference-grace.ts';
 import type { OperatorMetrics } from './metrics.ts';
@@ -276,8 +276,8 @@ export class Controller<
     // A change that came in between has its event swallowed as the echo of this write if a relist joins the two.
     if (written.metadata.generation !== object.metadata.generation || !sameJson(written.metadata.annotations, object.metadata.annotations))
       this.enqueue(key);
-    const before = summaryOf(object);
-    const after = summaryOf({ status: planned });
+    const before = findSummary(object);
+    const after = findSummary({ status: planned });
     if (after !== undefined && (before?.status !== after.status || before.reason !== after.reason)) {
       events.record(object, { type: after.status === 'False' ? 'Warning' : 'Normal', reason: after.reason, message: after.message });
     }

@@ -9,7 +9,6 @@ import type { PostgresOutage } from './postgres-outage.ts';
 export interface ManagerOptions {
   readonly controllers: readonly KindController[];
   readonly organizations: Informer<KubeObject>;
-  /** The Secrets and ConfigMaps of the organisations. */
   readonly namespaces: NamespaceInformers;
   readonly outage: PostgresOutage;
   readonly triggers: {

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { Managed } from '../status/common.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 
 interface MetricDefinition {
   readonly name: string;
@@ -81,7 +81,7 @@ export interface OperatorMetrics {
 
 /** A suspended object has no `Ready`: nothing is known of it. */
 function readyLabel(object: Managed): string {
-  return conditionOf(object, 'Ready')?.status ?? (conditionOf(object, 'Suspended') === undefined ? '' : 'Unknown');
+  return findCondition(object, 'Ready')?.status ?? (findCondition(object, 'Suspended') === undefined ? '' : 'Unknown');
 }
 
 export function createMetrics(registry: Registry): OperatorMetrics {

@@ -17,6 +17,7 @@ import {
 import { untilAborted } from '../../platform/aborted.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { present } from '../../platform/present.ts';
 
 export const FIELD_MANAGER = 'parley-operator';
 
@@ -149,14 +150,6 @@ function slim(object: Stored<KubeObject>): Stored<KubeObject> {
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      creationTimestamp,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(ownerReferences === undefined ? {} : { ownerReferences }),
-    },
+    metadata: present({ name, uid, resourceVersion, creationTimestamp, namespace, deletionTimestamp, ownerReferences }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Managed } from '../status/common.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 
 /** Measures from the first event of a generation until its status says it is ready. */
 export class ReadyTimer {
@@ -15,7 +15,7 @@ export class ReadyTimer {
   saw(key: string, object: Managed): void {
     const generation = object.metadata.generation ?? 0;
     if (object.status?.observedGeneration === generation) {
-      if (conditionOf(object, 'Ready')?.status === 'True') this.#seen.delete(key);
+      if (findCondition(object, 'Ready')?.status === 'True') this.#seen.delete(key);
       return;
     }
     if (this.#seen.get(key)?.generation === generation) return;

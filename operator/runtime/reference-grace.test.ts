@@ -5,7 +5,7 @@ import { idOf, things, type Thing } from '../../test/support/arbitrary-things.ts
 import { SimulatedOperator } from '../../test/support/simulated-operator.ts';
 import type { Managed } from '../status/common.ts';
 import { commonFields } from '../status/common.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { withReferenceGrace } from './reference-grace.ts';
 import type { Problem, Reason } from '../status/reasons.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
@@ -33,7 +33,7 @@ class Observed {
     };
     const plan = withReferenceGrace(this.object, { actions: [], status }, { now, graceMs: GRACE_MS });
     this.object = { ...this.object, ...(plan.status && { status: plan.status }) };
-    const shown = conditionOf(this.object, 'Reconciling') ?? conditionOf(this.object, 'Stalled') ?? conditionOf(this.object, 'Ready');
+    const shown = findCondition(this.object, 'Reconciling') ?? findCondition(this.object, 'Stalled') ?? findCondition(this.object, 'Ready');
     return {
       progress: `${shown?.type} ${shown?.reason}`,
       ...(plan.requeueAfterMs !== undefined && { requeueAfterMs: plan.requeueAfterMs }),
@@ -52,7 +52,7 @@ describe('withReferenceGrace', () => {
     const agent = new Observed();
     expect(agent.reconcile(0, ['SecretNotFound'])).toEqual({ progress: waiting, requeueAfterMs: 120_000 });
     expect(agent.reconcile(90_000, ['SecretNotFound'])).toEqual({ progress: waiting, requeueAfterMs: 30_000 });
-    expect(conditionOf(agent.object, 'Reconciling')).toMatchObject({
+    expect(findCondition(agent.object, 'Reconciling')).toMatchObject({
       lastTransitionTime: '2026-06-01T12:00:00Z',
       message: 'message of SecretNotFound; waiting for it until 2026-06-01T12:02:00Z',
     });
@@ -104,7 +104,7 @@ class SlowCluster extends SimulatedOperator {
 const isObject = (thing: Thing): boolean => thing.type === 'object';
 const stalled = (operator: SimulatedOperator): readonly string[] =>
   [...operator.objects].flatMap(([id, object]) => {
-    const found = conditionOf(object, 'Stalled');
+    const found = findCondition(object, 'Stalled');
     return found === undefined ? [] : [`${id} ${found.reason}`];
   });
 
@@ -129,11 +129,11 @@ describe('whatever is applied', () => {
         }
         const readiness = (operator: SimulatedOperator) =>
           [...operator.objects].map(
-            ([id, object]) => `${id} ${conditionOf(object, 'Ready')?.status} ${conditionOf(object, 'Ready')?.reason}`,
+            ([id, object]) => `${id} ${findCondition(object, 'Ready')?.status} ${findCondition(object, 'Ready')?.reason}`,
           );
         expect(readiness(slow).toSorted()).toEqual(readiness(atOnce).toSorted());
         expect(
-          [...slow.objects.values()].filter((object) => conditionOf(object, 'Reconciling')?.reason === 'WaitingForReferences'),
+          [...slow.objects.values()].filter((object) => findCondition(object, 'Reconciling')?.reason === 'WaitingForReferences'),
         ).toEqual([]);
       }),
       { numRuns: 200 },
@@ -148,10 +148,10 @@ describe('whatever is applied', () => {
         operator.settle();
         operator.now += GRACE_MS;
         operator.settle();
-        const ready = [...operator.objects].filter(([, object]) => conditionOf(object, 'Ready')?.status === 'True').map(([id]) => id);
+        const ready = [...operator.objects].filter(([, object]) => findCondition(object, 'Ready')?.status === 'True').map(([id]) => id);
         for (const thing of contents.filter((each) => !isObject(each))) operator.leave(idOf(thing));
         operator.settle();
-        const waits = (id: string) => conditionOf(operator.objects.get(id) ?? {}, 'Reconciling')?.reason === 'WaitingForReferences';
+        const waits = (id: string) => findCondition(operator.objects.get(id) ?? {}, 'Reconciling')?.reason === 'WaitingForReferences';
         expect(stalled(operator).filter((each) => ready.some((id) => each.startsWith(`${id} `)) && / \w+NotFound$/.test(each))).toEqual([]);
         const late = ready.filter(waits);
         operator.now += GRACE_MS;

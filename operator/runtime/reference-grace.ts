@@ -6,7 +6,8 @@ import type { CommonStatus } from '../../crds/index.ts';
 import type { Condition } from '../../kube/types.ts';
 import type { Plan } from './reconciler.ts';
 import type { Managed } from '../status/common.ts';
-import { conditionOf, timestamp } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
+import { timestamp } from '../../kube/timestamps.ts';
 import type { Reason } from '../status/reasons.ts';
 
 /** Reasons for something that is missing, and may be about to come. */
@@ -44,7 +45,7 @@ export function withReferenceGrace<A, S extends CommonStatus>(
   { now, graceMs }: ReferenceGrace,
 ): Plan<A, S> {
   const { status } = plan;
-  const stalled = conditionOf({ status }, 'Stalled');
+  const stalled = findCondition({ status }, 'Stalled');
   if (status === undefined || stalled === undefined || !AWAITED.has(stalled.reason)) return plan;
   const since = waitingSince(object, (status as CommonStatus & WithDependencies).observedDependenciesDigest, now);
   if (since === undefined || now >= since + graceMs) return plan;
@@ -65,10 +66,10 @@ export function withReferenceGrace<A, S extends CommonStatus>(
 /** Returns since when something is waited for, in milliseconds since the epoch; undefined where the wait was in vain. */
 function waitingSince({ metadata, status = {} }: Observed, plannedDigest: string | undefined, now: number): number | undefined {
   const { generation = 0 } = metadata;
-  const waiting = conditionOf({ status }, 'Reconciling');
+  const waiting = findCondition({ status }, 'Reconciling');
   if (waiting?.reason === 'WaitingForReferences' && waiting.observedGeneration === generation)
     return Date.parse(waiting.lastTransitionTime);
-  const stalled = conditionOf({ status }, 'Stalled');
+  const stalled = findCondition({ status }, 'Stalled');
   if (stalled === undefined || !AWAITED.has(stalled.reason) || stalled.observedGeneration !== generation) return now;
   // A tool attaches itself: what it names may be as new as the tool.
   return stalled.reason === 'ToolNotUsable' && status.observedDependenciesDigest !== plannedDigest ? now : undefined;

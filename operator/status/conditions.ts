@@ -1,11 +1,9 @@
+import { findCondition } from '../../crds/kind.ts';
 import { timestamp } from '../../kube/timestamps.ts';
 import type { Condition } from '../../kube/types.ts';
 import { fitText } from '../../platform/cut-text.ts';
 import { conditionTypes, reasons, type ConditionType, type Problem, type Reason } from './reasons.ts';
 
-export { timestamp };
-
-/** A condition before it is compared with what the status has. */
 export interface PlannedCondition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -91,21 +89,8 @@ export function toConditions(
     });
 }
 
-/** Returns `Ready`, or what stands in its place. */
-export function summaryOf(object: Parameters<typeof conditionOf>[0]): Condition | undefined {
-  return conditionOf(object, 'Ready') ?? conditionOf(object, 'Suspended');
-}
-
 /** Whether the operator takes its namespace for an organisation: that of a single namespace does so without the label. */
-export function isServed(object: Parameters<typeof conditionOf>[0]): boolean {
-  const accepted = conditionOf(object, 'Accepted');
+export function isServed(object: Parameters<typeof findCondition>[0]): boolean {
+  const accepted = findCondition(object, 'Accepted');
   return accepted !== undefined && accepted.reason !== 'NotAnOrganization';
-}
-
-/** Returns the condition of that type, if the object shows it. */
-export function conditionOf(
-  object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined },
-  type: ConditionType,
-): Condition | undefined {
-  return object.status?.conditions?.find((condition) => condition.type === type);
 }

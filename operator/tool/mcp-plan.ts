@@ -14,7 +14,8 @@ import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { toolCredentials } from '../references/references-of.ts';
 import { secretVersions } from '../references/secret-versions.ts';
-import { timestamp, type ConditionStage } from '../status/conditions.ts';
+import { timestamp } from '../../kube/timestamps.ts';
+import type { ConditionStage } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { chooseTools, type ChosenTools, type ToolListView } from '../references/tool-list-view.ts';
 

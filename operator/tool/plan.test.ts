@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Agent, Tool } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { planTool } from './plan.ts';
 
 const now = Date.parse('2026-06-01T12:00:00Z');
@@ -30,7 +30,7 @@ const agents = [
 function plan(tool: Tool, ...others: readonly Tool[]) {
   const secrets = [{ namespace: 'acme', name: 'mail', uid: 's', resourceVersion: '1', keys: ['k'] }];
   const { status } = planTool(tool, memorySnapshot({ organizations: ['acme'], agents, tools: [tool, ...others], secrets }), now);
-  return { ...status, accepted: conditionOf({ status }, 'Accepted'), ready: conditionOf({ status }, 'Ready') };
+  return { ...status, accepted: findCondition({ status }, 'Accepted'), ready: findCondition({ status }, 'Ready') };
 }
 
 describe('the agents of a tool', () => {

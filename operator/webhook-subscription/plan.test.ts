@@ -6,7 +6,7 @@ import { eventNames } from '../../events/catalogue.ts';
 import { adoptionsOf } from '../references/adoptions.ts';
 import { memorySnapshot, type DataEntry } from '../references/memory-snapshot.ts';
 import { referencesOf } from '../references/references-of.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { planWebhookSubscription } from './plan.ts';
 import { unusableKeys } from './signing-keys.ts';
 
@@ -39,11 +39,11 @@ function planned(
   const snapshot = memorySnapshot({ organizations: ['acme'], subscriptions: [subscription], secrets });
   const plan = planWebhookSubscription(subscription, snapshot, { now, addressProblem: () => addressProblem });
   const condition = (type: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy' | 'Stalled' | 'Reconciling') => {
-    const found = conditionOf({ status: plan.status ?? {} }, type);
+    const found = findCondition({ status: plan.status ?? {} }, type);
     return found && `${found.status} ${found.reason}`;
   };
   const message = (type: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced') =>
-    conditionOf({ status: plan.status ?? {} }, type)?.message ?? '';
+    findCondition({ status: plan.status ?? {} }, type)?.message ?? '';
   return { plan, condition, message };
 }
 
