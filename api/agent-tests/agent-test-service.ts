@@ -2,7 +2,7 @@
 import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import { agentTestKind, type AgentTest, type AgentTestSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { ApiError, requireNoIssues, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';

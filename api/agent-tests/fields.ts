@@ -19,7 +19,7 @@ import {
   type Encoding,
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { bodySchema, mapLike } from '../codec/rest-schema.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { unionType } from '../codec/union-type.ts';

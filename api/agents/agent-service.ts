@@ -4,7 +4,7 @@ import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
 import { agentProblems, type SpecProblem } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
 import { companionAddressProblems, providerAddressProblems } from '../../calls/address-problems.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { companionName, masked, type KeyRef } from '../codec/secrets.ts';
 import { requireNoIssues } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';

@@ -37,7 +37,8 @@ import {
   type Encoding,
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
-import { present, type Draft } from '../codec/present.ts';
+import { present } from '../../platform/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { distinct, propertyOf, schemaAt } from '../codec/rest-schema.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
@@ -60,7 +61,6 @@ export interface AgentDecoding extends Decoding {
 }
 
 export interface AgentEncoding extends Encoding {
-  /** Returns the key under which a long prompt is stored. */
   promptRef(text: string): KeyRef;
   /** The text that the stored `systemPromptFrom` refers to. */
   readonly storedLongPrompt: string | null;

@@ -8,7 +8,7 @@ import { headers, items, milliseconds } from '../codec/conversions.ts';
 import { matchStored, readFields, type Conversion, type Shape } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import { looksSecret } from '../codec/headers.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { mapLike, schemaAt } from '../codec/rest-schema.ts';
 import { masked } from '../codec/secrets.ts';
 import { MASK } from '../http/caller.ts';

@@ -6,7 +6,7 @@ import { listed, speechProviders, ttsProviders } from '../../crds/providers.ts';
 import { items, number, trimmedLabel } from '../codec/conversions.ts';
 import { matchStored } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { schemaAt } from '../codec/rest-schema.ts';
 import { refId, type KeyRef } from '../codec/secrets.ts';
 

@@ -22,7 +22,7 @@ import {
   type Written,
 } from './fields.ts';
 import { headerSecrets, headersFromRest, headersToRest, unchangedNothing, type Header } from './headers.ts';
-import type { Draft } from './present.ts';
+import type { Draft } from './draft.ts';
 import { answerSchema, bodySchema, distinct, itemOf, listLike, mapLike, propertyOf, unwrapped, without } from './rest-schema.ts';
 import { refId, type KeyRef } from './secrets.ts';
 

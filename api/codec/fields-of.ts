@@ -17,7 +17,7 @@ import {
   type Shape,
   type UpdateShape,
 } from './fields.ts';
-import type { Draft } from './present.ts';
+import type { Draft } from './draft.ts';
 import { answerSchema, bodySchema, schemaAt, unwrapped, type PathOf, type SchemaAt, type Unwrapped, type ValueAt } from './rest-schema.ts';
 import { masked } from './secrets.ts';
 

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { FieldNames } from '../partial/field-names.ts';
 import { isObject, sameJson } from '../../platform/json.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import type { Draft } from './present.ts';
+import type { Draft } from './draft.ts';
 import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';
 import type { KeyRef, SecretValues, SecretWriter } from './secrets.ts';
 

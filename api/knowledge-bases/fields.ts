@@ -7,7 +7,7 @@ import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import { trimmedName } from '../codec/conversions.ts';
 import { answerShape, createShape, fieldNamesOf, readFields, updateShape, writeFields, type Decoding } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { masked, SecretWriter } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';

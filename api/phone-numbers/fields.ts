@@ -17,7 +17,7 @@ import {
   type Decoding,
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { without } from '../codec/rest-schema.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import { resourceState } from '../state/answers.ts';

@@ -1,7 +1,7 @@
 /** Makes, changes and deletes phone numbers. */
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { requireNoIssues } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';

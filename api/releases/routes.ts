@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { releaseEvents } from '../../events/release-events.ts';
 import { StoreError, type ReleaseFigures, type ReleaseState, type RevisionSummary } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { present } from '../codec/present.ts';
+import { present } from '../../platform/present.ts';
 import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { addRoute } from '../http/route.ts';

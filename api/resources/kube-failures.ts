@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { SpecProblem } from '../../crds/limits.ts';
 import { KubeError } from '../../kube/error.ts';
 import { sameJson } from '../../platform/json.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { inRestNames, restLoc, type FieldNames } from '../partial/field-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';

@@ -1,7 +1,7 @@
 /** Attaches the `llm.tools` of an agent. Tools attach themselves, so the list is a set of changes to Tools, none to the agent. */
 import type { Agent, Tool, ToolSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import { ApiError, requireNoIssues, ValidationError, type FieldConflict } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';

@@ -23,7 +23,7 @@ import {
   type Decoding,
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { answerSchema, bodySchema, schemaAt, without } from '../codec/rest-schema.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
@@ -318,7 +318,6 @@ export const attachedTool = z
   ])
   .meta({ id: 'AttachedTool' });
 
-/** Maps paths of a Tool's spec to REST's names. */
 export const toolFieldNames = Object.assign({}, ...Object.values(fieldsByType).map(fieldNamesOf)) as ReturnType<typeof fieldNamesOf>;
 
 export function builtinTypeOf({ type }: Draft<ToolSpec>): BuiltinToolType | undefined {

@@ -5,7 +5,7 @@ import { originOf } from '../../crds/address.ts';
 import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { choice, entries, headers, listUnlessEmpty, milliseconds, secret } from '../codec/conversions.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { schemaAt } from '../codec/rest-schema.ts';
 import { volatile } from '../validation/unknown-fields.ts';
 import { eachMessage } from './message-fields.ts';

@@ -4,7 +4,7 @@ import type { Agent, Tool, ToolSpec } from '../../crds/index.ts';
 import type { SpecProblem } from '../../crds/limits.ts';
 import { toolRemarks } from '../../crds/tool-consistency.ts';
 import type { Stored } from '../../kube/types.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import { ApiError, requireNoIssues, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';

@@ -3,7 +3,7 @@ import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { toolAddressProblems } from '../../calls/address-problems.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import type { Caller } from '../http/caller.ts';
 import { MANAGER } from '../partial/partial-update.ts';
@@ -127,7 +127,6 @@ function heldByOthers(tool: Stored<Tool>): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs')], MANAGER).length > 0;
 }
 
-/** Returns whether another field manager has attached the tool to this agent. */
 export function isAttachedByOthers(tool: Stored<Tool>, agentName: string): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs'), { type: 'key', key: { name: agentName } }], MANAGER).length > 0;
 }

@@ -26,7 +26,7 @@ import {
 } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { bodySchema, distinct, itemOf, listLike, mapLike, without } from '../codec/rest-schema.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
@@ -279,7 +279,6 @@ export const subscriptionList = z
 /** Maps paths of a WebhookSubscription's spec to REST's names. */
 export const webhookFieldNames = fieldNamesOf(fields);
 
-/** Builds the subscription of the contract, without its secret. */
 export function subscriptionToRest(subscription: Subscription, view: SubscriptionView): Readonly<Record<string, unknown>> {
   return readFields(fields, subscription, { secrets: masked, ...view });
 }

@@ -2,7 +2,7 @@
 import type { WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { looksSecret, type Header } from '../codec/headers.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
 import { MASK } from '../http/caller.ts';
 

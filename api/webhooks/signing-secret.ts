@@ -3,7 +3,7 @@ import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { CURRENT_KEY_NAME, previousKeyNames } from '../../webhooks/signing/signing-secret.ts';
 import { companionName, type KeyRef } from '../codec/secrets.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import type { Secret } from '../resources/core-clients.ts';
 import { headerRefs } from './header-values.ts';
 

@@ -9,7 +9,7 @@ import { CURRENT_KEY_NAME } from '../../webhooks/signing/signing-secret.ts';
 import { ApiError, notFound, requireNoIssues } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { currentRequest } from '../http/request-state.ts';
-import type { Draft } from '../codec/present.ts';
+import type { Draft } from '../codec/draft.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { unknownReferences } from '../references/unknown-references.ts';

@@ -5,6 +5,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { ProviderKeyError, type ProviderKeyReader, type SecretKeyRef } from './provider-key-reader.ts';
 import { toCallFailure, PART_NAMES, ProviderError, type ProviderPart } from './provider-failure.ts';
+import { present } from '../../platform/present.ts';
 
 export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
 
@@ -107,10 +108,7 @@ async function endpointOf(part: ProviderPart, wanted: Wanted, options: EndpointO
     provider,
     protocol: replaces || provider === 'openai' || provider === 'openai_compatible' || part === 'llm' ? 'openai' : 'own',
     guarded: fromAgent !== undefined,
-    ...(baseURL !== undefined && { baseURL }),
-    ...(apiKey !== undefined && { apiKey }),
-    ...(model !== undefined && { model }),
-    ...(voice !== undefined && { voice }),
+    ...present({ baseURL, apiKey, model, voice }),
     ...(voiceIsName && { voiceIsName }),
   };
 }

@@ -21,6 +21,7 @@ import { FIELD_MANAGER } from '../cluster/connect.ts';
 import { withConnection, type ConnectionFlags } from '../kubectl/connection.ts';
 import { builtIn } from '../cluster/descriptors.ts';
 import type { Io } from '../kubectl/io.ts';
+import { present } from '../../platform/present.ts';
 
 /** Cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
 const NO_FILES = 4;
@@ -28,7 +29,6 @@ const NO_BLANK = 2;
 const FILES = 0;
 const FILE_ARGUMENTS: ReadonlySet<string> = new Set(['files', 'folder', 'paths']);
 
-/** Selects the namespaces that are organisations. */
 const isOrganization = `${wellKnown.organizationLabel}=true`;
 
 /** Kinds whose objects complete these arguments and values. */
@@ -204,18 +204,12 @@ function flagsIn(words: readonly string[]): ConnectionFlags {
     const joined = words.findLast((word) => flags.some((flag) => word.startsWith(`${flag}=`)));
     return joined === undefined ? (at === -1 ? undefined : words[at + 1]) : joined.slice(joined.indexOf('=') + 1);
   };
-  const [kubeconfig, context, namespace, as] = [
-    value('--kubeconfig'),
-    value('--context'),
-    value('-n', '--namespace', '--org'),
-    value('--as'),
-  ];
-  return {
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-    ...(namespace !== undefined && { namespace }),
-    ...(as !== undefined && { as }),
-  };
+  return present({
+    kubeconfig: value('--kubeconfig'),
+    context: value('--context'),
+    namespace: value('-n', '--namespace', '--org'),
+    as: value('--as'),
+  });
 }
 
 function optionOf(command: Command, word: string | undefined): Option | undefined {

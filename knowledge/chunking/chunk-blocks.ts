@@ -5,6 +5,7 @@ import { trim } from './graphemes.ts';
 import { splitText } from './split-text.ts';
 import { sheetChunks, type TablePart, tableParts } from './table-chunks.ts';
 import { countTokens, countUpTo } from './tokens.ts';
+import { present } from '../../platform/present.ts';
 
 export interface ChunkOptions {
   /** Most tokens in a chunk's text (400). */
@@ -202,10 +203,7 @@ class Packer {
       indexedText: indexedText([this.#title, ...above], text),
       tokens,
       headingPath,
-      ...(page !== undefined && { page }),
-      ...(sheet !== undefined && { sheet }),
-      ...(url !== undefined && { url }),
-      ...(rows !== undefined && tables.length === 1 && { rows }),
+      ...present({ page, sheet, url, rows: tables.length === 1 ? rows : undefined }),
     };
   }
 }

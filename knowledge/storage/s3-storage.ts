@@ -7,6 +7,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { checkKey, checkPrefix, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
 import { Meter } from './meter.ts';
 import type { OpenedFileStorage } from './file-storage.ts';
+import { present } from '../../platform/present.ts';
 
 /** Size of a part: at most three parts of a file are in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -33,9 +34,7 @@ export class S3Storage implements OpenedFileStorage {
   /** Opens connections of its own, and sends the bucket nothing yet. */
   constructor({ bucket, prefix, endpoint, region, forcePathStyle = false, credentials }: S3StorageOptions) {
     this.#client = new S3Client({
-      ...(endpoint === undefined ? {} : { endpoint }),
-      ...(region === undefined ? {} : { region }),
-      ...(credentials === undefined ? {} : { credentials }),
+      ...present({ endpoint, region, credentials }),
       forcePathStyle,
       maxAttempts: 3,
       // These are milliseconds: until connected, until the head of the answer, without a byte.
@@ -152,7 +151,6 @@ export class S3Storage implements OpenedFileStorage {
   }
 }
 
-/** The fields that are read of errors of S3 and its client. */
 interface S3Complaint {
   readonly name?: string;
   readonly message?: string;

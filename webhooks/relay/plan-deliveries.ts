@@ -3,6 +3,7 @@ import type { OutboxEvent, PlannedDelivery, RelayDecision } from '../../store/we
 import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
 import type { EndpointDirectory, Watermark } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
+import { present } from '../../platform/present.ts';
 
 export interface DecideOptions {
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
@@ -71,17 +72,10 @@ export const isTest = ({ name, onlySubscription }: Pick<OutboxEvent, 'name' | 'o
 function behindOf({ org, watermark }: OutboxEvent, directory: Pick<EndpointDirectory, 'behind'>): Behind | undefined {
   if (watermark === undefined) return undefined;
   const { subscriptions, secrets } = watermark;
-  const mark: Watermark = { ...(subscriptions === undefined ? {} : { subscriptions }), ...(secrets === undefined ? {} : { secrets }) };
+  const mark: Watermark = present({ subscriptions, secrets });
   return directory.behind(org, mark) ? { org, watermark: mark } : undefined;
 }
 
 function eventToMatch({ org, name, agent, workspace, onlySubscription, exceptSubscription }: OutboxEvent) {
-  return {
-    org,
-    name,
-    ...(agent === undefined ? {} : { agent }),
-    ...(workspace === undefined ? {} : { workspace }),
-    ...(onlySubscription === undefined ? {} : { onlySubscription }),
-    ...(exceptSubscription === undefined ? {} : { exceptSubscription }),
-  };
+  return present({ org, name, agent, workspace, onlySubscription, exceptSubscription });
 }

@@ -8,12 +8,12 @@ import { assess, type Assessment } from './assess.ts';
 import { gather } from './gather.ts';
 import { referredToBy, refersTo, type Relation } from './relations.ts';
 import type { ExplainTarget } from './target.ts';
+import { present } from '../../../platform/present.ts';
 
 export interface Revision {
   /** Revision that new calls start with; absent while nothing has been sound yet. */
   readonly serving?: string;
   readonly since?: string;
-  /** Revision that the spec asks for now. */
   readonly desired?: string;
   /** Revision that a part of the new calls start with. */
   readonly canary?: { readonly revision: string; readonly percent: number };
@@ -60,10 +60,5 @@ export async function gatherExplanation(connection: ClusterConnection, target: E
 
 function describeRevision(status: AgentStatus | undefined): Revision {
   const { servingRevision: serving, servingSince: since, desiredRevision: desired, canary } = status ?? {};
-  return {
-    ...(serving !== undefined && { serving }),
-    ...(since !== undefined && { since }),
-    ...(desired !== undefined && { desired }),
-    ...(canary !== undefined && { canary: { revision: canary.revision, percent: canary.percent } }),
-  };
+  return present({ serving, since, desired, canary: canary && { revision: canary.revision, percent: canary.percent } });
 }

@@ -16,6 +16,7 @@ import {
 } from '../vector-store.ts';
 import { expressionOf, literal, collectionScope, tagOf } from './expression.ts';
 import { collectionName, collectionSchema, indexesOf, isLost, metric, type MilvusStatus, requireSuccess, toMilvusError } from './schema.ts';
+import { present } from '../../../platform/present.ts';
 
 export interface MilvusOptions {
   /** Address as host:port. */
@@ -314,9 +315,7 @@ export class MilvusStore implements VectorStore {
     const client = new MilvusClient({
       address,
       ssl: tls ?? false,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      ...(databaseName === undefined ? {} : { database: databaseName }),
+      ...present({ username, password, database: databaseName }),
       timeout: QUESTION_TIMEOUT_MS,
       maxRetries: 0,
       telemetry: { enabled: false },

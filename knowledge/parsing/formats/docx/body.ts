@@ -8,6 +8,7 @@ import { labelled, type ListItem, type Paragraph, ParagraphText } from './paragr
 import { isShading, outlineLevel, type RunFormat, runProperty, type Style, type Styles } from './styles.ts';
 import { symbol } from './symbols.ts';
 import { type Attributes, integer, isOn, walkXml } from './xml.ts';
+import { present } from '../../../../platform/present.ts';
 
 export type BodyItem = Paragraph | TableBuilder;
 
@@ -384,12 +385,5 @@ class BodyReader {
 }
 
 function formatOf({ isBold, isHidden, isRaised, isStruck, isWhite, isShaded }: Style): RunFormat {
-  return {
-    ...(isBold !== undefined && { isBold }),
-    ...(isHidden !== undefined && { isHidden }),
-    ...(isRaised !== undefined && { isRaised }),
-    ...(isStruck !== undefined && { isStruck }),
-    ...(isWhite !== undefined && { isWhite }),
-    ...(isShaded !== undefined && { isShaded }),
-  };
+  return present({ isBold, isHidden, isRaised, isStruck, isWhite, isShaded });
 }
