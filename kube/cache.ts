@@ -5,7 +5,6 @@ import { keyOf, type KubeObject, type ObjectKey, type Stored } from './types.ts'
 
 /** Read side of a watch cache. What it returns is frozen and shared: never the caller's to change. */
 export interface Cache<T> {
-  /** Finds an object by its {@link keyOf}: `namespace/name`. */
   get(key: ObjectKey): T | undefined;
   /** Lists every object, in no particular order; a snapshot that later changes leave alone. */
   list(): readonly T[];

@@ -7,7 +7,6 @@ import { retry } from '../platform/retry.ts';
 import { KubeError } from './error.ts';
 import { eventOf, seriesKey, type EventInput, type KubeEvent } from './event-record.ts';
 import { microTime } from './timestamps.ts';
-import { TokenBuckets } from './token-bucket.ts';
 import type { Transport } from './transport.ts';
 import type { KubeObject } from './types.ts';
 
@@ -179,5 +178,34 @@ export class EventRecorder {
     const cause = errorMessageOf(error);
     this.#options.logger?.[this.#troubled ? 'debug' : 'warn']({ cause }, 'failed to record an event');
     this.#troubled = true;
+  }
+}
+
+interface TokenBucketsOptions {
+  /** Tokens of a full bucket: every bucket starts full. */
+  readonly burst: number;
+  /** One token comes back every so many milliseconds. */
+  readonly refillMs: number;
+  /** Buckets held at most; the one that was used longest ago makes room, and would start full again. */
+  readonly maxKeys: number;
+}
+
+class TokenBuckets<K> {
+  readonly #options: TokenBucketsOptions;
+  readonly #buckets: LruMap<K, { readonly tokens: number; readonly at: number }>;
+
+  constructor(options: TokenBucketsOptions) {
+    this.#options = options;
+    this.#buckets = new LruMap(options.maxKeys);
+  }
+
+  /** Takes a token of `key` at `now`, monotonic milliseconds. @returns whether there was one. */
+  take(key: K, now: number): boolean {
+    const { burst, refillMs } = this.#options;
+    const known = this.#buckets.get(key) ?? { tokens: burst, at: now };
+    const tokens = Math.min(burst, known.tokens + (now - known.at) / refillMs);
+    const enough = tokens >= 1;
+    this.#buckets.set(key, { tokens: enough ? tokens - 1 : tokens, at: now });
+    return enough;
   }
 }

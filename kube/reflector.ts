@@ -30,7 +30,6 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly observer?: ReflectorObserver | undefined;
 }
 
-/** Counts what happens, for metrics. */
 export interface ReflectorObserver {
   listed(mode: 'watch-list' | 'pages', outcome: 'synced' | 'failed'): void;
   watchOver(outcome: 'ended' | 'broken' | 'expired'): void;

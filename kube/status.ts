@@ -42,7 +42,6 @@ export interface AnswerOptions {
   readonly request: string;
 }
 
-/** Turns a refusal of the API server into an error. */
 export function errorFromAnswer(options: AnswerOptions): KubeError {
   return errorFromStatus(parseStatus(options.text), options);
 }

@@ -1,19 +1,17 @@
 /** Requests to one API server, over connections that are kept. Knows HTTP, credentials and retries, but no objects. */
-import type { Registry } from 'prom-client';
-import type { Dispatcher } from 'undici';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { Pool, ProxyAgent, Socks5ProxyAgent, type Dispatcher } from 'undici';
 
 import { awakeClock, withTimeout, type Clock } from '../platform/clock.ts';
 import { errorCodeOf, toError } from '../platform/caught.ts';
 import type { Logger } from '../platform/logging.ts';
 import { retry } from '../platform/retry.ts';
-import { connect, type Connections } from './connections.ts';
-import { KubeCredentials, type Identity } from './credentials.ts';
+import { KubeCredentials, type Identity, type TlsMaterial } from './credentials.ts';
 import { Deadline } from './deadline.ts';
 import { KubeError } from './error.ts';
 import type { KubeConfig } from './kube-config.ts';
 import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
 import { errorFromAnswer } from './status.ts';
-import { transportMetrics, type TransportMetrics } from './transport-metrics.ts';
 import { jsonAsYaml } from './yaml.ts';
 
 export { loadKubeConfig, type KubeConfig } from './kube-config.ts';
@@ -294,4 +292,71 @@ function queryOf(query: KubeRequest['query']): string {
     if (value !== undefined) text += `${text === '' ? '?' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   }
   return text;
+}
+
+/** Requests in flight to one API server; more wait in line. */
+const REQUEST_CONNECTIONS = 16;
+
+/** Connections to one API server, made with one set of TLS material. */
+interface Connections {
+  readonly requests: Dispatcher;
+  /** Watches hold their connection for minutes: on a pool of their own they can't starve requests. */
+  readonly watches: Dispatcher;
+}
+
+/**
+ * Connects by HTTP/1.1 only: over HTTP/2 one slow watch stalls every request on the same connection.
+ * undici's own timeouts are off, because each request brings its deadline and a watch is idle by nature.
+ */
+function connect(options: { readonly origin: string; readonly proxyUrl?: string; readonly tls: TlsMaterial }): Connections {
+  const pool = (connections: number | null): Dispatcher => {
+    const common = {
+      connections,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 30_000,
+      keepAliveMaxTimeout: 60_000,
+    };
+    // 30 s as in client-go: 60 s, undici's default, is what cloud load balancers cut idle connections at.
+    const socket = { keepAlive: true, keepAliveInitialDelay: 30_000, timeout: 10_000 };
+    if (options.proxyUrl === undefined) return new Pool(options.origin, { ...common, connect: { ...options.tls, ...socket } });
+    if (options.proxyUrl.startsWith('socks')) return new Socks5ProxyAgent(options.proxyUrl, { ...common, requestTls: options.tls });
+    return new ProxyAgent({ ...common, uri: options.proxyUrl, requestTls: { ...options.tls }, connect: socket });
+  };
+  return { requests: pool(REQUEST_CONNECTIONS), watches: pool(null) };
+}
+
+/** client-go's metrics of the same names, so that existing dashboards work. */
+interface TransportMetrics {
+  /** `code` is the HTTP status, or `<error>` when no answer came. */
+  observe(request: { readonly method: string; readonly code: string; readonly host: string; readonly seconds: number }): void;
+}
+
+/** Several transports of one process share the metrics of one registry. */
+function transportMetrics(registry: Registry | undefined): TransportMetrics {
+  if (registry === undefined) return { observe: () => undefined };
+  const requests =
+    (registry.getSingleMetric('rest_client_requests_total') as Counter<'code' | 'method' | 'host'> | undefined) ??
+    new Counter({
+      name: 'rest_client_requests_total',
+      help: 'Requests to the API server, by status code, method and host.',
+      labelNames: ['code', 'method', 'host'],
+      registers: [registry],
+    });
+  const durations =
+    (registry.getSingleMetric('rest_client_request_duration_seconds') as Histogram<'verb' | 'host'> | undefined) ??
+    new Histogram({
+      name: 'rest_client_request_duration_seconds',
+      help: 'Time until the answer of the API server, in seconds, by verb and host.',
+      labelNames: ['verb', 'host'],
+      buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+      registers: [registry],
+    });
+  return {
+    observe({ method, code, host, seconds }) {
+      requests.inc({ code, method, host });
+      durations.observe({ verb: method, host }, seconds);
+    },
+  };
 }

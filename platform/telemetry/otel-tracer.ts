@@ -15,13 +15,12 @@ import {
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 
 import { awakeClock, withTimeout } from '../clock.ts';
 import type { Logger } from '../logging.ts';
 import { wantsContent } from './gen-ai/content.ts';
 import { SCHEMA_URL } from './gen-ai/conventions.ts';
-import { OutageLog } from './outage-log.ts';
 import { readTraceparent, writeTraceparent, type SpanReference, type TraceContext } from './trace-context.ts';
 import type { Attributes, Span, SpanStart, Tracer } from './tracing.ts';
 
@@ -160,4 +159,51 @@ function describe(error: unknown): { readonly type: string; readonly message: st
     type: typeof code === 'string' || typeof code === 'number' ? String(code) : error.name,
     message: error.message.slice(0, LONGEST_MESSAGE),
   };
+}
+
+type Sent = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+
+/** Logs once that the collector takes no spans, and once that it does again. Spans that cannot be sent are dropped: nothing waits for them. */
+class OutageLog implements SpanExporter {
+  readonly #exporter: SpanExporter;
+  readonly #logger: Logger;
+  #away = false;
+  #dropped = 0;
+
+  constructor(exporter: SpanExporter, logger: Logger) {
+    this.#exporter = exporter;
+    this.#logger = logger;
+  }
+
+  export(spans: ReadableSpan[], done: (sent: Sent) => void): void {
+    this.#exporter.export(spans, (sent) => {
+      if (sent.error === undefined) this.#taken();
+      else this.#refused(spans.length, sent.error);
+      done(sent);
+    });
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#exporter.forceFlush?.() ?? Promise.resolve();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#exporter.shutdown();
+  }
+
+  #taken(): void {
+    if (this.#away) this.#logger.info({ dropped: this.#dropped }, 'spans are sent again');
+    this.#away = false;
+    this.#dropped = 0;
+  }
+
+  #refused(spans: number, error: Error): void {
+    this.#dropped += spans;
+    if (!this.#away)
+      this.#logger.warn(
+        { cause: error.message },
+        'failed to send spans; dropping them (check OTEL_EXPORTER_OTLP_ENDPOINT and the collector behind it)',
+      );
+    this.#away = true;
+  }
 }

@@ -1,15 +1,17 @@
 /** Runs a call of the model, with its tool's messages. */
 import { describeProblem, rawArgumentsIn } from '../../calls/model-stream/index.ts';
 import { ProviderKeyError } from '../../calls/provider-access/index.ts';
-import { type DynamicData, fillTemplate } from '../../crds/template.ts';
+import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import { DELAYED_AFTER_MS } from '../../crds/tool.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallToolCall } from '../../store/index.ts';
 import { fitArguments } from './arguments.ts';
-import { inToolSpan } from './tool-span.ts';
 import type { ToolHost } from './tool-host.ts';
-import { type Arguments, failure, STOPPED, type ToolDefinition, type ToolResult } from './tool-result.ts';
+import { failure, STOPPED, type Arguments, type ToolDefinition, type ToolResult } from './tool-result.ts';
+import { valueText } from '../../platform/telemetry/gen-ai/content.ts';
+import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
+import { capturesContent, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';
 
 export interface RunOptions {
   readonly host: ToolHost;
@@ -112,4 +114,36 @@ function wordFault(err: unknown, tool: string, logger: Logger): ToolResult {
   }
   logger.error({ err, tool }, 'a tool failed unexpectedly');
   return failure('The tool does not work at the moment.', {}, 'internal');
+}
+
+interface ToolSpanOptions {
+  readonly definition: Pick<ToolDefinition, 'name' | 'description' | 'searches'>;
+  readonly args: Arguments;
+  /** Id of the call, as the model numbers it. */
+  readonly callId: string;
+  readonly startSpan: (start: SpanStart) => Span;
+}
+
+/** Runs a tool in a span. @param run never rejects */
+async function inToolSpan({ definition, args, callId, startSpan }: ToolSpanOptions, run: () => Promise<ToolResult>): Promise<ToolResult> {
+  const { name, description, searches = false } = definition;
+  const span = startSpan({
+    name: genAi.spanName(genAi.EXECUTE_TOOL, name),
+    attributes: {
+      [genAi.OPERATION_NAME]: genAi.EXECUTE_TOOL,
+      [genAi.TOOL_NAME]: name,
+      [genAi.TOOL_CALL_ID]: callId,
+      [genAi.TOOL_TYPE]: searches ? 'datastore' : 'function',
+      // A description may have data of the call in it.
+      ...(capturesContent() && {
+        [genAi.TOOL_DESCRIPTION]: description === '' ? undefined : description,
+        [genAi.TOOL_CALL_ARGUMENTS]: valueText(args),
+      }),
+    },
+  });
+  const result = await span.run(run);
+  if (capturesContent()) span.set({ [genAi.TOOL_CALL_RESULT]: valueText(result.forModel ?? null) });
+  if (!result.succeeded) span.fail('tool_failed');
+  span.end();
+  return result;
 }

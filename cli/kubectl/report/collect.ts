@@ -1,6 +1,6 @@
 /** Reads everything that a support bundle has. It says what is missing because it may not be read. */
 import { kinds, type KindDefinition } from '../../../crds/index.ts';
-import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
+import { KubeError, type KubeObject, type Stored, type Transport } from '../../../kube/index.ts';
 import { checkCluster } from '../../doctor/cluster.ts';
 import { describeFinding, type Finding } from '../../doctor/finding.ts';
 import { version as clientVersion } from '../../../platform/version.ts';
@@ -17,10 +17,10 @@ import { gatherStatus } from '../status/gather.ts';
 import { printStatus } from '../status/print.ts';
 import { styleOf } from '../style.ts';
 import { Files } from './files.ts';
-import { lastLines, maskLine, readinessOf } from './logs.ts';
 import { maskMetadata, maskObject, maskTree } from './objects.ts';
 import type { Redactor } from './redactor.ts';
 import { maskResource } from './resources.ts';
+import { parseLine } from '../logs/line.ts';
 
 export interface ReportOptions {
   readonly kubeconfig: string | undefined;
@@ -257,4 +257,50 @@ function describeDefinition({ metadata, spec, status: { conditions, storedVersio
 
 function isoOf(seconds: string | undefined): string | undefined {
   return seconds !== undefined && /^\d+$/.test(seconds) ? new Date(Number(seconds) * 1000).toISOString() : undefined;
+}
+
+/** Longest line that is kept, in characters; longer ones are cut. */
+const MAX_LINE = 16_384;
+
+/** @throws KubeError when the log can't be read */
+async function lastLines(
+  source: LogSource,
+  options: { readonly count: number; readonly signal: AbortSignal; readonly previous?: boolean },
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for await (const line of source.read({
+    follow: false,
+    signal: options.signal,
+    tail: options.count,
+    previous: options.previous === true,
+  })) {
+    lines.push(line);
+    // A file gives more than the last lines.
+    if (lines.length > options.count * 2) lines.splice(0, lines.length - options.count);
+  }
+  return lines.slice(-options.count);
+}
+
+function maskLine(raw: string, redactor: Redactor): string {
+  const line = parseLine(raw, { source: '', role: '' });
+  if (line !== undefined) return JSON.stringify(maskTree(line.fields, redactor)).slice(0, MAX_LINE);
+  return redactor.text(raw.slice(0, MAX_LINE));
+}
+
+/** Returns what a role says of its readiness, through the API server; and why that is not known where it isn't. */
+async function readinessOf(
+  transport: Transport,
+  pod: { readonly namespace: string; readonly name: string; readonly port: number },
+): Promise<string> {
+  const path = `/api/v1/namespaces/${pod.namespace}/pods/http:${pod.name}:${pod.port}/proxy/readyz`;
+  try {
+    // The answer is `ok`, or JSON with what is missing.
+    const { body } = await transport.stream({ method: 'GET', path, accept: '*/*', timeoutMs: 5_000 });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString().trim().slice(0, MAX_LINE);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return error.body ?? `not known: ${error.message}`;
+  }
 }
