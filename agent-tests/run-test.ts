@@ -20,7 +20,6 @@ import { functionsOf, testProblems } from './test-problems.ts';
 export interface RunTestOptions {
   readonly test: { readonly name: string; readonly spec: AgentTestSpec };
   readonly agent: { readonly name: string; readonly revision: string; readonly config: AgentRevisionConfig };
-  /** True if the agent's knowledge base can be searched. */
   readonly searches: boolean;
   readonly models: TestModels;
   /** Counts the usage of `models`, and of conversations in text. */

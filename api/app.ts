@@ -66,7 +66,6 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   return app;
 }
 
-/** Creates a sweeper that finishes or cleans up unfinished writes of every kind. */
 export function createSweeper(context: KindContext, organizations: StagedSweeperOptions['organizations']): StagedSweeper {
   const { agents, agentTests, tools, phoneNumbers, knowledgeBases, webhookSubscriptions } = context.views;
   const kinds = [

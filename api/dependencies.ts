@@ -42,7 +42,6 @@ export interface KnowledgeDependencies {
   readonly rerankProfiles: Config['PARLEY_RERANK_PROFILES'];
 }
 
-/** Dependencies of calls beside their rows in the store. */
 export interface CallDependencies {
   /** Undefined without a media server: no call can be made then. */
   readonly mediaServer: MediaServer | undefined;
@@ -89,7 +88,6 @@ export interface ResourceDependencies {
   readonly limits: Limits;
   /** Timeouts for the API server; those that Parley ships with where absent. */
   readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
-  /** Decides at once whether an address may be called. */
   readonly addresses: AddressChecks;
   /** The only namespace that is used, which is the only organisation then; all of them where undefined. */
   readonly namespace?: string | undefined;

@@ -21,7 +21,6 @@ const usage = callUsage
   .describe('What the call has used of providers by then, and what that costs; absent where it has used nothing.');
 
 interface EventDefinition<P extends z.ZodObject = z.ZodObject> {
-  /** Says when the event happens, in one sentence. */
   readonly description: string;
   readonly payload: P;
 }

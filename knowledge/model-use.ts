@@ -11,7 +11,6 @@ export interface ModelUse {
   readonly reported: ReportedUse;
 }
 
-/** The usage that a server reports for a request, if any. */
 export interface ReportedUse {
   readonly tokens?: number | undefined;
   /** Cohere's units: one for each hundred passages, more for long ones. */

@@ -66,7 +66,6 @@ export function memoizeCanonicalJson<T extends object>(value: T): T {
   return value;
 }
 
-/** Returns SHA-256 in lower-case hexadecimal. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

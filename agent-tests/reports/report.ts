@@ -32,7 +32,6 @@ export function worstAttempt({ attempts }: TestResult): TestAttemptResult | unde
   return attempts.find(({ verdict }) => verdict !== 'passed');
 }
 
-/** Describes an attempt's first problem in one line, for lists and messages. */
 export function firstProblem(attempt: TestAttemptResult): string {
   const { error } = attempt;
   if (error !== undefined) return error.path === undefined ? error.message : `${error.path}: ${error.message}`;

@@ -37,7 +37,6 @@ export async function* documentPages(client: RestClient, knowledgeBase: string, 
   } while (token !== undefined);
 }
 
-/** Finds the uploads of a knowledge base by their content. */
 export class KnownContent {
   readonly #bySha256 = new Map<string, ListedDocument>();
   readonly #failed = new Map<string, string[]>();

@@ -29,7 +29,6 @@ export type FormPart =
 /** The value of a field; `json` where its own Content-Type said so. */
 export type FieldValue = { readonly text: string; readonly truncated: boolean } | { readonly json: unknown };
 
-/** Reports a field that says it is JSON and isn't. */
 export class BrokenJsonFieldError extends Error {
   override readonly name = 'BrokenJsonFieldError';
 }

@@ -148,7 +148,6 @@ export function requestState(request: FastifyRequest): RequestState {
   return state;
 }
 
-/** Returns the caller of a route that needs a key. */
 export function callerOf(request: FastifyRequest): Caller {
   const { caller } = requestState(request);
   if (caller === undefined) throw new ApiError('unauthorized', 'this route needs an API key');

@@ -7,7 +7,6 @@ export interface LimitedRoute {
   readonly path: string;
 }
 
-/** The subject whose requests are counted. */
 export interface LimitedCaller {
   readonly keyId: string;
   readonly org: string;

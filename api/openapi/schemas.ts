@@ -139,7 +139,6 @@ function withProperties(schema: OpenApiObject, properties: OpenApiObject): OpenA
   return schema['type'] === 'object' ? { ...schema, properties: { ...(schema['properties'] as OpenApiObject), ...properties } } : schema;
 }
 
-/** Turns references to definitions into references to components. */
 function withRefs(schema: OpenApiObject): OpenApiObject {
   const text = JSON.stringify(schema, (key: string, value: unknown) =>
     key === '$ref' && typeof value === 'string' ? value.replace(/^#\/\$defs\//, '#/components/schemas/') : value,

@@ -25,7 +25,6 @@ export interface PartialUpdate<T extends Specified> {
   readonly client: ResourceClient<T>;
   /** The object as it was just read, with managedFields. */
   readonly stored: Stored<T>;
-  /** The whole spec that the update leads to. */
   readonly desired: unknown;
   readonly shape: Shape;
   /** Takes fields from other managers. */

@@ -85,7 +85,6 @@ export class ApiServerAvailability {
     this.#answers.add(listener);
   }
 
-  /** Calls `listener` each time the server is back. */
   onRegained(listener: () => void): void {
     this.#regained.add(listener);
   }

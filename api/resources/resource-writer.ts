@@ -26,7 +26,6 @@ const CACHED_ATTEMPTS = 2;
 /** Far more attempts than writers of one object on several replicas need: each round one of them gets through. */
 const MAX_ATTEMPTS = 30;
 
-/** Describes a kind for the shared code. */
 export interface ResourceKind<T extends Specified> {
   readonly definition: Pick<KindDefinition, 'descriptor' | 'spec'>;
   readonly fieldNames: FieldNames;
@@ -43,7 +42,6 @@ export interface WriteMode {
 }
 
 export interface ResourceChange {
-  /** The whole spec that the change leads to. */
   readonly spec: unknown;
   readonly companions?: ValueChange['companions'];
   /** Writes of other objects that follow this one. */

@@ -24,7 +24,6 @@ export interface RawRequest {
 
 type Part<S extends RequestSchemas, K extends keyof RequestSchemas> = S[K] extends z.ZodType ? z.output<S[K]> : undefined;
 
-/** The parts of a request, once they have been read and are sound. */
 export interface ReadRequest<S extends RequestSchemas> {
   readonly query: Part<S, 'query'>;
   readonly body: Part<S, 'body'>;

@@ -107,7 +107,6 @@ function readType(schema: z.core.$ZodTypes, input: unknown, loc: Loc, found: Val
   }
 }
 
-/** A zod schema's checks, as plain definitions. */
 type Check = z.core.$ZodChecks['_zod']['def'];
 function checksOf(schema: Schema): readonly Check[] {
   return (schema._zod.def.checks ?? []).map((check) => check._zod.def as Check);

@@ -26,7 +26,6 @@ export function deliveryToRest(delivery: DeliveryRecord, subscription: string): 
   return { ...sentToRest(delivery), subscription_id: subscription };
 }
 
-/** Builds the answer about a delivery to an agent's own address. */
 export function agentDeliveryToRest(delivery: DeliveryRecord, agent: string): Readonly<Record<string, unknown>> {
   return { ...sentToRest(delivery), ai_agent_id: agent };
 }

@@ -22,7 +22,6 @@ interface Server {
 
 export interface PostgresOptions {
   readonly databaseUrl: string | undefined;
-  /** Connections of each process of Parley. */
   readonly poolSize: number;
   /** Called with the server's clock in milliseconds since the epoch, and with this machine's before and after the request. */
   readonly onClock: (reading: ClockReading) => void;

@@ -17,7 +17,6 @@ export interface EmbeddersOptions {
   readonly registry?: Registry;
 }
 
-/** The embedding settings of a knowledge base. */
 export interface EmbeddedCollection {
   /** Without an organisation, passages are not looked up in the cache. */
   readonly org?: string;

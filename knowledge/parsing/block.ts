@@ -45,7 +45,6 @@ export interface BlockPosition {
   /** Number of the page from 1, in files with pages. */
   readonly page?: number;
   readonly sheet?: string;
-  /** Address of the page, in websites. */
   readonly url?: string;
   /** True if the block stands beside the text of a web page, often on each page of a site. */
   readonly isAside?: boolean;

@@ -396,7 +396,6 @@ export interface ConfigEntry {
   readonly list?: unknown;
 }
 
-/** Returns every variable, in the order of the schema. */
 export function configEntries(): readonly ConfigEntry[] {
   return Object.entries(schema.shape).map(([name, field]) => configEntry(name, field));
 }

@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client';
 import type { Logger } from '../logging.ts';
 import { createEgress, type EgressGuard } from './egress.ts';
 
-/** Configuration variables of the egress rules. */
 interface EgressSettings {
   readonly PARLEY_EGRESS_ALLOW_CIDRS: readonly string[];
   readonly PARLEY_EGRESS_DENY_PORTS: string;

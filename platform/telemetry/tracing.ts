@@ -35,7 +35,6 @@ export interface Span {
   run<T>(work: () => T): T;
 }
 
-/** The tracer that {@link openTracing} sets for the process. */
 export interface Tracer {
   /** Set if spans may have content: messages, and arguments and results of tools. */
   readonly capturesContent: boolean;

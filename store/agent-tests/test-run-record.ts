@@ -20,7 +20,6 @@ export interface TestRunRef {
 /** A run that is due to be started, or to be checked on. */
 export interface DueTestRun extends TestRunRef, Pick<NewTestRun, 'agentName' | 'revision'> {}
 
-/** A request to test a stored revision. */
 export interface NewTestRun {
   readonly org: string;
   readonly agentName: string;
@@ -76,7 +75,6 @@ export interface TestResultRecord extends TestResultSummary {
   readonly result: unknown;
 }
 
-/** The evidence about one test of one configuration of an agent. */
 export interface TestEvidence {
   readonly configHash: string;
   readonly testName: string;

@@ -10,7 +10,6 @@ export interface UsageSumsOptions {
   readonly from: Date;
   readonly to: Date;
   readonly groupBy: UsageGrouping;
-  /** Limits the sums to calls in which these agents talked. */
   readonly agentNames?: readonly string[] | undefined;
   /** IANA name of the time zone that decides where days begin. */
   readonly timeZone: string;

@@ -6,7 +6,6 @@ import { readChunks, type StoredChunk } from './ingestion.ts';
 export interface FoundChunk extends Omit<StoredChunk, 'indexedText' | 'tokens'> {
   readonly documentId: string;
   readonly filename: string;
-  /** Title of the document, or of the page of a website. */
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
 }

@@ -48,7 +48,6 @@ export interface ServingBudget {
 export interface ReleaseState {
   /** Grows with each change. */
   readonly version: number;
-  /** The revision that new calls start with. */
   readonly revision: string;
   /** Null where a former version of Parley served it. */
   readonly configHash: string | null;

@@ -1,6 +1,5 @@
 /** Rows of events and deliveries as TypeScript types. Ids are plain UUIDs here; prefixes belong to REST, bodies and logs. */
 
-/** A new event, written with the change that it reports. */
 export interface NewEvent {
   /** UUIDv7 with the event's time. */
   readonly id: string;
@@ -59,7 +58,6 @@ export const liveStates = ['pending', 'retry_pending', 'retrying', 'paused'] as 
 /** The order in which events are taken where more wait than are asked for: the oldest first, or a few of each kind. */
 export type OutboxOrder = 'age' | 'turns';
 
-/** A delivery that the relay decides to make of an event. */
 export interface PlannedDelivery {
   readonly event: OutboxEvent;
   readonly subscriptionUid: string;

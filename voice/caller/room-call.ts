@@ -26,7 +26,6 @@ const STATE_ATTRIBUTE = 'lk.agent.state';
 /** Longest time to get into the room, in milliseconds. */
 const JOIN_WITHIN_MS = 15_000;
 
-/** The player of the agent's sound. */
 export interface Speaker {
   play(samples: Int16Array): void;
   stop(): void;

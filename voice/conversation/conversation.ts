@@ -48,7 +48,6 @@ export interface ConversationOptions {
   readonly maxDurationMs: number;
   /** Builds the tools that the model may call. @param stop aborts when no tool may run any more */
   readonly tools: (host: ToolHost, stop: AbortSignal) => readonly ToolDefinition[];
-  /** Values that fill the messages of tools. */
   readonly data: DynamicData;
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
   readonly log: { add(entries: readonly Entry[]): void };

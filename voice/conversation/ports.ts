@@ -34,7 +34,6 @@ export type CreateVoice = (reports: Reports<VoiceEvent>) => Voice;
 
 export type EarEvent = Extract<ConversationEvent, { readonly type: 'speaks' | 'lasts' | 'pauses' | 'interim' | 'understood' | 'turnEnds' }>;
 
-/** Hears the user, and reports it. */
 export interface Ears {
   /** Resolves when all sound until now is reported. */
   caughtUp(): Promise<void>;

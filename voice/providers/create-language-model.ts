@@ -27,7 +27,6 @@ const LLM_REST_MS = 30_000;
 const knownQuirks = new ModelQuirks();
 
 export interface ProviderOptions {
-  /** Organisation in whose namespace the keys are. */
   readonly org: string;
   readonly keys: ProviderKeyReader;
   /** Guards every address that the agent names; what the operator has set needs no guard. */

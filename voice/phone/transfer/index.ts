@@ -10,7 +10,6 @@ import type { TransferOutcome, TransferTarget } from '../../tools/tool-host.ts';
 import { isOwnTrunk, RING_SECONDS } from '../outbound.ts';
 import { Consultation, twice } from './consultation.ts';
 
-/** The part of the conversation that a transfer needs. */
 export interface TransferVoice {
   /** Says something to those who hear the agent now; resolves when it has been said, or the signal aborts and the agent is silent. */
   say(text: string, signal: AbortSignal): Promise<void>;

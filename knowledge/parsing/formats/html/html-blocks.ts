@@ -55,7 +55,6 @@ export interface HtmlBlocksOptions {
   readonly sink: Sink;
   /** Title of the page, for websites: the outermost section of all. */
   readonly title?: string;
-  /** Address of the page, for websites. */
   readonly url?: string;
   /** True if the HTML stands beside the text of the page. */
   readonly isAside?: boolean;

@@ -21,7 +21,6 @@ export interface PageGlyphs {
 
 export interface OpenDocument {
   readonly document: Address;
-  /** PDFium's handle of the document's form. */
   readonly form: Address;
 }
 
