@@ -17,7 +17,7 @@ import type { PartProblem } from './explain-refusal.ts';
 import { readKeys, type ProviderKey } from './read-keys.ts';
 import { SPEC_FIELDS, switchToProviders, switchToRobot, type Switched, type SwitchOptions } from './switch-agent.ts';
 
-export interface UseProvidersOptions {
+interface UseProvidersOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ask: AskSecret;
   readonly out: { write(text: string): unknown };
