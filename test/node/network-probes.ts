@@ -70,6 +70,8 @@ ip -n ${name} addr add ${address}/24 dev wire0 && ip -n ${name} link set wire0 u
     ...[22, 80, 443, 587, 8443].map((port) => ({ host: PUBLIC, port })),
     ...[443, 5432].map((port) => ({ host: PRIVATE, port })),
     { host: METADATA, port: 80 },
+    // LiveKit here takes sound by UDP alone.
+    { host: NODE_ADDRESS, port: 7881 },
   ];
   const servers = await Promise.all(
     tcp.map(async ({ host, port }) => {
