@@ -24,7 +24,8 @@ html:not(.dark-mode) .swagger-ui .opblock.opblock-patch .opblock-summary-method 
 html:not(.dark-mode) .swagger-ui .opblock.opblock-delete .opblock-summary-method { background: var(--bad); }
 .swagger-ui :is(.parameter__in, .parameter__type, .prop-format, i) { color: var(--quiet); }
 html:not(.dark-mode) .swagger-ui :is(.response-control-media-type__accept-message, .response-control-media-type__accept-message code) { color: #0a5c1f; }
-.swagger-ui :is(.response-col_links i, .examples-select__section-label, table .header-col, .json-schema-2020-12-expand-deep-button) { color: var(--ink); }
+.swagger-ui table.headers .header-example { color: var(--quiet); }
+.swagger-ui :is(.response-col_links i, .examples-select__section-label, table.headers td, .json-schema-2020-12-expand-deep-button) { color: var(--ink); }
 .swagger-ui .json-schema-2020-12__constraint--string { background: #7a5200; color: #ffffff; }
 .swagger-ui pre.microlight span { color: #ebebeb !important; }
 html .swagger-ui .opblock .opblock-section-header .btn.try-out__btn.cancel { color: var(--bad); border-color: currentColor; }
