@@ -30,4 +30,5 @@ html:not(.dark-mode) .swagger-ui :is(.response-control-media-type__accept-messag
 .swagger-ui pre.microlight span { color: #ebebeb !important; }
 html .swagger-ui .opblock .opblock-section-header .btn.try-out__btn.cancel { color: var(--bad); border-color: currentColor; }
 .swagger-ui .btn.execute { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.swagger-ui .download-contents { background: #4d5363; color: #ffffff; }
 `;

@@ -62,6 +62,10 @@ nav a { padding: 0.75rem 0.625rem; color: var(--quiet); text-decoration: none; b
 nav a[aria-current] { color: var(--ink); border-color: var(--accent); font-weight: 600; }
 .product-version { margin: 0 0 0 auto; color: var(--quiet); font-size: 0.8125rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+@media (max-width: 24rem) {
+  header { gap: 0.75rem; }
+  .product-version { display: none; }
+}
 @media (min-width: 60rem) {
   header { padding: 0 max(1.5rem, (100% - var(--width)) / 2 + 1.5rem); }
 }
