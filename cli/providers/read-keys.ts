@@ -63,14 +63,14 @@ export function forgetKeys(env: Record<string, string | undefined>): void {
 export function askAtTerminal(input: NodeJS.ReadStream, output: NodeJS.WriteStream): AskSecret {
   if (!input.isTTY) return undefined;
   return async (question) => {
-    output.write(question);
-    // The terminal is in raw mode meanwhile, and echoes nothing: what readline would draw goes nowhere.
+    // From here on the terminal is in raw mode, and echoes nothing: what readline would draw goes nowhere.
     const lines = createInterface({
       input,
       output: new Writable({ write: (_chunk, _encoding, done) => done() }),
       terminal: true,
       historySize: 0,
     });
+    output.write(question);
     try {
       return await new Promise<string>((resolve, reject) => {
         lines.once('line', resolve);
