@@ -205,7 +205,7 @@ describe('the TypeScript client', () => {
 
   it('reads what needs no key', async () => {
     expect(await parley.get('/healthz', { parseAs: 'text' })).toBe('ok\n');
-    expect(await parley.get('/docs', { parseAs: 'text' })).toContain('<title>Parley API</title>');
+    expect(await parley.get('/docs', { parseAs: 'text' })).toContain('<title>API · Parley</title>');
   });
 
   it('walks page by page through a list', async () => {

@@ -69,7 +69,7 @@ describe('the site of the documentation', () => {
       const { page } = await openSite(path);
       const texts = (selector: string): Promise<readonly string[]> =>
         page.run(
-          `[...document.querySelectorAll('${selector}')].filter((one) => one.checkVisibility()).map(({ textContent }) => textContent.trim())`,
+          `[...document.querySelectorAll('${selector}')].filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > 0).map(({ textContent }) => textContent.trim())`,
         );
       expect(await page.run('document.querySelector(".VPNavBarTitle img").naturalWidth > 0')).toBe(true);
       expect(await texts('.VPDocAsideOutline a')).not.toEqual([]);
@@ -77,7 +77,7 @@ describe('the site of the documentation', () => {
       expect(await page.run('document.querySelectorAll("button.copy").length')).toBe(code);
       await checkAccess(page);
       await page.resize(SIZES.phone);
-      expect(await texts('.VPSidebar a')).toEqual([]);
+      await eventually(async () => expect(await texts('.VPSidebar a')).toEqual([]));
       expect(await page.run('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     },
   );

@@ -215,7 +215,10 @@ describe('an AgentTest', () => {
     );
     await cluster.apply(anAgent('later', org));
     await cluster.ready('AgentTest', org, 'hours');
-    expect(await explain('ptest/hours')).toMatchObject({ code: 0, stdout: `AgentTest ${org}/hours is ready: it is in use.\n` });
+    const { code, stdout } = await explain('ptest/hours');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`AgentTest ${org}/hours is ready: it is in use.\n`);
+    expect(stdout).toMatch(/Last run on desk: Failed\n +turn 1: too long\n/);
   });
 
   it('says what is wrong with it', async () => {
