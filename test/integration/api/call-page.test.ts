@@ -1,8 +1,9 @@
 /** The page at `/call` is off by default; where it is on it needs nothing from elsewhere. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { someMediaServer } from './calls-support.ts';
+import { LOGO_ADDRESS } from '../../../platform/logo.ts';
 import { anAgent } from '../../support/builders.ts';
+import { someMediaServer } from './calls-support.ts';
 import { kubectl, organization, startFacade, type Facade } from './facade.ts';
 
 let facade: Facade;
@@ -34,7 +35,15 @@ it.each(['call', 'calls'])('/%s takes scripts, styles and data from its own serv
   expect(headers.get('permissions-policy')).toContain('microphone=(self)');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   const addresses = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '');
-  expect(addresses).toEqual(['data:,', '/call/style.css', '/call', '/calls', ...(name === 'calls' ? ['#'] : []), `/call/${name}-page.js`]);
+  expect(addresses).toEqual([
+    LOGO_ADDRESS,
+    '/call/style.css',
+    '/call',
+    '/calls',
+    '/docs',
+    ...(name === 'calls' ? ['#'] : []),
+    `/call/${name}-page.js`,
+  ]);
   expect(text).not.toMatch(/<script(?![^>]*src=)|style=|\son\w+=/);
 });
 
