@@ -1,7 +1,7 @@
 /**
  * Tells claims of living dispatchers from those of dead ones. Each dispatcher holds an advisory lock in the session that listens for events,
  * under a number that its claims carry. A process that is killed loses its session at once, and with it the lock; one whose machine is gone
- * loses it when Postgres misses its keepalives. Claims that carry no number, or whose owner nobody saw alive, wait for their time.
+ * loses it when Postgres misses its keepalives. Claims that carry no number wait for their time.
  */
 import { randomInt } from 'node:crypto';
 
