@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 
 import type { ProviderPart } from '../../calls/provider-access/index.ts';
 import { agentKind, type Agent } from '../../crds/index.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { KubeError, ResourceClient, type KubeObject, type Transport } from '../../kube/index.ts';
 import { EXAMPLE_AGENT } from '../../local-stack/first-start.ts';
 import { findExamples } from '../../local-stack/manifests.ts';
@@ -125,8 +126,10 @@ async function writeKey(name: ProviderName, { value }: ProviderKey, options: Swi
 async function patchAgent(spec: object, options: SwitchOptions): Promise<AgentSpec> {
   const agents = clientOf<Agent>(agentKind.descriptor, options);
   const { generation } = (await agents.patch({ namespace: options.org, name: EXAMPLE_AGENT }, { spec })).metadata;
-  const readyOf = ({ status }: Agent) =>
-    status?.conditions?.find(({ type, observedGeneration }) => type === 'Ready' && observedGeneration === generation);
+  const readyOf = (found: Agent) => {
+    const ready = findCondition(found, 'Ready');
+    return ready?.observedGeneration === generation ? ready : undefined;
+  };
   const agent = await pollUntil(
     () => agentOf(options),
     (found) => readyOf(found)?.status === 'True' || found.metadata.generation !== generation,
