@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { findCondition, type Resource } from '../crds/kind.ts';
 import { repositoryRoot } from './repository.ts';
 
 export interface Kubectl {
@@ -72,19 +73,7 @@ function examplesIn(folders: readonly string[], pattern: RegExp, prefix: string)
 }
 
 interface ResourceList {
-  readonly items: readonly {
-    readonly kind: string;
-    readonly metadata: { readonly name: string; readonly generation?: number };
-    readonly status?: {
-      readonly conditions?: readonly {
-        readonly type: string;
-        readonly status: string;
-        readonly reason?: string;
-        readonly message?: string;
-        readonly observedGeneration?: number;
-      }[];
-    };
-  }[];
+  readonly items: readonly Resource<unknown>[];
 }
 
 interface Readiness {
@@ -97,14 +86,13 @@ interface Readiness {
 /** Returns every Parley resource of the organisation, with what its Ready condition says of the present generation. */
 export async function resourceReadiness(kubectl: Kubectl, org: string, signal: AbortSignal): Promise<readonly Readiness[]> {
   const { items } = JSON.parse(await kubectl.run(['get', 'parley', `--namespace=${org}`, '--output=json'], signal)) as ResourceList;
-  return items.map(({ kind, metadata, status }) => {
-    const condition = status?.conditions?.find(({ type }) => type === 'Ready');
-    const current = condition?.observedGeneration === undefined || condition.observedGeneration === metadata.generation;
+  return items.map((item) => {
+    const condition = findCondition(item, 'Ready');
+    const current = condition?.observedGeneration === item.metadata.generation;
     return {
-      name: `${kind.toLowerCase()}/${metadata.name}`,
+      name: `${item.kind.toLowerCase()}/${item.metadata.name}`,
       ready: condition?.status === 'True' && current,
-      message:
-        condition === undefined || !current ? 'not yet seen by the operator' : `${condition.reason ?? ''}: ${condition.message ?? ''}`,
+      message: condition === undefined || !current ? 'not yet seen by the operator' : `${condition.reason}: ${condition.message}`,
     };
   });
 }

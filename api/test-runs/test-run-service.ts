@@ -2,6 +2,7 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTest } from '../../crds/agent-test.ts';
 import type { Agent } from '../../crds/index.ts';
+import { findCondition } from '../../crds/kind.ts';
 import { configHashOf, requestedTest } from '../../crds/requested-test.ts';
 import type { Stored } from '../../kube/types.ts';
 import { StoreError, type Store, type TestResultRecord, type TestRunRecord } from '../../store/index.ts';
@@ -90,8 +91,8 @@ function wantedRevision(agent: Stored<Agent>, wanted: string): string {
 }
 
 function notStored(agent: Stored<Agent>, wanted: string): ApiError {
-  const ready = agent.status?.conditions?.find(({ type, status }) => type === 'Ready' && status !== 'True');
-  const why = ready === undefined ? '' : `: ${ready.message}`;
+  const ready = findCondition(agent, 'Ready');
+  const why = ready === undefined || ready.status === 'True' ? '' : `: ${ready.message}`;
   const what = wanted === 'desired' || wanted === 'serving' ? `${wanted} revision` : `revision ${wanted}`;
   return new ApiError('conflict', `the AI agent has no ${what} that can be tested${why}`);
 }

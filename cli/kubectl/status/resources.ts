@@ -1,5 +1,6 @@
 /** Sums a resource's conditions up in one word and with the cure. Pure. */
 import type { CommonStatus } from '../../../crds/index.ts';
+import { findCondition } from '../../../crds/kind.ts';
 import type { KubeObject } from '../../../kube/index.ts';
 import { effectOfSuspend } from '../../../operator/status/common.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
@@ -29,9 +30,7 @@ export interface WithStatus extends KubeObject {
 
 export function reportResource(object: WithStatus): ResourceReport {
   const { namespace = '', name, creationTimestamp, generation } = object.metadata;
-  const { status } = object;
-  const condition = (type: string) => status?.conditions?.find((each) => each.type === type);
-  const ready = condition('Ready');
+  const ready = findCondition(object, 'Ready');
   const about = { kind: object.kind, namespace, name, createdAt: creationTimestamp };
   const since = ready?.lastTransitionTime;
   if (object.metadata.deletionTimestamp !== undefined) {
@@ -50,7 +49,7 @@ export function reportResource(object: WithStatus): ResourceReport {
     const message = effectOfSuspend(object);
     return { ...about, state: 'suspended', ready: ready?.status ?? 'Unknown', reason: 'Suspended', message, since, ...cure('Suspended') };
   }
-  if (ready === undefined || status?.observedGeneration !== generation) {
+  if (ready === undefined || object.status?.observedGeneration !== generation) {
     return {
       ...about,
       state: 'not ready',
@@ -63,7 +62,7 @@ export function reportResource(object: WithStatus): ResourceReport {
   }
   const { status: value, reason, message } = ready;
   if (value === 'True') return { ...about, state: 'ready', ready: value, reason, message, since };
-  const state = condition('Stalled')?.status === 'True' ? 'stalled' : 'not ready';
+  const state = findCondition(object, 'Stalled')?.status === 'True' ? 'stalled' : 'not ready';
   return { ...about, state, ready: value, reason, message, since, ...cure(reason) };
 }
 
