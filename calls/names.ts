@@ -16,6 +16,9 @@ export const WELCOMED_ATTRIBUTE = 'parley.welcomed';
 /** Topic of the message with which the API asks the agent of a room to end its call. */
 export const END_TOPIC = 'parley.end';
 
+/** Topic of the message with which the API tells the agent of a room that there are commands for its call. */
+export const CONTROL_TOPIC = 'parley.control';
+
 /** Participants can read it: it names the call and nothing else. */
 export function dispatchMetadata(callId: string): string {
   return JSON.stringify({ call_id: callId });

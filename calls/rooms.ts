@@ -9,7 +9,7 @@ import {
 } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from './media-server.ts';
-import { END_TOPIC, isInboundRoom, roomOf } from './names.ts';
+import { CONTROL_TOPIC, END_TOPIC, isInboundRoom, roomOf } from './names.ts';
 import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
@@ -31,6 +31,8 @@ export interface Rooms {
   close(room: string): Promise<void>;
   /** Asks the agent in the room to end its call. @returns false where there is no agent */
   end(room: string): Promise<boolean>;
+  /** Tells the agent in the room that there are commands for its call. @returns false where there is no agent */
+  control(room: string): Promise<boolean>;
   /** Whether anybody but agents is in the room now; false for a room that does not exist. */
   hasUser(room: string): Promise<boolean>;
   /** Whether an agent is in the room now; false for a room that does not exist. */
@@ -65,6 +67,12 @@ export function createRooms(server: MediaServer): Rooms {
       throw error;
     }
   };
+  const tellAgents = async (room: string, topic: string): Promise<boolean> => {
+    const agents = (await participantsOf(room)).filter(isAgent).map(({ identity }) => identity);
+    if (agents.length > 0)
+      await client.sendData(room, new Uint8Array(), DataPacket_Kind.RELIABLE, { destinationIdentities: agents, topic });
+    return agents.length > 0;
+  };
   return {
     async open(callId) {
       await client.createRoom({ name: roomOf(callId), ...roomOptionsOf(server, callId) });
@@ -76,12 +84,8 @@ export function createRooms(server: MediaServer): Rooms {
         if (!isAbsent(error)) throw error;
       }
     },
-    async end(room) {
-      const agents = (await participantsOf(room)).filter(isAgent).map(({ identity }) => identity);
-      if (agents.length > 0)
-        await client.sendData(room, new Uint8Array(), DataPacket_Kind.RELIABLE, { destinationIdentities: agents, topic: END_TOPIC });
-      return agents.length > 0;
-    },
+    end: (room) => tellAgents(room, END_TOPIC),
+    control: (room) => tellAgents(room, CONTROL_TOPIC),
     hasUser: async (room) => (await participantsOf(room)).some((each) => !isAgent(each)),
     hasAgent: async (room) => (await participantsOf(room)).some(isAgent),
     inbound: async () => (await client.listRooms()).map(({ name }) => name).filter(isInboundRoom),

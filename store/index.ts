@@ -44,6 +44,7 @@ export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, An
 export type { ServingRevision } from './agent-revisions.ts';
 export type { CallRecord, CallRef, NewCall, TestOfCall } from './calls/call-record.ts';
 export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/call-log.ts';
+export { commandKinds, commandStatuses, newCommandId, type CommandKind, type CommandRecord, type CommandRef } from './calls/commands.ts';
 export type { UsageGroup, UsageGrouping } from './calls/usage-sums.ts';
 export type { CallUsageRows, Cost, UsageLine } from './calls/usage.ts';
 export type { OverdueLimits } from './calls/overdue.ts';

@@ -6,8 +6,8 @@ import { covers, isPermission, permissionResources, permissions, type Permission
 const anyPermission = fc.constantFrom<Permission>(...permissions);
 
 describe('the vocabulary', () => {
-  it('is *, two words for each resource, and calls:create', () => {
-    expect(permissions).toHaveLength(2 + 2 * permissionResources.length);
+  it('is *, two words for each resource, and three more of calls', () => {
+    expect(permissions).toHaveLength(4 + 2 * permissionResources.length);
     expect(new Set(permissions).size).toBe(permissions.length);
   });
 
@@ -31,6 +31,12 @@ describe('covers', () => {
     expect(covers(['calls:read'], 'calls:create')).toBe(false);
     for (const permission of permissions)
       expect([permission, covers(['calls:create'], permission)]).toEqual([permission, permission === 'calls:create']);
+  });
+
+  it.each(['calls:control', 'calls:listen'] as const)('gives %s to nobody who does not hold it, or *', (wanted) => {
+    const others = permissions.filter((permission) => permission !== wanted && permission !== '*');
+    expect([covers(others, wanted), covers([wanted], wanted), covers(['*'], wanted)]).toEqual([false, true, true]);
+    for (const permission of others) expect([permission, covers([wanted], permission)]).toEqual([permission, false]);
   });
 
   it('takes * for everything, and everything not for *', () => {

@@ -16,15 +16,18 @@ type PermissionResource = (typeof permissionResources)[number];
 
 /**
  * `*` is everything, also what later versions add. `write` implies `read` of the same resource. `calls:create` makes web calls and sees
- * only those that the same key has made: `calls:write` implies it.
+ * only those that the same key has made: `calls:write` implies it. Nothing but `*` implies `calls:control` (speak in a call that goes on, or steer
+ * its agent) and `calls:listen` (hear it).
  */
-export type Permission = '*' | 'calls:create' | `${PermissionResource}:${'read' | 'write'}`;
+export type Permission = '*' | 'calls:create' | 'calls:control' | 'calls:listen' | `${PermissionResource}:${'read' | 'write'}`;
 
 /** The whole vocabulary, for schemas and help texts. */
 export const permissions: readonly Permission[] = [
   '*',
   ...permissionResources.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
   'calls:create',
+  'calls:control',
+  'calls:listen',
 ];
 
 const vocabulary: ReadonlySet<string> = new Set(permissions);

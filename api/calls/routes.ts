@@ -8,11 +8,13 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import { meets, type Requirement } from '../http/permissions.ts';
-import { addRoute } from '../http/route.ts';
+import { addRoute, type RouteContext } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { Admission } from './admission.ts';
 import { AnalysisReader } from './analysis.ts';
 import { CallEnding } from './call-ending.ts';
+import { CallControl, commandToRest, type AskedCommand } from './control.ts';
+import { instructInCall, listCallCommands, muteInCall, sayInCall, transferCall } from './control-descriptions.ts';
 import { CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, nothingLogged, type CallExtras } from './codec.ts';
 import {
@@ -119,7 +121,27 @@ export function registerCalls(
     timed('db', () => analyses.results({ org, id: params.call_id, agent: params.ai_agent_id })),
   );
 
+  registerControl(app, service, new CallControl({ commands: store.calls.commands, rooms, clock }));
   registerRecordings(app, recordings);
+}
+
+function registerControl(app: FastifyInstance, service: CallService, control: CallControl): void {
+  const carryOut = async (
+    { params, caller, reply, timed }: Pick<RouteContext<typeof sayInCall>, 'params' | 'caller' | 'reply' | 'timed'>,
+    asked: AskedCommand,
+  ) => {
+    const call = await timed('db', () => service.get(caller.org, params.call_id));
+    const command = await timed('command', () => control.carryOut(caller, call, asked));
+    return reply.code(command.finishedAt === null ? 202 : 200).send(commandToRest(command));
+  };
+  addRoute(app, sayInCall, (request) => carryOut(request, { kind: 'say', body: request.body }));
+  addRoute(app, instructInCall, (request) => carryOut(request, { kind: 'instructions', body: request.body }));
+  addRoute(app, transferCall, (request) => carryOut(request, { kind: 'transfer', body: request.body }));
+  addRoute(app, muteInCall, (request) => carryOut(request, { kind: 'mute', body: request.body }));
+  addRoute(app, listCallCommands, async ({ params, caller, timed }) => {
+    const call = await timed('db', () => service.get(caller.org, params.call_id));
+    return { data: (await control.ofCall(call)).map(commandToRest) };
+  });
 }
 
 function registerRecordings(app: FastifyInstance, recordings: RecordingLinks): void {

@@ -40,6 +40,10 @@ describe('permissions', () => {
       expect(needed).toBe('calls:create');
       return;
     }
+    if (/^\/v1\/calls\/:call_id\/(say|instructions|transfer|mute)$/.test(path)) {
+      expect(needed).toBe('calls:control');
+      return;
+    }
     const [, resource] = resources.find(([pattern]) => pattern.test(path)) ?? [];
     expect(resource, 'add the address to `resources`, above').toBeDefined();
     expect(needed).toBe(`${resource}:${method === 'GET' || reads.has(path) ? 'read' : 'write'}`);

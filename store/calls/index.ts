@@ -1,6 +1,7 @@
 import type { Database } from '../database.ts';
 import { CallAnalyses } from './analyses.ts';
 import { CallLog } from './call-log.ts';
+import { CallCommands } from './commands.ts';
 import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
 import { CallDeletions } from './deletions.ts';
@@ -13,6 +14,7 @@ export interface CallStore {
   readonly log: CallLog;
   readonly analyses: CallAnalyses;
   readonly deletions: CallDeletions;
+  readonly commands: CallCommands;
   readonly usage: CallUsage;
   list(options: CallListOptions): Promise<CallPage>;
   /** Returns calls of all organisations. */
@@ -29,6 +31,7 @@ export function createCallStore(database: Database): CallStore {
     log: new CallLog(database),
     analyses: new CallAnalyses(database),
     deletions: new CallDeletions(database),
+    commands: new CallCommands(database),
     usage: new CallUsage(database),
     list: (options) => listCalls(database, options),
     unserved: () => unservedCalls(database),

@@ -25,6 +25,8 @@ import { step } from './step.ts';
 
 /** Longest time that the agent's words may delay a transfer, in milliseconds. */
 const MAX_ANNOUNCEMENT_MS = 10_000;
+/** Most characters of all instructions that are added in a call: each request has them. */
+const MAX_ADDED = 16_000;
 /** Longest wait for the user's last words, in milliseconds. */
 const LAST_WORDS_MS = 3_000;
 /** Longest time that tools may go on without the call, in milliseconds. */
@@ -77,6 +79,8 @@ export class Conversation implements ToolHost {
   readonly #asking = new Map<string, AbortController>();
   readonly #running = new Map<string, AbortController>();
   readonly #stopTools = new AbortController();
+  /** Instructions that were added while the call goes on. */
+  readonly #added: string[] = [];
   /** The time at which the conversation was created: of the clock that never goes back, and of the other one. */
   readonly #origin: { readonly monotonic: number; readonly now: number };
   #state: ConversationState;
@@ -185,6 +189,30 @@ export class Conversation implements ToolHost {
     turns.close();
   }
 
+  // -- for people who steer it from outside
+
+  /** Has the agent say this. @param interrupt true silences it first @returns why not; undefined where it does */
+  tell(text: string, { interrupt = false } = {}): string | undefined {
+    const { begun, screening, muted, ending, closing } = this.#state;
+    if (!begun || screening) return 'the conversation has not begun';
+    if (ending || closing) return 'the call is ending';
+    if (muted) return 'the agent is muted';
+    this.#happened({ type: 'told', text, interrupt });
+    return undefined;
+  }
+
+  /** Adds to the instructions of the model, from its next request on. @returns why not; undefined where it does */
+  instruct(text: string): string | undefined {
+    if ([...this.#added, text].join('').length > MAX_ADDED) return `the instructions of one call may have ${MAX_ADDED} characters together`;
+    this.#added.push(text);
+    return undefined;
+  }
+
+  /** Mutes the agent, or lets it speak again. Idempotent. */
+  mute(on: boolean): void {
+    this.#happened({ type: 'muted', on });
+  }
+
   // -- for tools
 
   say(text: string, { answers = false } = {}): void {
@@ -291,7 +319,8 @@ export class Conversation implements ToolHost {
   }
 
   async #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): Promise<void> {
-    const { model, instructions } = this.#options;
+    const { model } = this.#options;
+    const instructions = withAdded(this.#options.instructions, this.#added);
     const controller = new AbortController();
     const { signal } = controller;
     this.#asking.set(answer, controller);
@@ -359,4 +388,10 @@ export class Conversation implements ToolHost {
   async #saidWithin(ms: number): Promise<void> {
     await withTimeout(this.#options.clock, ms, this.said());
   }
+}
+
+/** Joins the instructions of the agent and those that people have added in the call. */
+function withAdded(instructions: string, added: readonly string[]): string {
+  if (added.length === 0) return instructions;
+  return `${instructions}\n\nA supervisor has added this while the call goes on, and it comes before what is above:\n${added.join('\n')}`;
 }

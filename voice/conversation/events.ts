@@ -64,6 +64,11 @@ export type ConversationEvent =
     }
   /** A tool has found sources for the model's next answer. */
   | { readonly type: 'found'; readonly sources: readonly KnowledgeSource[] }
+  // -- people who steer the conversation from outside
+  /** The agent says this. @property interrupt true silences it first */
+  | { readonly type: 'told'; readonly text: string; readonly interrupt: boolean }
+  /** The agent neither speaks nor answers, or does again. */
+  | { readonly type: 'muted'; readonly on: boolean }
   // -- the agent's speech
   /** A speech is being heard. @property characters number of characters of its text that were heard so far: whole words */
   | { readonly type: 'heard'; readonly speech: number; readonly characters: number }

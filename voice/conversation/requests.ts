@@ -12,9 +12,9 @@ const RUNNING = JSON.stringify({ status: 'The tool is still running: its result 
 
 /** Asks the model if there is something to answer, and nothing in the way. */
 export function askIfDue(change: Change): void {
-  const { begun, screening, ending, goodbye, answer, speeches, tools, caller, unseen, unanswered, hearing } = change.state;
+  const { begun, screening, muted, ending, goodbye, answer, speeches, tools, caller, unseen, unanswered, hearing } = change.state;
   // Whoever speaks gets one answer, to all that they say.
-  if (!begun || screening || ending || goodbye.said || answer !== undefined || hearing.heeded) return;
+  if (!begun || screening || muted || ending || goodbye.said || answer !== undefined || hearing.heeded) return;
   // The history does not have yet what was heard, or found out.
   if (speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping)) return;
   if (unanswered) return ask(change);
@@ -33,9 +33,9 @@ export function askIfDue(change: Change): void {
 
 /** Asks about words whose turn is likely to be over, where nothing else is open. */
 export function askEarly(change: Change): void {
-  const { begun, screening, ending, goodbye, answer, speeches, tools, unseen, unanswered, waiting, hearing } = change.state;
+  const { begun, screening, muted, ending, goodbye, answer, speeches, tools, unseen, unanswered, waiting, hearing } = change.state;
   const open = speeches.length + tools.length + unseen + waiting.length > 0 || unanswered;
-  if (!begun || screening || ending || (goodbye.said && goodbye.calledOff) || answer !== undefined || open) return;
+  if (!begun || screening || muted || ending || (goodbye.said && goodbye.calledOff) || answer !== undefined || open) return;
   ask(change, hearing.text);
 }
 

@@ -31,5 +31,13 @@ export function silenceIsOver(change: Change): void {
 }
 
 function isSilent(state: ConversationState): boolean {
-  return state.begun && !state.screening && !state.ending && !state.goodbye.said && isQuiet(state) && state.hearing.place === undefined;
+  return (
+    state.begun &&
+    !state.screening &&
+    !state.muted &&
+    !state.ending &&
+    !state.goodbye.said &&
+    isQuiet(state) &&
+    state.hearing.place === undefined
+  );
 }

@@ -30,6 +30,8 @@ export interface ConversationState {
   readonly welcomed: boolean;
   /** True while it isn't known whether a person listens. */
   readonly screening: boolean;
+  /** True while the agent neither speaks nor answers, because somebody wants it so. */
+  readonly muted: boolean;
   /** Start of the last message, in milliseconds since the epoch. */
   readonly lastAt: number;
   /**
@@ -189,6 +191,7 @@ export function initialState(settings: ConversationSettings): ConversationState 
     begun: false,
     welcomed: false,
     screening: false,
+    muted: false,
     lastAt: 0,
     history: [],
     asked: 0,

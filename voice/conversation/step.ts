@@ -16,6 +16,7 @@
  */
 import { answered, called, cancelAnswer, extra, failed, words } from './answers.ts';
 import { Change } from './change.ts';
+import { muted, told } from './control.ts';
 import type { ConversationEvent, Effect } from './events.ts';
 import { hangUpIfDue, lose, sayGoodbye } from './goodbye.ts';
 import { closeEars, forget, interim, lasts, pauses, resume, speaks, turnEnds, understood, waited } from './hearing.ts';
@@ -60,11 +61,14 @@ function welcome(change: Change): void {
 }
 
 /** Events that would make the agent speak. */
-const SAYS: ReadonlySet<string> = new Set(['begun', 'screened', 'announced', 'farewell']);
+const SAYS: ReadonlySet<string> = new Set(['begun', 'screened', 'announced', 'told', 'farewell']);
+/** Events that do nothing while the agent is muted. */
+const UNMUTED: ReadonlySet<string> = new Set(['announced', 'told', 'ending']);
 
 function happen(change: Change, event: ConversationEvent): void {
   const { state } = change;
   if (state.closing && SAYS.has(event.type)) return undefined;
+  if (state.muted && UNMUTED.has(event.type)) return undefined;
   if (state.closed && event.type !== 'heard' && event.type !== 'silent' && event.type !== 'ran') return undefined;
   switch (event.type) {
     case 'screening':
@@ -108,6 +112,10 @@ function happen(change: Change, event: ConversationEvent): void {
       return failed(change, event.answer, event.failure);
     case 'announced':
       return announced(change, event.text, event.answers);
+    case 'told':
+      return told(change, event.text, event.interrupt);
+    case 'muted':
+      return muted(change, event.on);
     case 'ran':
       return ran(change, event);
     case 'found':
@@ -123,7 +131,7 @@ function happen(change: Change, event: ConversationEvent): void {
       return sayGoodbye(change);
     case 'farewell':
       change.set({ ending: true });
-      return announce(change, (state.screening ? undefined : event.apology) ?? '', { by: 'phrase', interruptible: false });
+      return announce(change, (state.screening || state.muted ? undefined : event.apology) ?? '', { by: 'phrase', interruptible: false });
     case 'closing':
       return close(change);
     case 'closed':

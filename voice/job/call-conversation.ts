@@ -14,6 +14,7 @@ import { agentStateOf, type ConversationState } from '../conversation/state.ts';
 import { Screening, summarizeCall, type TransferVoice } from '../phone/index.ts';
 import type { Providers } from '../providers/index.ts';
 import { Ambience } from '../ambience/ambience.ts';
+import type { Controlled } from './live-control.ts';
 import { AgentTrack } from '../sound/agent-track.ts';
 import { CallRecorder, type CallRecorderOptions } from '../recording/call-recorder.ts';
 import { CallSound } from '../sound/call-sound.ts';
@@ -152,6 +153,22 @@ export class CallConversation {
     this.#screening = screening;
     screening.begin();
     return () => screening.stop();
+  }
+
+  /** The conversation, as people steer it from outside while it goes on. */
+  readonly controlled: Controlled = {
+    tell: (text, options) => this.#held() ?? this.#conversation.tell(text, options),
+    instruct: (text) => this.#conversation.instruct(text),
+    mute: (on) => {
+      this.#conversation.mute(on);
+      return undefined;
+    },
+    transfer: (target) => this.#conversation.transfer(target),
+  };
+
+  /** Returns why the caller hears nothing of the agent. */
+  #held(): string | undefined {
+    return this.#sound.ears?.deaf === true ? 'the call is on hold while it is being transferred' : undefined;
   }
 
   get transferVoice(): TransferVoice {

@@ -45,6 +45,7 @@ import type { OpenRecording } from '../recording/index.ts';
 import { playTones } from '../sound/tones.ts';
 import { CallEnd, type ServedCall } from './call-end.ts';
 import { sendHeartbeats } from './heartbeat.ts';
+import { LiveControl } from './live-control.ts';
 import { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
@@ -85,6 +86,7 @@ interface Serving extends PickedUp, ServedCall {
 interface Held {
   readonly watch: RoomWatch;
   readonly transfers: Transfers;
+  readonly control: LiveControl;
   readonly preparing: Promise<PreparedCall>;
   /** Resolves when the user can be heard, or is there and waits. */
   readonly media: Promise<void>;
@@ -166,6 +168,7 @@ export class CallJob {
       });
       const finish = await decision.made();
       const over = await this.#leave(serving, finish, held.watch);
+      const controlled = held.control.close();
       const begun = beginning.then(() => held.preparing).catch(() => undefined);
       const prepared = await withTimeout(clock, TIMEOUTS.preparation, begun);
       // Nothing waits for an unfinished preparation; it leaves nothing behind either.
@@ -173,6 +176,7 @@ export class CallJob {
         void begun.then((late) => late && Promise.allSettled([late.conversation.close(), late.providers.close()]));
       const { transfers } = held;
       const closing = await this.#end.hangUp(serving, { finish, prepared, transfers });
+      await withTimeout(clock, TIMEOUTS.preparation, controlled);
       await this.#end.record(serving, { finish, over, starting, closing, prepared, transfers });
     } finally {
       beating.abort();
@@ -239,7 +243,8 @@ export class CallJob {
       clock,
       logger: log,
     });
-    return { watch, transfers, preparing, media: media.promise };
+    const control = new LiveControl({ room: ctx.room, commands: services.store.calls.commands, call, clock, logger: log });
+    return { watch, transfers, control, preparing, media: media.promise };
   }
 
   async #enterRoom(ctx: JobContext, watch: RoomWatch, caller: RemoteParticipant | undefined): Promise<void> {
@@ -259,7 +264,7 @@ export class CallJob {
    * Holds the conversation up to the welcome message. Never throws: a failure decides the finish reason. @param onStart called when both
    * sides hear each other
    */
-  async #converse(ctx: JobContext, serving: Serving, { watch, preparing, media }: Held, onStart: () => void): Promise<void> {
+  async #converse(ctx: JobContext, serving: Serving, { watch, control, preparing, media }: Held, onStart: () => void): Promise<void> {
     const { call, decision, log, recording } = serving;
     const outbound = call.direction === 'outbound';
     // The room of a web call exists before its user joins: a failure is said once the user can hear it.
@@ -284,6 +289,7 @@ export class CallJob {
         decision.signal.addEventListener('abort', stopListening, { once: true });
       }
       conversation.begin();
+      control.begin(conversation.controlled);
     } catch (err) {
       // No one is waited for in a room that the agent can't enter.
       await entering.then(userComes, () => undefined);

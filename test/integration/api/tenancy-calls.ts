@@ -16,6 +16,18 @@ const recordings = (path: string): Generator => {
   };
 };
 
+/** Asks something of a call while it goes on: the organisation's own have not begun. */
+const command = (name: string, good: object, bad: object): Generator => {
+  return (situation) => {
+    const id = callId(situation);
+    const broken = situation.random() < 0.2;
+    return {
+      request: { path: `/v1/calls/${id}/${name}`, body: broken ? bad : good },
+      expected: { status: broken ? 422 : situation.own.calls.has(id) ? 409 : 404 },
+    };
+  };
+};
+
 export const callGenerators: Readonly<Record<string, Generator>> = {
   // The calls have used nothing.
   'GET /v1/usage': ({ random }) => {
@@ -77,6 +89,20 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
     const id = callId(situation);
     return { request: { path: `/v1/calls/${id}` }, expected: { status: situation.own.calls.has(id) ? 409 : 404 } };
   },
+  'GET /v1/calls/:call_id/commands': (situation) => {
+    const id = callId(situation);
+    return {
+      request: { path: `/v1/calls/${id}/commands` },
+      expected: {
+        status: situation.own.calls.has(id) ? 200 : 404,
+        learn: ({ body }) => situation.own.calls.has(id) && same(body, { data: [] }, `the commands of ${id}`),
+      },
+    };
+  },
+  'POST /v1/calls/:call_id/say': command('say', { text: 'Hello.' }, { text: ' ' }),
+  'POST /v1/calls/:call_id/instructions': command('instructions', { text: 'Be kind.' }, {}),
+  'POST /v1/calls/:call_id/transfer': command('transfer', { to: '+15550199' }, { to: 5 }),
+  'POST /v1/calls/:call_id/mute': command('mute', { muted: true }, { muted: 'maybe' }),
   // The organisation's own calls are left out: they stay as they were made.
   'POST /v1/calls/:call_id/end': (situation) => ({
     request: { path: `/v1/calls/${anId(situation, [], [...situation.foreign.calls.keys()])}/end` },

@@ -62,6 +62,10 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     number_claims: `(number, org, uid) VALUES ('+15550100', '${org}', 'uid')`,
     phone_routes: `(org, uid, name, number, type) VALUES ('${org}', 'uid', 'main', '+15550100', 'SIP')`,
   },
+  3: {
+    call_commands: `(org, call_id, id, kind, body, created_by_key)
+      VALUES ('${org}', '${call}', 'cmd_01234567-89ab-7cde-8f01-23456789abcd', 'say', '{"text": "Hello"}', 'key')`,
+  },
 };
 
 it('every migration is applied to rows of every version before it, and keeps them', async () => {

@@ -50,6 +50,13 @@ async function twoOrganizations() {
       outboundAgent: null,
       outboundTrunk: 'ST_canary',
     });
+    await (
+      await session(url)
+    ).query(
+      `INSERT INTO parley.call_commands (org, call_id, id, kind, body, created_by_key)
+       VALUES ($1, $2, 'cmd_01234567-89ab-7cde-8f01-23456789abcd', 'say', '{"text": "canary"}', 'key')`,
+      [org, call.id],
+    );
     const message = { seq: 0, role: 'user', content: 'canary', spokenAt: new Date(), interrupted: false, sources: null } as const;
     await store.calls.log.add(call, {
       messages: [message],
@@ -133,6 +140,7 @@ const callTables = [
   'call_messages',
   'call_turns',
   'call_tool_calls',
+  'call_commands',
   'call_analyses',
   'call_usage',
   'agent_spending',

@@ -1,0 +1,30 @@
+/** Carries out what people ask of a conversation from outside while it goes on. */
+import { cancelAnswer } from './answers.ts';
+import type { Change } from './change.ts';
+import { announce, interruptSpeech } from './speech.ts';
+
+/** Says a sentence that the model didn't write. @param interrupt true silences the agent first, and gives up the answer that it is giving */
+export function told(change: Change, text: string, interrupt: boolean): void {
+  if (interrupt) {
+    cancelAnswer(change);
+    interruptSpeech(change);
+  }
+  announce(change, text, { by: 'tool' });
+}
+
+/**
+ * Mutes the agent, at once, or lets it speak again. What the user says meanwhile is in the transcript and in the history, and is not answered
+ * afterwards: somebody else may have answered it.
+ */
+export function muted(change: Change, on: boolean): void {
+  const { muted: before, goodbye, ending } = change.state;
+  if (before === on) return;
+  change.set({ muted: on });
+  if (!on) return change.set({ unanswered: false, caller: undefined, unseen: 0 });
+  cancelAnswer(change);
+  interruptSpeech(change, true);
+  // A goodbye that is not heard ends nothing.
+  if (!goodbye.said || ending) return;
+  change.set({ goodbye: { ...goodbye, said: false } });
+  change.emit({ type: 'stopWaiting', timer: 'goodbye' });
+}
