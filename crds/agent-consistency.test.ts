@@ -16,6 +16,7 @@ const remarks = (spec: AgentSpec, prompt?: string) => agentRemarks(spec, prompt)
 describe('a name that nothing supplies', () => {
   it.each<[string, AgentSpec, string]>([
     ['the prompt', prompted({ systemPrompt: 'Speak to {{who}}.' }), 'spec.llm.systemPrompt'],
+    ['the keywords', agent({ speechToText: { provider: 'deepgram', keywords: ['Aare', '{{who}}'] } }), 'spec.speechToText.keywords[1]'],
     ['the welcome message', agent({ welcomeMessage: 'Hello {{ who }}' }), 'spec.welcomeMessage'],
     ['the silence reminder', agent({ call: { silenceReminder: { message: '{{who}}?' } } }), 'spec.call.silenceReminder.message'],
     [
@@ -83,6 +84,12 @@ describe('what has no effect', () => {
     ['a body with GET', found('x', { body: {} }), 'spec.dynamicData[0].body', /no effect with GET/],
     ['a lookup of nothing', found('x', { response: undefined }), 'spec.dynamicData[0]', /takes nothing/],
     ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
+    [
+      'keywords that the recogniser does not take',
+      { speechToText: { provider: 'cartesia', keywords: ['Aare'] } },
+      'spec.speechToText.keywords',
+      /cartesia with the model ink-whisper$/,
+    ],
     [
       'a temperature that the voice does not have',
       { textToSpeech: { provider: 'cartesia', temperature: '1' } },

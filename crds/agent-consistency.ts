@@ -1,9 +1,11 @@
 /** Checks fields of an Agent, and of its tools, that are consistent only together: some have no effect, others may lack a value. */
 import { similarName } from '../platform/similar-name.ts';
 import { argumentNamesIn } from './address.ts';
-import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
+import { DEFAULT_TEMPERATURE } from './agent-speech.ts';
+import type { AgentSpec } from './agent.ts';
 import { millisecondsOf } from './duration.ts';
 import { isBodyless } from './http-method.ts';
+import { keywordRemarks } from './keywords.ts';
 import type { SpecProblem } from './spec-problem.ts';
 import { temperatureProviders } from './providers.ts';
 import { callerNames, namesIn, stringsIn, type Templates } from './template.ts';
@@ -19,13 +21,19 @@ export type DataSupply = Pick<AgentSpec, 'dynamicData' | 'requiredDynamicData'>;
  * @param prompt text that `systemPromptFrom` names, where it is known
  */
 export function agentRemarks(spec: AgentSpec, prompt?: string): readonly SpecProblem[] {
-  return [...ineffective(spec), ...lookupRemarks(spec), ...unsuppliedIn(templatesOf(spec, prompt), suppliedNames(spec))];
+  return [
+    ...ineffective(spec),
+    ...keywordRemarks(spec),
+    ...lookupRemarks(spec),
+    ...unsuppliedIn(templatesOf(spec, prompt), suppliedNames(spec)),
+  ];
 }
 
-function templatesOf({ llm, welcomeMessage, call, dynamicData = [] }: AgentSpec, prompt: string | undefined): Templates {
+function templatesOf({ llm, speechToText, welcomeMessage, call, dynamicData = [] }: AgentSpec, prompt: string | undefined): Templates {
   return [
     ...stringsIn(llm.systemPrompt, 'spec.llm.systemPrompt'),
     ...(llm.systemPromptFrom === undefined ? [] : stringsIn(prompt, 'spec.llm.systemPromptFrom')),
+    ...stringsIn(speechToText.keywords, 'spec.speechToText.keywords'),
     ...stringsIn(welcomeMessage, 'spec.welcomeMessage'),
     ...stringsIn(call.silenceReminder.message, 'spec.call.silenceReminder.message'),
     ...dynamicData.flatMap(({ response = [] }, index) =>

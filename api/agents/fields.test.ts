@@ -114,7 +114,16 @@ const spec = optional(
       },
       ['model'],
     ),
-    speechToText: optional({ provider: providers, model: text(9), baseURL: url, apiKeySecretRef: keyRef }, ['provider']),
+    speechToText: optional(
+      {
+        provider: providers,
+        model: text(9),
+        keywords: distinct(named(9), (keyword) => keyword),
+        baseURL: url,
+        apiKeySecretRef: keyRef,
+      },
+      ['provider'],
+    ),
     textToSpeech: optional(
       {
         provider: providers,
@@ -322,7 +331,11 @@ const body = fc.record(
       { requiredKeys: ['model_name'] },
     ),
     stt: fc.record(
-      { ...listener, fallbacks: fc.array(fc.record(listener, { requiredKeys: ['provider'] }), { maxLength: 3 }) },
+      {
+        ...listener,
+        keywords: distinct(named(9), (keyword) => keyword),
+        fallbacks: fc.array(fc.record(listener, { requiredKeys: ['provider'] }), { maxLength: 3 }),
+      },
       { requiredKeys: ['provider'] },
     ),
     tts: fc.record(

@@ -7,7 +7,8 @@ import { items, number, trimmedLabel } from '../codec/conversions.ts';
 import { matchStored } from '../codec/fields.ts';
 import { fieldsOf } from '../codec/fields-of.ts';
 import type { Draft } from '../codec/draft.ts';
-import { schemaAt } from '../codec/rest-schema.ts';
+import { distinct, schemaAt } from '../codec/rest-schema.ts';
+import { withRule } from '../validation/validate.ts';
 import { refId, type KeyRef } from '../codec/secrets.ts';
 
 const sttProvider = z.enum(speechProviders).meta({ id: 'SpeechToTextProvider' });
@@ -48,6 +49,15 @@ export const stt = group(
       uses: ({ speechToText }) => speechKey('stt.provider', speechToText),
     }),
     model: field('speechToText.model'),
+    keywords: field('speechToText.keywords', {
+      body: (list) =>
+        withRule(
+          list,
+          distinct('keywords', (keyword) => keyword),
+        ),
+      text: 'Names and terms to listen for, such as those of products and people. May hold `{{name}}` placeholders.',
+      empty: [],
+    }),
     fallbacks: field('speechToText.fallbacks', {
       as: items(
         {

@@ -2,6 +2,7 @@
 import type { Room } from '@livekit/rtc-node';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { DynamicData } from '../../crds/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { observedBy } from '../../platform/telemetry/gen-ai/model-requests.ts';
@@ -65,18 +66,19 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   const turns = turnsOf(services, call, config);
   const figures = new Figures();
   const { dynamicData: lookups = [] } = agent;
+  const resolving = resolveDynamicData({
+    org: call.org,
+    lookups: call.test === null ? lookups : lookupsToMake({ lookups, given: call.dynamicData }),
+    given: call.dynamicData,
+    egress,
+    cache: store.dynamicDataCache,
+    keys,
+    clock,
+    logger,
+  });
   const [{ data, contexts }, providers] = await Promise.all([
-    resolveDynamicData({
-      org: call.org,
-      lookups: call.test === null ? lookups : lookupsToMake({ lookups, given: call.dynamicData }),
-      given: call.dynamicData,
-      egress,
-      cache: store.dynamicDataCache,
-      keys,
-      clock,
-      logger,
-    }),
-    providersOf({ services, call, agent, turns, figures, usage, logger }),
+    resolving,
+    providersOf({ services, call, agent, resolving, turns, figures, usage, logger }),
   ]);
   store.calls.calls
     .keepDynamicData({ org: call.org, id: call.id, data })
@@ -130,16 +132,18 @@ function turnsOf({ measure }: Services, { id, org, revision }: CallRecord, confi
 
 interface ProvidersWanted extends Pick<PrepareOptions, 'services' | 'call' | 'usage' | 'logger'> {
   readonly agent: AgentRevisionConfig['agent'];
+  readonly resolving: Promise<{ readonly data: DynamicData }>;
   readonly turns: AgentTurns;
   readonly figures: Figures;
 }
 
-async function providersOf({ services, call, agent, turns, figures, usage, logger }: ProvidersWanted): Promise<Providers> {
+async function providersOf({ services, call, agent, resolving, turns, figures, usage, logger }: ProvidersWanted): Promise<Providers> {
   const { keys, providerDefaults, onTakeover } = services;
   try {
     return await createProviders({
       org: call.org,
       agent,
+      dataOf: async () => (await resolving).data,
       keys,
       egress: services.egress.for(call.org),
       defaults: providerDefaults,

@@ -12,6 +12,7 @@ import { heardMeter, type HeardMeter } from '../../calls/usage/heard-meter.ts';
 import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
 import { LATE_MS } from '../../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { unobserved } from '../../platform/telemetry/gen-ai/model-requests.ts';
@@ -22,6 +23,7 @@ import type { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { sttProtocolOf, sttStreamingOf } from './provider-table.ts';
 import type { SpeechRecognizer } from './stt/recognition.ts';
 import { StreamingRecognizer } from './stt/streaming-recognizer.ts';
+import type { SttSettings } from './stt/stt-protocols.ts';
 import type { SttProvider } from './stt/streaming/streamed-recognition.ts';
 import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-streaming.ts';
 import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
@@ -40,6 +42,8 @@ export interface Providers {
 
 export interface CreateProvidersOptions extends ProviderOptions {
   readonly agent: AgentRevisionConfig['agent'];
+  /** Resolves to the data of the call, for the placeholders of keywords. */
+  readonly dataOf?: () => Promise<DynamicData>;
   /** Meter of the sound that is sent to speech to text: the observer sees all other usage. */
   readonly meter?: Pick<UsageMeter, 'add'> | undefined;
 }
@@ -62,10 +66,11 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   };
   const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
   const sttOf = async (stt: WantedStt) => {
-    const endpoint = await sttEndpointOf({ ...options, stt });
+    const [endpoint, keywords] = await Promise.all([sttEndpointOf({ ...options, stt }), keywordsOf(options)]);
     return sttProviderOf({
       endpoint,
       language,
+      keywords,
       egress,
       clock,
       fetch: fetchOf(endpoint),
@@ -104,9 +109,16 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   };
 }
 
-interface SttWanted {
-  readonly endpoint: ProviderEndpoint;
-  readonly language: string;
+/** Returns the words to listen for, with the data of the call. Only placeholders wait for the data. */
+async function keywordsOf({ agent, dataOf }: Pick<CreateProvidersOptions, 'agent' | 'dataOf'>): Promise<readonly string[]> {
+  const { keywords = [] } = agent.speechToText;
+  if (!keywords.some((keyword) => keyword.includes('{{'))) return keywords;
+  const known = (await dataOf?.()) ?? {};
+  const filled = keywords.map((keyword) => fillTemplate(keyword, known).trim());
+  return [...new Set(filled)].filter((keyword) => keyword !== '');
+}
+
+interface SttWanted extends SttSettings {
   readonly egress: Egress;
   readonly clock: Clock;
   readonly fetch: ProviderFetch;
@@ -119,6 +131,7 @@ interface SttWanted {
 async function sttProviderOf({
   endpoint,
   language,
+  keywords = [],
   egress,
   clock,
   fetch,
@@ -126,14 +139,15 @@ async function sttProviderOf({
   withinMs,
 }: SttWanted): Promise<SttProvider & { readonly streams: boolean }> {
   const { provider } = endpoint;
-  const streaming = sttStreamingOf({ endpoint, language });
+  const settings = { endpoint, language, keywords };
+  const streaming = sttStreamingOf(settings);
   const connect = createProviderConnect({ endpoint, egress, clock });
   if (
     streaming !== undefined &&
     (streaming.optional !== true || (await supportsStreaming({ streaming, provider, connect, clock, withinMs })))
   )
     return { provider, model: streaming.model, streaming, connect, counted: counted(streaming.model), streams: true };
-  const protocol = sttProtocolOf({ endpoint, language });
+  const protocol = sttProtocolOf(settings);
   const { model } = protocol;
   const asked = connectToWholeTurns({ provider, protocol, fetch, counted: counted(model) });
   return { provider, model, streaming: wholeTurns(model), connect: asked, streams: false };

@@ -47,8 +47,17 @@ export function parseMessage(text: string): unknown {
   return parseJson(text, text);
 }
 
+/** Parameters of an address; one with several values is repeated. */
+export type Query = Readonly<Record<string, string | readonly string[]>>;
+
+/** Returns the parameters as they stand in an address. Some servers take a plus sign for itself: spaces are `%20`. */
+export function queryOf(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((each) => [name, each] as [string, string]));
+  return new URLSearchParams(pairs).toString().replaceAll('+', '%20');
+}
+
 /** Returns the address of a WebSocket next to an HTTP API: `wss:` for `https:`, with a path and a query. */
-export function socketUrl(baseURL: string, path: string, query: Readonly<Record<string, string>> = {}): string {
-  const parameters = new URLSearchParams(query).toString();
+export function socketUrl(baseURL: string, path: string, query: Query = {}): string {
+  const parameters = queryOf(query);
   return `${baseURL.replace(/^http/, 'ws')}${path}${parameters === '' ? '' : `?${parameters}`}`;
 }

@@ -1,5 +1,5 @@
 /** Checks the requests to each provider against its documentation. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { ProviderEndpoint } from '../../calls/provider-access/index.ts';
 import { temperatureProviders, ttsProviders } from '../../crds/providers.ts';
@@ -134,6 +134,66 @@ it.each([
   ],
 ])('streams speech to %s', (provider, url, headers) => {
   expect(sttStreamingOf({ endpoint: endpoint('stt', provider), language: 'de-AT' })).toMatchObject({ url, headers });
+});
+
+describe('keywords', () => {
+  const WORDS = ['Aare Bikes', 'Zürich'];
+  const told = { language: 'de-AT', keywords: WORDS };
+  const urlOf = (provider: string, model?: string): URL =>
+    new URL(sttStreamingOf({ ...told, endpoint: endpoint('stt', provider, model === undefined ? {} : { model }) })!.url);
+
+  it.each([
+    ['deepgram', undefined, 'keyterm', WORDS],
+    ['deepgram', 'flux-general-en', 'keyterm', WORDS],
+    ['deepgram', 'nova-2', 'keywords', ['Zürich']],
+    ['elevenlabs', undefined, 'keyterms', WORDS],
+    ['cartesia', 'ink-2', 'keyterm', WORDS],
+    ['cartesia', undefined, 'keyterm', []],
+    ['assemblyai', undefined, 'keyterms_prompt', ['["Aare Bikes","Zürich"]']],
+    ['assemblyai', 'whisper-rt', 'keyterms_prompt', []],
+  ])('are named in the address of %s with the model %s, by %s', (provider, model, parameter, expected) => {
+    const url = urlOf(provider, model);
+    expect(url.searchParams.getAll(parameter)).toEqual(expected);
+    expect(url.search).not.toContain('+');
+  });
+
+  it.each([
+    ['gpt-4o-mini-transcribe', { prompt: 'Expect these words: Aare Bikes, Zürich.' }],
+    ['whisper-1', { prompt: 'Aare Bikes, Zürich' }],
+    ['gpt-live-transcribe', { keywords: WORDS }],
+    ['gpt-realtime-whisper', {}],
+  ])('are part of the session with %s', (model, expected) => {
+    const [message] = sttStreamingOf({ ...told, endpoint: endpoint('stt', 'openai', { model }) })!.session().begin!();
+    const { prompt, keywords } = (
+      JSON.parse(String(message)) as { session: { audio: { input: { transcription: Record<string, unknown> } } } }
+    ).session.audio.input.transcription;
+    expect({ ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) }).toEqual(expected);
+  });
+
+  it('are part of each turn with azure', () => {
+    const at = endpoint('stt', 'azure', { baseURL: 'https://westeurope.stt.speech.microsoft.com' });
+    const [context] = sttStreamingOf({ ...told, endpoint: at })!
+      .session()
+      .audio(new Uint8Array(2));
+    expect(String(context)).toContain('"dgi":{"Groups":[{"Type":"Generic","Items":[{"Text":"Aare Bikes"},{"Text":"Zürich"}]}],"bias":1}');
+  });
+
+  it('are fields of requests for recordings', () => {
+    const requestTo = (provider: string, model?: string) =>
+      sttProtocolOf({ ...told, endpoint: endpoint('stt', provider, model === undefined ? {} : { model }) }).requestFor(new Uint8Array(50));
+    const formOf = (provider: string, model?: string): FormData => requestTo(provider, model).body as unknown as FormData;
+    expect(formOf('openai').get('prompt')).toBe('Expect these words: Aare Bikes, Zürich.');
+    expect(formOf('openai', 'gpt-transcribe').getAll('keywords[]')).toEqual(WORDS);
+    expect(formOf('openai', 'gpt-4o-transcribe-diarize').get('prompt')).toBeNull();
+    expect(formOf('elevenlabs').getAll('keyterms')).toEqual(WORDS);
+    expect(JSON.parse(requestTo('google').body as string)).toMatchObject({ config: { speechContexts: [{ phrases: WORDS }] } });
+    expect(new URL(requestTo('deepgram', 'whisper-large').url).searchParams.has('keyterm')).toBe(false);
+  });
+
+  it('leave requests as they are where there are none', () => {
+    for (const provider of ['google', 'openai'])
+      expect(JSON.stringify(stt(provider).requestFor(new Uint8Array(50)).body)).not.toMatch(/speechContexts|prompt/);
+  });
 });
 
 it.each([

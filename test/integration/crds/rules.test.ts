@@ -255,6 +255,11 @@ const rows: readonly Row[] = [
     1,
   ),
   {
+    rule: 'Agent.spec.speechToText.keywords',
+    spec: agent({ speechToText: { provider: 'deepgram', keywords: ['Aare', 'Basel', 'Aare'] } }),
+    answer: 'spec.speechToText.keywords: must not name anything twice',
+  },
+  {
     rule: 'WebhookSubscription.spec.events',
     spec: webhook({ events: ['Webhook.Test', 'CallHandler.CallEnded', 'Webhook.Test'] }),
     answer: 'spec.events: must not name anything twice',

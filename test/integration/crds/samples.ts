@@ -52,6 +52,7 @@ const agent: ManifestFields = {
   speechToText: {
     provider: 'deepgram',
     model: 'nova-3',
+    keywords: ['Aare Bikes', '{{customer_name}}'],
     baseURL: 'https://stt.example.com',
     apiKeySecretRef: secret,
     fallbacks: [{ provider: 'azure', model: 'm', baseURL: 'https://azure.example.com', apiKeySecretRef: secret }],

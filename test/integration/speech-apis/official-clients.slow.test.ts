@@ -13,6 +13,7 @@ import { officialPython } from './official-python.ts';
 import { HEARD, KEY, RACHEL, SOUND, startSpeechApis, type ApiRequest, type SpeechApis } from './speech-apis.ts';
 
 const SAID = 'Wir haben bis sechs geöffnet.';
+const KEYWORDS = ['Aare', 'Zürich'];
 type Agent = CreateProvidersOptions['agent'];
 
 let apis: SpeechApis;
@@ -101,6 +102,9 @@ describe('the official clients', () => {
     ['elevenlabs', { model_id: 'scribe_v2', language_code: 'de' }, { model: 'scribe_v2' }],
     ['openai', { model: 'gpt-4o-mini-transcribe', language: 'de' }, { model: 'gpt-4o-mini-transcribe' }],
     ['google', { language_code: 'de-AT', model: 'latest_long' }],
+    ['elevenlabs', { model_id: 'scribe_v2', language_code: 'de', keyterms: KEYWORDS }, { model: 'scribe_v2', keywords: KEYWORDS }],
+    ['openai', { model: 'gpt-transcribe', language: 'de', keywords: KEYWORDS }, { model: 'gpt-transcribe', keywords: KEYWORDS }],
+    ['google', { language_code: 'de-AT', model: 'latest_long', speech_contexts: [{ phrases: KEYWORDS }] }, { keywords: KEYWORDS }],
   ])('of %s asks for a transcript as Parley does', async (provider, settings, stt: Settings['stt'] = {}) => {
     expect(await official(provider, 'stt', settings)).toEqual({ text: HEARD });
     const theirs = taken();

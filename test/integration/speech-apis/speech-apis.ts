@@ -100,8 +100,7 @@ export async function startSpeechApis(): Promise<SpeechApis> {
   const taken: ApiRequest[] = [];
   const { url } = await startEndpoint(servers, (response, { method, url: target, headers, raw }) => {
     const { pathname: path, searchParams } = new URL(target, 'http://localhost');
-    // Google's system parameters, such as `$alt`, are about the encoding of the answer.
-    const query = Object.fromEntries([...searchParams].filter(([parameter]) => !parameter.startsWith('$')));
+    const query = queryIn(searchParams);
     const name = KEY_HEADERS.find((header) => headers[header] !== undefined);
     const key = `${name}: ${String(headers[name ?? ''])}`;
     const answer = async (): Promise<void> => {
@@ -119,6 +118,15 @@ export async function startSpeechApis(): Promise<SpeechApis> {
   return { url, taken, stop: () => servers.stop() };
 }
 
+/** Joins the values of a parameter that is repeated, one in each line. */
+export function queryIn(parameters: Pick<URLSearchParams, 'keys' | 'getAll'>): Readonly<Record<string, string>> {
+  // Google's system parameters, such as `$alt`, are about the encoding of the answer.
+  const names = [...new Set(parameters.keys())].filter((name) => !name.startsWith('$'));
+  // Clients write JSON with spaces or without.
+  const plain = (value: string): string => (value.startsWith('[') ? JSON.stringify(JSON.parse(value)) : value);
+  return Object.fromEntries(names.map((name) => [name, parameters.getAll(name).map(plain).join('\n')]));
+}
+
 function typeOf(contentType = ''): string {
   const type = contentType.split(';')[0]!;
   return ['audio/wav', 'application/octet-stream'].includes(type) ? 'sound' : type;
@@ -129,6 +137,7 @@ async function fieldsOf(body: Buffer, type = ''): Promise<Readonly<Record<string
   if (!type.startsWith('multipart/form-data')) return undefined;
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
   // ElevenLabs' client writes out what is absent.
-  const fields = [...form].filter(([, value]) => value !== 'null');
-  return Object.fromEntries(fields.map(([name, value]) => [name, typeof value === 'string' ? value : typeOf(value.type)]));
+  const shown = (value: string | File): string => (typeof value === 'string' ? value : typeOf(value.type));
+  const fields = [...new Set(form.keys())].map((name): [string, string] => [name, form.getAll(name).map(shown).join('\n')]);
+  return Object.fromEntries(fields.filter(([, value]) => value !== 'null'));
 }

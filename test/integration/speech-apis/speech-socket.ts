@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { Servers } from '../../support/http-servers.ts';
-import { KEY } from './speech-apis.ts';
+import { KEY, queryIn } from './speech-apis.ts';
 
 /** One connection, as a client asked for it. */
 export interface SpeechConnection {
@@ -52,7 +52,7 @@ export async function startSpeechSocket<Opened extends SpeechConnection>({
     port,
     onUpgrade: (request, socket, head) => {
       const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://localhost');
-      const one = opens({ path, query: Object.fromEntries(searchParams), key: keyOf(request.headers) });
+      const one = opens({ path, query: queryIn(searchParams), key: keyOf(request.headers) });
       opened.push(one);
       const status = faults.status ?? (one.key.endsWith(KEY) ? refuses(one, request.headers) : 401);
       if (status !== undefined) socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);

@@ -11,7 +11,8 @@ afterAll(dispose);
 const stage = suiteFixture(openStreamingStage);
 
 async function calling(): Promise<StagedCall & { readonly spoken: SpokenLine[] }> {
-  const call = await stage.call({ spec: { speechToText: stage.streamingSpeechToText } });
+  const speechToText = { ...stage.streamingSpeechToText, keywords: ['Harbour Bikes', '{{customer.name}}', '{{nobody}}'] };
+  const call = await stage.call({ spec: { speechToText }, dynamicData: { customer: { name: 'Aude Müller' } } });
   const spoken: SpokenLine[] = [];
   followTranscript(call.caller.room, { userIdentity: `user-${call.id}`, onLine: (line) => spoken.push(line) });
   return Object.assign(call, { spoken });
@@ -27,7 +28,7 @@ it('a turn is heard while it is said, and answered once it is over', async () =>
   expect(call.provider.requests('transcriptions')).toEqual([]);
   expect(call.spoken.filter(({ role, final }) => role === 'user' && !final).map(({ text }) => text)).toContain('I would like');
   expect(call.spoken.findLast(({ role }) => role === 'user')).toMatchObject({ text: 'I would like to order a bicycle', final: true });
-  expect(call.provider.streamed.connections).toHaveLength(1);
+  expect(call.provider.streamed.connections.map(({ query }) => query.getAll('keyterm'))).toEqual([['Harbour Bikes', 'Aude Müller']]);
   await call.caller.leave();
   await call.becomes({ finishReason: 'user_ended_call' });
 });

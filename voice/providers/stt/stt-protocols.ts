@@ -2,7 +2,8 @@
 import { FormData } from 'undici';
 
 import { requireApiKey, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
-import { asText, at, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
+import { DEFAULT_RECOGNIZERS, takenKeywords, takesKeyterms } from '../../../crds/keywords.ts';
+import { asText, at, baseLanguage, elevenLabsApi, isOpenAi, queryOf, type Query } from '../protocol-support.ts';
 import { deepgramLanguage } from './deepgram-language.ts';
 
 export interface SttRequest {
@@ -23,14 +24,21 @@ export interface SttSettings {
   readonly endpoint: ProviderEndpoint;
   /** BCP 47 tag. */
   readonly language: string;
+  /** Words and phrases to listen for; without placeholders. */
+  readonly keywords?: readonly string[];
 }
+
+/** Returns the keywords that a request for the model may have. */
+export const keywordsFor = ({ endpoint: { provider }, keywords = [] }: SttSettings, model: string): readonly string[] =>
+  takenKeywords(keywords, { provider, model });
 
 const textField = (answer: unknown): string | undefined => asText(at(answer, 'text'));
 
-function formOf(wav: Uint8Array, fields: Readonly<Record<string, string>>): FormData {
+/** Builds a form. @param fields one with several values is repeated */
+function formOf(wav: Uint8Array, fields: Readonly<Record<string, string | readonly string[]>>): FormData {
   const form = new FormData();
   form.append('file', new File([new Uint8Array(wav)], 'audio.wav', { type: 'audio/wav' }));
-  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  for (const [name, value] of Object.entries(fields)) for (const each of [value].flat()) form.append(name, each);
   return form;
 }
 
@@ -42,29 +50,44 @@ export function openAiSttApi(endpoint: ProviderEndpoint) {
   return {
     baseURL,
     official,
-    model: endpoint.model ?? (official ? 'gpt-4o-mini-transcribe' : 'whisper-1'),
+    model: endpoint.model ?? (official ? DEFAULT_RECOGNIZERS.openai : DEFAULT_RECOGNIZERS.openai_compatible),
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
   };
 }
 
-export function openAi({ endpoint, language }: SttSettings): SttProtocol {
+/** Returns whether a model of OpenAI's takes lists of languages and of keywords. */
+export const takesLists = (model: string): boolean => /^gpt-(live-)?transcribe/.test(model);
+
+/** Builds the prompt that has a model of OpenAI's protocol expect the keywords. Whisper goes on in the style of its prompt: it gets them alone. */
+export function openAiPrompt(keywords: readonly string[], model: string): string | undefined {
+  if (keywords.length === 0) return undefined;
+  const listed = keywords.join(', ');
+  return model.startsWith('gpt-') ? `Expect these words: ${listed}.` : listed;
+}
+
+export function openAi(settings: SttSettings): SttProtocol {
+  const { endpoint, language } = settings;
   const { baseURL, model, headers } = openAiSttApi(endpoint);
+  const keywords = takenKeywords(settings.keywords ?? [], { provider: 'openai', model });
+  const prompt = openAiPrompt(keywords, model);
+  const told = takesLists(model) ? { 'keywords[]': keywords } : { ...(prompt !== undefined && { prompt }) };
   return {
     model,
     requestFor: (wav) => ({
       url: `${baseURL}/audio/transcriptions`,
       headers,
-      body: formOf(wav, { model, language: baseLanguage(language), response_format: 'json' }),
+      body: formOf(wav, { model, language: baseLanguage(language), response_format: 'json', ...told }),
     }),
     textOf: textField,
   };
 }
 
 /** Deepgram's API for recordings: https://developers.deepgram.com/reference/speech-to-text-api/listen */
-export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
-  const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
+export function deepgram(settings: SttSettings): SttProtocol {
+  const { endpoint, language } = settings;
+  const { baseURL = 'https://api.deepgram.com/v1', model = DEFAULT_RECOGNIZERS.deepgram } = endpoint;
   const headers = { authorization: `Token ${requireApiKey(endpoint)}`, 'content-type': 'audio/wav' };
-  const query = new URLSearchParams({ model, language: deepgramLanguage(language), smart_format: 'true' }).toString();
+  const query = queryOf({ model, language: deepgramLanguage(language), smart_format: 'true', ...deepgramKeywords(settings, model) });
   return {
     model,
     requestFor: (wav) => ({ url: `${baseURL}/listen?${query}`, headers, body: wav }),
@@ -72,11 +95,19 @@ export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   };
 }
 
+/** Returns Deepgram's parameters for keywords: earlier models know only the former of the two. */
+export function deepgramKeywords(settings: SttSettings, model: string): Query {
+  const keywords = keywordsFor(settings, model);
+  return takesKeyterms(model) ? { keyterm: keywords } : { keywords };
+}
+
 /** ElevenLabs' API for recordings: https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
-export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
+export function elevenLabs(settings: SttSettings): SttProtocol {
+  const { endpoint, language } = settings;
   const { baseURL, headers } = elevenLabsApi(endpoint);
   const { model = 'scribe_v2' } = endpoint;
-  const fields = { model_id: model, language_code: baseLanguage(language), tag_audio_events: 'false' };
+  const keyterms = keywordsFor(settings, model);
+  const fields = { model_id: model, language_code: baseLanguage(language), tag_audio_events: 'false', keyterms };
   return {
     model,
     requestFor: (wav) => ({ url: `${baseURL}/speech-to-text`, headers, body: formOf(wav, fields) }),
@@ -87,10 +118,17 @@ export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
 /**
  * Google's API with an API key, for at most 60 s of audio: https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize
  */
-export function google({ endpoint, language }: SttSettings): SttProtocol {
-  const { baseURL = 'https://speech.googleapis.com/v1', model = 'latest_long' } = endpoint;
+export function google(settings: SttSettings): SttProtocol {
+  const { endpoint, language } = settings;
+  const { baseURL = 'https://speech.googleapis.com/v1', model = DEFAULT_RECOGNIZERS.google } = endpoint;
   const headers = { 'x-goog-api-key': requireApiKey(endpoint), 'content-type': 'application/json' };
-  const config = { languageCode: language, model, enableAutomaticPunctuation: true };
+  const phrases = keywordsFor(settings, model);
+  const config = {
+    languageCode: language,
+    model,
+    enableAutomaticPunctuation: true,
+    ...(phrases.length > 0 && { speechContexts: [{ phrases }] }),
+  };
   return {
     model,
     // The WAV header has the encoding.

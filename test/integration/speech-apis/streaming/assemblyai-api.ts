@@ -10,7 +10,15 @@ const TURN_SILENCE_SECONDS = 0.4;
 
 const ENGLISH = 'universal-streaming-english';
 const MODELS = new Set([ENGLISH, 'universal-streaming-multilingual', 'whisper-rt', 'u3-rt-pro', 'universal-3-5-pro']);
-const PARAMETERS = new Set(['sample_rate', 'encoding', 'speech_model', 'format_turns', 'language_codes', 'inactivity_timeout']);
+const PARAMETERS = new Set([
+  'sample_rate',
+  'encoding',
+  'speech_model',
+  'format_turns',
+  'language_codes',
+  'keyterms_prompt',
+  'inactivity_timeout',
+]);
 
 export const universalStreaming: FakeApi = {
   sampleRate: SAMPLE_RATE,

@@ -17,7 +17,7 @@ import { recognize, recognizerOf } from '../../../support/speech-recognition.ts'
 import { bytesOf } from '../../../support/tones.ts';
 import { officialPython } from '../official-python.ts';
 import { samplesOf, silence, wordsOf } from './spoken-words.ts';
-import { CASES, endpointAt } from './streaming-cases.ts';
+import { CASES, endpointAt, KEYWORDS } from './streaming-cases.ts';
 import { startStreamingServer, type Opened, type StreamingServer } from './streaming-server.ts';
 
 const WORDS = wordsOf(7);
@@ -40,17 +40,20 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
     egress.close();
   });
 
-  async function byOfficialClient(): Promise<string> {
+  async function byOfficialClient(settings: object = official.settings): Promise<string> {
     const script = fileURLToPath(new URL('official_streaming_clients.py', import.meta.url));
-    const args = [script, official.client, server.url, JSON.stringify(official.settings), join(folder, 'audio')];
+    const args = [script, official.client, server.url, JSON.stringify(settings), join(folder, 'audio')];
     const { code, stdout, stderr } = await run(interpreter, args);
     expect(code, stderr).toBe(0);
     return (JSON.parse(stdout) as readonly string[]).join(' ');
   }
 
-  async function byParley(): Promise<string> {
-    const endpoint = endpointAt(server.url, where);
-    const streaming = sttStreamingOf({ endpoint, language: 'en-US' })!;
+  async function byParley({
+    keywords = [],
+    ...chosen
+  }: { readonly keywords?: readonly string[]; readonly model?: string } = {}): Promise<string> {
+    const endpoint = { ...endpointAt(server.url, where), ...chosen };
+    const streaming = sttStreamingOf({ endpoint, language: 'en-US', keywords })!;
     const connect = createProviderConnect({ endpoint, egress, clock: systemClock });
     const { model } = streaming;
     const recognizer = recognizerOf([{ provider: endpoint.provider, model, streaming, connect }], { clock: systemClock });
@@ -65,6 +68,17 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
     await allClosed();
     const theirs: Opened[] = server.opened.splice(0);
     expect(await byParley()).toBe(WORDS.join(' '));
+    await allClosed();
+    expect(server.opened).toEqual(theirs);
+  });
+
+  it('is told keywords by Parley as by its own client', async () => {
+    const { settings, ...chosen } = official.keywords;
+    expect(await byOfficialClient({ ...official.settings, ...settings })).toBe(WORDS.join(' '));
+    await allClosed();
+    const theirs: Opened[] = server.opened.splice(0);
+    expect(JSON.stringify(theirs)).toContain('Zürich');
+    expect(await byParley({ keywords: KEYWORDS, ...chosen })).toBe(WORDS.join(' '));
     await allClosed();
     expect(server.opened).toEqual(theirs);
   });

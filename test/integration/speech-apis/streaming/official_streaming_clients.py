@@ -113,11 +113,14 @@ def cartesia(url, settings, audio):
 def azure(url, settings, audio):
     from azure.cognitiveservices import speech
 
+    phrases = settings.pop("phrases", [])
     # As for a container of one's own: TLS is for addresses of Azure.
     config = speech.SpeechConfig(subscription=KEY, host=url.replace("http", "ws"), **settings)
     config.output_format = speech.OutputFormat.Simple
     stream = speech.audio.PushAudioInputStream()
     recognizer = speech.SpeechRecognizer(config, speech.audio.AudioConfig(stream=stream))
+    for phrase in phrases:
+        speech.PhraseListGrammar.from_recognizer(recognizer).addPhrase(phrase)
     finals, stopped = [], threading.Event()
     recognizer.recognized.connect(lambda event: event.result.text and finals.append(event.result.text))
     recognizer.session_stopped.connect(lambda event: stopped.set())

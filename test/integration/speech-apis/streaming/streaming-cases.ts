@@ -20,8 +20,15 @@ export interface StreamingCase {
   /** Set if silence is not sent. */
   readonly speechOnly?: true;
   /** A function of official_streaming_clients.py and its settings, for American English. */
-  readonly official: { readonly client: string; readonly settings: object };
+  readonly official: {
+    readonly client: string;
+    readonly settings: object;
+    /** Settings that ask for {@link KEYWORDS}, and the model where the other takes none. */
+    readonly keywords: { readonly model?: string; readonly settings: object };
+  };
 }
+
+export const KEYWORDS = ['Aare', 'Zürich'];
 
 /** The server speaks OpenAI's protocol and is not OpenAI's own. */
 const compatible = { provider: 'openai_compatible', protocol: 'openai' } as const;
@@ -49,6 +56,7 @@ export const CASES: readonly StreamingCase[] = [
         smart_format: true,
         endpointing: 300,
       },
+      keywords: { settings: { keyterm: KEYWORDS } },
     },
   },
   {
@@ -56,7 +64,11 @@ export const CASES: readonly StreamingCase[] = [
     api: flux,
     endpoint: { provider: 'deepgram', model: 'flux-general-en' },
     path: '/v1',
-    official: { client: 'deepgram_flux', settings: { model: 'flux-general-en', ...linear16 } },
+    official: {
+      client: 'deepgram_flux',
+      settings: { model: 'flux-general-en', ...linear16 },
+      keywords: { settings: { keyterm: KEYWORDS } },
+    },
   },
   {
     name: "OpenAI's realtime transcription",
@@ -65,7 +77,11 @@ export const CASES: readonly StreamingCase[] = [
     path: '/v1',
     interimsAfterPause: true,
     speechOnly: true,
-    official: { client: 'openai', settings: { model: 'whisper-1', session: realtimeSession({ model: 'whisper-1', language: 'en' }) } },
+    official: {
+      client: 'openai',
+      settings: { model: 'whisper-1', session: realtimeSession({ model: 'whisper-1', language: 'en' }) },
+      keywords: { settings: { session: realtimeSession({ model: 'whisper-1', language: 'en', prompt: KEYWORDS.join(', ') }) } },
+    },
   },
   {
     name: "OpenAI's live transcription",
@@ -76,6 +92,7 @@ export const CASES: readonly StreamingCase[] = [
     official: {
       client: 'openai',
       settings: { model: 'gpt-live-transcribe', session: realtimeSession({ model: 'gpt-live-transcribe', languages: ['en'] }) },
+      keywords: { settings: { session: realtimeSession({ model: 'gpt-live-transcribe', languages: ['en'], keywords: KEYWORDS }) } },
     },
   },
   {
@@ -83,21 +100,33 @@ export const CASES: readonly StreamingCase[] = [
     api: scribe,
     endpoint: { provider: 'elevenlabs' },
     path: '/v1',
-    official: { client: 'elevenlabs', settings: { model_id: 'scribe_v2_realtime', language_code: 'en', sample_rate: 16_000 } },
+    official: {
+      client: 'elevenlabs',
+      settings: { model_id: 'scribe_v2_realtime', language_code: 'en', sample_rate: 16_000 },
+      keywords: { settings: { keyterms: KEYWORDS } },
+    },
   },
   {
     name: "Cartesia's Ink",
     api: ink,
     endpoint: { provider: 'cartesia' },
     path: '',
-    official: { client: 'cartesia', settings: { model: 'ink-whisper', language: 'en', encoding: 'pcm_s16le', sample_rate: 16_000 } },
+    official: {
+      client: 'cartesia',
+      settings: { model: 'ink-whisper', language: 'en', encoding: 'pcm_s16le', sample_rate: 16_000 },
+      keywords: { model: 'ink-2', settings: { model: 'ink-2', keyterm: KEYWORDS } },
+    },
   },
   {
     name: 'Azure',
     api: azure,
     endpoint: { provider: 'azure' },
     path: '',
-    official: { client: 'azure', settings: { speech_recognition_language: 'en-US' } },
+    official: {
+      client: 'azure',
+      settings: { speech_recognition_language: 'en-US' },
+      keywords: { settings: { phrases: KEYWORDS } },
+    },
   },
   {
     name: "AssemblyAI's Universal-Streaming",
@@ -107,6 +136,7 @@ export const CASES: readonly StreamingCase[] = [
     official: {
       client: 'assemblyai',
       settings: { sample_rate: 16_000, encoding: 'pcm_s16le', speech_model: 'universal-streaming-english' },
+      keywords: { settings: { keyterms_prompt: KEYWORDS } },
     },
   },
 ];

@@ -1,24 +1,26 @@
 /** AssemblyAI's Universal-Streaming: https://www.assemblyai.com/docs/streaming/message-sequence */
 import { requireApiKey } from '../../../../calls/provider-access/index.ts';
+import { assemblyAiModelFor } from '../../../../crds/keywords.ts';
 import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
-import type { SttSettings } from '../stt-protocols.ts';
+import { keywordsFor, type SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
 /** Fewest bytes of one message, 50 ms; the most is 1 s. */
 const MESSAGE_BYTES = (SAMPLE_RATE * 2 * 50) / 1_000;
-/** Languages of its multilingual model. */
-const LANGUAGES = new Set(['en', 'es', 'fr', 'de', 'it', 'pt']);
 /** Codes that another attempt meets, too: invalid messages or settings, and accounts without credit. All other codes pass. */
 const REFUSING_CODES = new Set([1008, 3006, 4001, 4002, 4003]);
 
-export function assemblyAiStreaming({ endpoint, language }: SttSettings): SttStreaming {
+export function assemblyAiStreaming(settings: SttSettings): SttStreaming {
+  const { endpoint, language } = settings;
   const { baseURL = 'https://streaming.assemblyai.com' } = endpoint;
   const spoken = baseLanguage(language);
-  const model = endpoint.model ?? modelFor(spoken);
+  const model = endpoint.model ?? assemblyAiModelFor(language);
   // The other models recognise the language by themselves.
   const hint = model.startsWith('universal-3-') ? { language_codes: JSON.stringify([spoken]) } : {};
-  const query = { sample_rate: String(SAMPLE_RATE), encoding: 'pcm_s16le', speech_model: model, ...hint };
+  const keywords = keywordsFor(settings, model);
+  const told = keywords.length === 0 ? {} : { keyterms_prompt: JSON.stringify(keywords) };
+  const query = { sample_rate: String(SAMPLE_RATE), encoding: 'pcm_s16le', speech_model: model, ...hint, ...told };
   return {
     model,
     url: socketUrl(baseURL, '/v3/ws', query),
@@ -27,11 +29,6 @@ export function assemblyAiStreaming({ endpoint, language }: SttSettings): SttStr
     answersByFinal: true,
     session: turnSession,
   };
-}
-
-function modelFor(language: string): string {
-  if (language === 'en') return 'universal-streaming-english';
-  return LANGUAGES.has(language) ? 'universal-streaming-multilingual' : 'whisper-rt';
 }
 
 const message = (type: string): string => JSON.stringify({ type });

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { wavHeader } from '../../../../platform/wav.ts';
 import { requireApiKey } from '../../../../calls/provider-access/index.ts';
 import { asNumber, asText, at, azureAddressMissing, socketUrl } from '../../protocol-support.ts';
-import type { SttSettings } from '../stt-protocols.ts';
+import { keywordsFor, type SttSettings } from '../stt-protocols.ts';
 import type { SocketMessage, SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
@@ -31,7 +31,8 @@ const CONFIG = {
 };
 
 /** Streams to Azure. @throws ProviderError `refused` without an address or a key */
-export function azureStreaming({ endpoint, language }: SttSettings): SttStreaming {
+export function azureStreaming(settings: SttSettings): SttStreaming {
+  const { endpoint, language } = settings;
   const { baseURL } = endpoint;
   if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.stt.speech.microsoft.com', 'speechToText');
   const key = requireApiKey(endpoint);
@@ -46,9 +47,15 @@ export function azureStreaming({ endpoint, language }: SttSettings): SttStreamin
     sampleRate: SAMPLE_RATE,
     // "If you don't receive a turn.end message, assume that the state of the service connection is invalid."
     answersEveryFlush: true,
-    session: () => azureSession(language),
+    session: () => azureSession(contextOf(language, keywordsFor(settings, 'azure'))),
   };
 }
+
+/** Builds what each turn says of itself: its language, and the phrases to expect. */
+const contextOf = (language: string, phrases: readonly string[]): object => ({
+  phraseDetection: { language },
+  ...(phrases.length > 0 && { dgi: { Groups: [{ Type: 'Generic', Items: phrases.map((phrase) => ({ Text: phrase })) }], bias: 1 } }),
+});
 
 interface Turn {
   readonly id: string;
@@ -60,14 +67,14 @@ interface Turn {
   flushed: boolean;
 }
 
-function azureSession(language: string): SttStreamSession {
+function azureSession(phraseContext: object): SttStreamSession {
   let turn: Turn | undefined;
 
   /** Returns the turn under way, or a new one with the messages that begin it. */
   const openTurn = (): { readonly turn: Turn; readonly messages: readonly SocketMessage[] } => {
     if (turn !== undefined) return { turn, messages: [] };
     turn = { id: newId(), bytes: 0, phrasesEnd: 0, flushed: false };
-    const context = textMessage({ Path: 'speech.context', 'X-RequestId': turn.id }, { phraseDetection: { language } });
+    const context = textMessage({ Path: 'speech.context', 'X-RequestId': turn.id }, phraseContext);
     return { turn, messages: [context, audioMessage(turn.id, HEADER, { 'Content-Type': 'audio/x-wav' })] };
   };
 

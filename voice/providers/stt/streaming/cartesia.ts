@@ -1,7 +1,8 @@
 /** Cartesia's Ink models on the WebSocket that leaves the end of turns to its client: https://docs.cartesia.ai/api-reference/stt/websocket */
 import { failureOfStatus } from '../../../../calls/provider-access/index.ts';
+import { DEFAULT_RECOGNIZERS } from '../../../../crds/keywords.ts';
 import { asText, at, baseLanguage, cartesiaApi, socketUrl } from '../../protocol-support.ts';
-import type { SttSettings } from '../stt-protocols.ts';
+import { keywordsFor, type SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
@@ -9,10 +10,12 @@ const SAMPLE_RATE = 16_000;
 const VERSION = '2026-08-14';
 const FAILURE = { kind: 'runtime', message: 'reports an error' } as const;
 
-export function cartesiaStreaming({ endpoint, language }: SttSettings): SttStreaming {
+export function cartesiaStreaming(settings: SttSettings): SttStreaming {
+  const { endpoint, language } = settings;
   const { baseURL, headers } = cartesiaApi(endpoint);
-  const { model = 'ink-whisper' } = endpoint;
-  const query = { model, language: baseLanguage(language), encoding: 'pcm_s16le', sample_rate: String(SAMPLE_RATE) };
+  const { model = DEFAULT_RECOGNIZERS.cartesia } = endpoint;
+  const audio = { encoding: 'pcm_s16le', sample_rate: String(SAMPLE_RATE) };
+  const query = { model, language: baseLanguage(language), ...audio, keyterm: keywordsFor(settings, model) };
   return {
     model,
     url: socketUrl(baseURL, '/stt/websocket', query),

@@ -1,8 +1,9 @@
 /** Deepgram's Nova and Flux models on its WebSockets. */
 import { requireApiKey } from '../../../../calls/provider-access/index.ts';
+import { DEFAULT_RECOGNIZERS } from '../../../../crds/keywords.ts';
 import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import { deepgramLanguage } from '../deepgram-language.ts';
-import type { SttSettings } from '../stt-protocols.ts';
+import { deepgramKeywords, type SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
@@ -10,18 +11,20 @@ const AUDIO = { encoding: 'linear16', sample_rate: String(SAMPLE_RATE) } as cons
 /** Silence after which a segment ends, in milliseconds, if it isn't asked for earlier. */
 const ENDPOINTING_MS = '300';
 
-export function deepgramStreaming({ endpoint, language }: SttSettings): SttStreaming | undefined {
-  const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
+export function deepgramStreaming(settings: SttSettings): SttStreaming | undefined {
+  const { endpoint, language } = settings;
+  const { baseURL = 'https://api.deepgram.com/v1', model = DEFAULT_RECOGNIZERS.deepgram } = endpoint;
   const common = { model, headers: { authorization: `Token ${requireApiKey(endpoint)}` }, sampleRate: SAMPLE_RATE };
+  const keywords = deepgramKeywords(settings, model);
   if (model.startsWith('flux')) {
     const hint = model.endsWith('-multi') ? { language_hint: baseLanguage(language) } : {};
-    const url = socketUrl(baseURL.replace(/\/v1$/, ''), '/v2/listen', { model, ...AUDIO, ...hint });
+    const url = socketUrl(baseURL.replace(/\/v1$/, ''), '/v2/listen', { model, ...AUDIO, ...hint, ...keywords });
     return { ...common, url, session: fluxSession };
   }
   // Whisper is hosted for recordings only.
   if (model.startsWith('whisper')) return undefined;
   const query = { model, language: deepgramLanguage(language), ...AUDIO, channels: '1', interim_results: 'true', smart_format: 'true' };
-  return { ...common, url: socketUrl(baseURL, '/listen', { ...query, endpointing: ENDPOINTING_MS }), session: novaSession };
+  return { ...common, url: socketUrl(baseURL, '/listen', { ...query, endpointing: ENDPOINTING_MS, ...keywords }), session: novaSession };
 }
 
 const message = (type: string): string[] => [JSON.stringify({ type })];

@@ -1,7 +1,8 @@
 /** ElevenLabs' realtime Scribe models: https://elevenlabs.io/docs/api-reference/speech-to-text/v-1-speech-to-text-realtime */
 import type { ProviderErrorKind } from '../../../../calls/provider-access/index.ts';
+import { DEFAULT_RECOGNIZERS } from '../../../../crds/keywords.ts';
 import { asText, at, baseLanguage, elevenLabsApi, socketUrl } from '../../protocol-support.ts';
-import type { SttSettings } from '../stt-protocols.ts';
+import { keywordsFor, type SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
@@ -26,12 +27,14 @@ const ERRORS: Readonly<Record<string, readonly [ProviderErrorKind, string]>> = {
   insufficient_audio_activity: ['runtime', 'ended the session because it received too little audio'],
 };
 
-export function elevenLabsStreaming({ endpoint, language }: SttSettings): SttStreaming | undefined {
-  const { model = 'scribe_v2_realtime' } = endpoint;
+export function elevenLabsStreaming(settings: SttSettings): SttStreaming | undefined {
+  const { endpoint, language } = settings;
+  const { model = DEFAULT_RECOGNIZERS.elevenlabs } = endpoint;
   // The other models take recordings only.
   if (!/_(realtime|live)$/.test(model)) return undefined;
   const { baseURL, headers } = elevenLabsApi(endpoint);
-  const query = { audio_format: `pcm_${SAMPLE_RATE}`, commit_strategy: 'manual', include_timestamps: 'false' };
+  const told = { keyterms: keywordsFor(settings, model) };
+  const query = { audio_format: `pcm_${SAMPLE_RATE}`, commit_strategy: 'manual', include_timestamps: 'false', ...told };
   return {
     model,
     url: socketUrl(baseURL, '/speech-to-text/realtime', { model_id: model, language_code: baseLanguage(language), ...query }),

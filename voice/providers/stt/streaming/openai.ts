@@ -1,21 +1,25 @@
 /** Realtime transcription of OpenAI and of compatible servers: https://developers.openai.com/api/docs/guides/realtime-transcription */
+import { takenKeywords } from '../../../../crds/keywords.ts';
 import { asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
-import { openAiSttApi, type SttSettings } from '../stt-protocols.ts';
+import { openAiPrompt, openAiSttApi, takesLists, type SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 /** Sample rate in Hz, the only one that it takes. */
 const SAMPLE_RATE = 24_000;
 
-export function openAiStreaming({ endpoint, language }: SttSettings): SttStreaming | undefined {
+export function openAiStreaming(settings: SttSettings): SttStreaming | undefined {
+  const { endpoint, language } = settings;
   const { baseURL, official, model, headers } = openAiSttApi(endpoint);
   // Diarising models are hosted for recordings only.
   if (model.includes('diarize')) return undefined;
   // OpenAI takes the model from the session alone, and refuses this one in the address; other servers may choose by it.
   const query = { intent: 'transcription', ...(!official && { model }) };
-  // These two take several languages, under another name.
-  const several = /^gpt-(live-)?transcribe/.test(model);
-  const spoken = several ? { languages: [baseLanguage(language)] } : { language: baseLanguage(language) };
-  const input = { format: { type: 'audio/pcm', rate: SAMPLE_RATE }, transcription: { model, ...spoken }, turn_detection: null };
+  const lists = takesLists(model);
+  const spoken = lists ? { languages: [baseLanguage(language)] } : { language: baseLanguage(language) };
+  const keywords = takenKeywords(settings.keywords ?? [], { provider: 'openai', model });
+  const told = lists ? { keywords } : { prompt: openAiPrompt(keywords, model) };
+  const transcription = { model, ...spoken, ...(keywords.length > 0 && told) };
+  const input = { format: { type: 'audio/pcm', rate: SAMPLE_RATE }, transcription, turn_detection: null };
   return {
     model,
     url: socketUrl(baseURL, '/realtime', query),
