@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { CallLifecycle } from '../calls/lifecycle.ts';
-import { agentResource, agentsOfKnowledgeBase } from './agents/agent-service.ts';
+import { agentResource, agentsHandingOver, agentsOfKnowledgeBase } from './agents/agent-service.ts';
 import { agentTestResource } from './agent-tests/agent-test-service.ts';
 import { registerAgentTests } from './agent-tests/routes.ts';
 import { registerAgents } from './agents/routes.ts';
@@ -33,7 +33,8 @@ import { registerWebhooks } from './webhooks/routes.ts';
 export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const app = createServer(dependencies);
   const context = createContext(dependencies);
-  registerAgents(app, context, [phoneNumbersOfAgent(context), subscriptionsOfAgent(context), toolsOfAgent(context)], dependencies);
+  const usersOfAgents = [phoneNumbersOfAgent(context), subscriptionsOfAgent(context), toolsOfAgent(context), agentsHandingOver(context)];
+  registerAgents(app, context, usersOfAgents, dependencies);
   registerReleases(app, context, dependencies);
   registerAgentTests(app, context);
   registerTools(app, context);

@@ -9,6 +9,7 @@ import {
   cel,
   configMapKeyRef,
   decimal,
+  distinctList,
   duration,
   emptyByDefault,
   freeObject,
@@ -155,6 +156,37 @@ const abortOn = cel(
   },
 );
 
+/** Most agents that one agent may hand a call to. */
+export const MAX_HANDOFFS = 16;
+
+const handoff = z.object({
+  agentRef: localRef().describe('The Agent that takes over.'),
+  when: name(1500).describe('When the agent hands over to it, for the model.'),
+  say: text(500)
+    .optional()
+    .describe('What the agent says before the other one takes over; it hands over silently where absent. May hold {{name}} placeholders.'),
+  context: z
+    .enum(['All', 'Summary', 'None'])
+    .optional()
+    .describe(
+      'What the other one learns of the conversation. All: what both sides have said; Summary: a summary by the model of the agent; None: the last words of the user. All where absent.',
+    ),
+  carry: distinctList(
+    name(64)
+      .regex(/^[a-zA-Z0-9_.-]{1,64}$/)
+      .describe('Name of a value.'),
+    16,
+  )
+    .optional()
+    .describe(
+      'Values that the other one has as dynamic data: those of this agent by these names, and what its model fills in for names that it has none of.',
+    ),
+  voice: z
+    .enum(['Own', 'Keep'])
+    .optional()
+    .describe('Own: the other one speaks with its own voice; Keep: with the voice that the user hears already. Own where absent.'),
+});
+
 const release = z.object({
   pin: z
     .object({
@@ -212,6 +244,12 @@ const spec = z.object({
   textToSpeech: textToSpeech.describe('How the agent speaks.'),
   speech: emptyByDefault(speech).describe('How what the agent writes is spoken.'),
   knowledgeBaseRef: localRef().optional().describe('The KnowledgeBase that the agent looks things up in.'),
+  handoffs: cel(list(handoff, MAX_HANDOFFS), {
+    rule: 'self.all(x, self.exists_one(y, x.agentRef.name == y.agentRef.name))',
+    message: 'must not name an agent twice',
+  })
+    .optional()
+    .describe('Agents of the same namespace that may take over in a call. The model gets a function for each.'),
   interruptions: z
     .object({
       mode: z
@@ -343,6 +381,13 @@ export const agentKind = defineKind('Agent', 'agents', {
   ],
   spec,
   status,
+  rules: [
+    {
+      rule: '!has(self.spec.handoffs) || self.spec.handoffs.all(x, x.agentRef.name != self.metadata.name)',
+      message: 'must not name the agent itself',
+      fieldPath: '.spec.handoffs',
+    },
+  ],
 });
 
 export type AgentSpec = z.output<typeof spec>;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import type { Condition, KubeObject, ResourceDescriptor } from '../kube/types.ts';
+import type { CelRule } from './schema.ts';
 
 export const GROUP = 'parley.dev';
 export const VERSION = 'v1beta1';
@@ -27,6 +28,8 @@ export interface KindDefinition<S extends z.ZodType = z.ZodType, U extends z.Zod
   readonly selectableFields: readonly string[];
   readonly spec: S;
   readonly status: U;
+  /** CEL rules about the object as a whole: of its metadata they see the name alone. */
+  readonly rules?: readonly CelRule[];
 }
 
 export interface CommonStatus {

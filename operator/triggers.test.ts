@@ -38,6 +38,7 @@ const objects: readonly ParleyObject[] = [
   storedObject('KnowledgeBase', 'other', { displayName: 'Answers' }),
   storedObject('WebhookSubscription', 'hook', { url: 'https://h.example.com', signing: { mode: 'Generated' } }),
   agent('elsewhere', { apiKeySecretRef: { name: 'other-keys', key: 'k' } }),
+  agent('desk', {}, { handoffs: [{ agentRef: { name: 'plain' }, when: 'it suits' }] }),
 ];
 
 /** A cache that is never started: a list with the operator's own indexes. */
@@ -88,6 +89,7 @@ describe('what is reconciled', () => {
   it('after an agent that comes or goes: what names it; after a change of it: nothing', () => {
     const plain = find<Agent>('Agent', 'plain');
     expect(named(triggers.onAgent(change('added', plain)))).toEqual([
+      'Agent/acme/desk',
       'PhoneNumber/acme/front',
       'Tool/acme/find-1',
       'Tool/acme/find-2',

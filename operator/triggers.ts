@@ -35,7 +35,7 @@ export class Triggers {
   onAgent(change: Change<Stored<Agent>>): readonly Trigger[] {
     if (!appearsOrGoes(change)) return [];
     const { namespace = '', name } = change.object.metadata;
-    return this.#referrers('Agent', namespace, name).filter(({ kind }) => kind !== 'Agent');
+    return this.#referrers('Agent', namespace, name);
   }
 
   /** Triggers the tool's agents, before and after, and the tools of these that compete for its function name. */

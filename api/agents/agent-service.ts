@@ -48,6 +48,18 @@ export function agentsOfKnowledgeBase(context: KindContext): FindUsers {
   });
 }
 
+/** Finds the agents that hand calls over to an agent. */
+export function agentsHandingOver(context: KindContext): FindUsers {
+  const { agents } = context.views;
+  return usersAmong(new ResourceWriter(context, agentResource, agents), {
+    noun: 'AI agent',
+    permission: 'agents:write',
+    find: async (org, agent) =>
+      (await agents.list(org)).filter(({ spec }) => (spec.handoffs ?? []).some(({ agentRef }) => agentRef.name === agent)),
+    without: ({ handoffs = [], ...rest }, agent) => ({ ...rest, handoffs: handoffs.filter(({ agentRef }) => agentRef.name !== agent) }),
+  });
+}
+
 export interface AgentAnswer {
   readonly view: AgentView;
   readonly resourceVersion: string;
@@ -153,7 +165,16 @@ export class AgentService {
     ];
     found.push(...specIssues(agentResource, check, desired, previous));
     const base = { loc: ['body', 'knowledge_base_id'], id: body.knowledge_base_id, before: [previous?.knowledgeBaseRef?.name] };
-    found.push(...(await unknownReferences(this.#context.views.knowledgeBases, org, 'knowledge base', [base])));
+    const handoffs = (body.handoffs ?? []).map(({ ai_agent_id: id }, index) => ({
+      loc: ['body', 'handoffs', index, 'ai_agent_id'],
+      id,
+      before: (previous?.handoffs ?? []).map(({ agentRef }) => agentRef.name),
+    }));
+    const unknown = await Promise.all([
+      unknownReferences(this.#context.views.knowledgeBases, org, 'knowledge base', [base]),
+      unknownReferences(this.#context.views.agents, org, 'AI agent', handoffs),
+    ]);
+    found.push(...unknown.flat());
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
     const write = { caller, agentName: name, agent: stored, force };

@@ -70,6 +70,7 @@ export const agentExample = {
     required_dynamic_data: [],
     tools: [],
   },
+  handoffs: [],
   stt: { provider: 'deepgram', keywords: [], fallbacks: [] },
   tts: { provider: 'elevenlabs', voice_temperature: 0.5, fallbacks: [] },
   enable_user_interruptions: true,

@@ -144,6 +144,20 @@ const spec = optional(
       [],
     ),
     knowledgeBaseRef: fc.record({ name: objectName }),
+    handoffs: distinct(
+      optional(
+        {
+          agentRef: fc.record({ name: objectName }),
+          when: named(9),
+          say: text(9),
+          context: fc.constantFrom('All', 'Summary', 'None'),
+          carry: fc.subarray(['order', 'customer.name']),
+          voice: fc.constantFrom('Own', 'Keep'),
+        },
+        ['agentRef', 'when'],
+      ),
+      ({ agentRef }) => (agentRef as { readonly name: string }).name,
+    ),
     interruptions: optional(
       { mode: fc.constantFrom('Always', 'Never'), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) },
       [],
@@ -347,6 +361,20 @@ const body = fc.record(
       { requiredKeys: ['provider'] },
     ),
     knowledge_base_id: objectName,
+    handoffs: distinct(
+      fc.record(
+        {
+          ai_agent_id: objectName,
+          when: named(9),
+          say: text(9),
+          context: fc.constantFrom('all', 'summary', 'none'),
+          carry: fc.subarray(['order', 'customer.name']),
+          voice: fc.constantFrom('own', 'keep'),
+        },
+        { requiredKeys: ['ai_agent_id', 'when'] },
+      ),
+      ({ ai_agent_id: id }) => id,
+    ),
     enable_user_interruptions: fc.boolean(),
     minimum_speech_duration_for_interruptions: seconds(0, 15),
     minimum_words_before_interruption: fc.integer({ min: 0, max: 5 }),

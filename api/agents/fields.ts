@@ -47,6 +47,7 @@ import { attachedTool, inlineTool, MAX_TOOLS } from '../tools/fields.ts';
 import { sentAs, volatile } from '../validation/unknown-fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
+import { handoffs } from './handoffs.ts';
 import { lookups } from './lookups.ts';
 import { release } from './release.ts';
 import { stt, tts } from './speech.ts';
@@ -258,6 +259,7 @@ const fields = {
   stt,
   tts,
   knowledge_base_id: field('knowledgeBaseRef', { as: reference }),
+  handoffs,
   enable_user_interruptions: field('interruptions.mode', {
     as: whether('Always', 'Never'),
     text: 'Whether the user may interrupt the agent.',

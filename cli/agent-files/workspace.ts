@@ -97,6 +97,9 @@ export async function loadWorkspace(
       // Secrets may come from the environment instead.
       if (kind === 'KnowledgeBase' && snapshot.knowledgeBase(namespace, wanted) === undefined)
         return [located(source, field, `there is no KnowledgeBase ${wanted} in the files`)];
+      if (kind === 'Agent' && wanted === name) return [located(source, field, 'must not name the agent itself')];
+      if (kind === 'Agent' && snapshot.agent(namespace, wanted) === undefined)
+        return [located(source, field, `there is no Agent ${wanted} in the files`)];
       const found = kind === 'ConfigMap' ? snapshot.configMap(namespace, wanted) : undefined;
       if (found === undefined || (found.state === 'present' && (key === undefined || found.keys.has(key)))) return [];
       return [located(source, field, `there is no ConfigMap ${wanted} with the key "${key}" in the files`)];

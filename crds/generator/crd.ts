@@ -102,5 +102,6 @@ function rootSchema(definition: KindDefinition): StructuralSchema {
       },
     },
     required: ['spec'],
+    ...(definition.rules !== undefined && { 'x-kubernetes-validations': definition.rules }),
   };
 }

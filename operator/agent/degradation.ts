@@ -9,7 +9,7 @@ import { usability } from '../tool/plan.ts';
 export interface Degradation {
   /** Problems without whose solution no call can start: a provider's key, the system prompt. */
   readonly essential: readonly Problem[];
-  /** Problems with which calls start all the same: the knowledge base, a tool, the header of a lookup, the key of a fallback. */
+  /** Problems with which calls start all the same: the knowledge base, a tool, an agent to hand over to, the header of a lookup, the key of a fallback. */
   readonly optional: readonly Problem[];
   /** The agent and its tools without what is missing. Lookups and fallbacks stay: one that fails keeps no call from starting. */
   readonly rest: { readonly agent: Agent; readonly tools: readonly Tool[] };
@@ -20,8 +20,8 @@ export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: Cl
   const references = agentReferences(agent);
   const missing = (some: readonly Reference[]): readonly Problem[] => unresolved(namespace, some, snapshot);
   const unusable = tools.map((tool) => ({ tool, problems: usability(tool, snapshot) })).filter(({ problems }) => problems.length > 0);
-  const lostBase = missing(references.filter(({ kind }) => kind === 'KnowledgeBase')).length > 0;
-  const { knowledgeBaseRef: _lost, ...others } = agent.spec;
+  const isLost = (reference: Reference): boolean => missing([reference]).length > 0;
+  const lost = references.filter(({ kind }) => kind === 'KnowledgeBase' || kind === 'Agent').filter(isLost);
   return {
     essential: missing(references.filter((reference) => !isOptional(reference))),
     optional: [
@@ -34,12 +34,22 @@ export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: Cl
       ),
     ],
     rest: {
-      agent: lostBase ? { ...agent, spec: others } : agent,
+      agent: lost.length === 0 ? agent : { ...agent, spec: specWithout(agent.spec, lost) },
       tools: tools.filter((tool) => !unusable.some((lost) => lost.tool === tool)),
     },
   };
 }
 
+function specWithout({ knowledgeBaseRef, handoffs, ...spec }: Agent['spec'], lost: readonly Reference[]): Agent['spec'] {
+  const isLost = (kind: Reference['kind'], { name }: { readonly name: string }): boolean =>
+    lost.some((reference) => reference.kind === kind && reference.name === name);
+  return {
+    ...spec,
+    ...(knowledgeBaseRef && !isLost('KnowledgeBase', knowledgeBaseRef) && { knowledgeBaseRef }),
+    ...(handoffs && { handoffs: handoffs.filter(({ agentRef }) => !isLost('Agent', agentRef)) }),
+  };
+}
+
 function isOptional({ kind, field }: Reference): boolean {
-  return kind === 'KnowledgeBase' || field.startsWith('spec.dynamicData') || field.includes('.fallbacks[');
+  return kind === 'KnowledgeBase' || kind === 'Agent' || field.startsWith('spec.dynamicData') || field.includes('.fallbacks[');
 }

@@ -296,6 +296,21 @@ describe('an agent that lacks something it can do without', () => {
     expect(result.status?.desiredRevision).not.toBe(result.status?.servingRevision);
   });
 
+  it('goes on without an agent that it hands over to, and keeps the others', () => {
+    const handoffs = ['gone', 'billing'].map((name) => ({ agentRef: { name }, when: 'it suits' }));
+    const desk = agentWith({ handoffs });
+    const billing = storedObject('Agent', 'billing', agentWith().spec) as Agent;
+    expect(plan(desk, { agents: [billing] }).actions).toEqual([]);
+    const result = plan(desk, { agents: [billing] }, served);
+    expect(configOf(result)?.agent.handoffs).toEqual(handoffs.slice(1));
+    expect(findCondition(result, 'ResolvedRefs')).toMatchObject({
+      reason: 'AgentNotFound',
+      message: 'Agent acme/gone does not exist; create it or change spec.handoffs[0].agentRef',
+    });
+    const leaving = { ...billing, metadata: { ...billing.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(configOf(plan(desk, { agents: [leaving] }, served))?.agent.handoffs).toEqual([]);
+  });
+
   it('goes on without it only where its tests have passed without it', () => {
     const newest = { verdict: 'passed', message: null, runId: 'run_1', finishedAt: new Date(0), errors: 0 } as const;
     const { rest } = degradationOf(withBase, [], worldOf());

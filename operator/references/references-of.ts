@@ -62,6 +62,7 @@ export function agentReferences({ spec }: Pick<Agent, 'spec'>): readonly Referen
     ...providerKeys(spec.speechToText, 'spec.speechToText'),
     ...providerKeys(spec.textToSpeech, 'spec.textToSpeech'),
     ...local('KnowledgeBase', spec.knowledgeBaseRef, 'spec.knowledgeBaseRef'),
+    ...(spec.handoffs ?? []).flatMap(({ agentRef }, index) => local('Agent', agentRef, `spec.handoffs[${index}].agentRef`)),
     ...(spec.dynamicData ?? []).flatMap((item) => headers(item.headers, `spec.dynamicData[${item.name}].headers`)),
   ];
 }

@@ -51,7 +51,7 @@ export const agentReasons = {
   },
   RevisionReduced: stalled('Synced', {
     meaning:
-      'The agent has served before and something optional is missing: its knowledge base, or what a tool needs. New calls start without it, and so do later edits.',
+      'The agent has served before and something optional is missing: its knowledge base, an agent that it hands over to, or what a tool needs. New calls start without it, and so do later edits.',
     cure: 'See the condition ResolvedRefs; `servingRevision` becomes `desiredRevision` once everything is there.',
   }),
   RevisionWithheld: stalled('Synced', {

@@ -84,6 +84,12 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
         systemPromptFrom: maybe(fc.record({ configMapKeyRef: keyRef })),
       }),
       knowledgeBaseRef: maybe(fc.record({ name })),
+      handoffs: maybe(
+        fc.uniqueArray(fc.record({ agentRef: fc.record({ name }), when: fc.constant('it suits') }), {
+          selector: ({ agentRef }) => agentRef.name,
+          maxLength: 2,
+        }),
+      ),
     })
     .map((spec) => Object.assign(spec, { speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } })),
   Tool: fc.oneof(

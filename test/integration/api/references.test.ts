@@ -83,6 +83,16 @@ describe('a reference', () => {
       expect(failures(await ours.call('PUT', `${agents}/${agent}`, body))).toEqual([422, [`body.${field}`]]);
   });
 
+  it('of an agent that takes over has to lead to another agent', async () => {
+    const agent = await anOwnAgent();
+    const handoffs = (...ids: readonly string[]) => ({ handoffs: ids.map((ai_agent_id) => ({ ai_agent_id, when: 'it suits' })) });
+    for (const id of ['agent-aaaaaaaaaaaaaaaa', await anOwnAgent({}, theirs)])
+      expect(failures(await ours.call('PUT', `${agents}/${agent}`, handoffs(id)))).toEqual([422, ['body.handoffs.0.ai_agent_id']]);
+    const another = await anOwnAgent();
+    for (const ids of [[agent], [another, another]])
+      expect(failures(await ours.call('PUT', `${agents}/${agent}`, handoffs(...ids)))).toEqual([422, ['body.handoffs']]);
+  });
+
   it('of a phone number, a subscription or a list of tools has to lead to something, too', async () => {
     const agent = await anOwnAgent();
     const going = await leaving('agent', anAgent('leaving', ours.name));
@@ -151,6 +161,7 @@ describe('an agent in use', () => {
       ['apply', '--server-side', '--field-manager=gitops', '-f', '-'],
       aTool('git-attached', ours.name, { agentRefs: [{ name: agent }, { name: second }] }),
     );
+    const desk = await anOwnAgent({ handoffs: [agent, second].map((ai_agent_id) => ({ ai_agent_id, when: 'it suits' })) });
     const path = `${agents}/${agent}`;
     // The operator reports this before the agent is gone; no operator runs here that could judge it again.
     const Ready = { type: 'Ready', status: 'True', reason: 'Available', message: 'm', lastTransitionTime: '2026-06-01T00:00:00Z' };
@@ -161,7 +172,7 @@ describe('an agent in use', () => {
     expect((await ours.call('GET', `${path}/custom-tools/git-attached`)).status).toBe(200);
     const refused = await ours.call('DELETE', path);
     expect([refused.status, refused.body.error]).toEqual([409, 'conflict']);
-    for (const user of [inbound, outbound, shared, only, 'git-attached']) expect(refused.body.message).toContain(user);
+    for (const user of [inbound, outbound, shared, only, 'git-attached', desk]) expect(refused.body.message).toContain(user);
     expect(refused.body.message).not.toContain(own.tool_id);
     const poor = await ours.keyWith('agents:write', 'phone_numbers:write');
     expect((await ours.call('DELETE', `${path}?force=true`, undefined, { key: poor })).status).toBe(403);
@@ -171,6 +182,7 @@ describe('an agent in use', () => {
     expect((await ours.call('GET', `${numbers}/${inbound}`)).body).toMatchObject({ inbound_agent_id: null, outbound_agent_id: second });
     expect((await ours.call('GET', `${numbers}/${outbound}`)).body.outbound_agent_id).toBeNull();
     expect((await ours.call('GET', `${hooks}/${shared}`)).body.agent_ids).toEqual([second]);
+    expect((await ours.call('GET', `${agents}/${desk}`)).body.handoffs).toMatchObject([{ ai_agent_id: second, when: 'it suits' }]);
     // A subscription without agents would get the events of the whole organisation.
     expect((await ours.call('GET', `${hooks}/${only}`)).body).toMatchObject({ scope: 'AGENT', agent_ids: [agent] });
     expect(await stateOfOnly()).toMatchObject({ ready: false, reason: 'Reconciling' });

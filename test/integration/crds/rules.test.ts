@@ -75,6 +75,16 @@ const rows: readonly Row[] = [
     spec: agent({ llm: { model: 'm', fallbacks: [{ model: 'm', provider: 'openai_compatible' }] } }),
     answer: 'spec.llm.fallbacks[0].baseURL: Required value: baseURL is required for provider openai_compatible',
   },
+  {
+    rule: 'Agent.spec.handoffs',
+    spec: agent({ handoffs: ['all day', 'at night'].map((when) => ({ agentRef: { name: 'b' }, when })) }),
+    answer: 'spec.handoffs: must not name an agent twice',
+  },
+  {
+    rule: 'Agent.spec.handoffs[].carry',
+    spec: agent({ handoffs: [{ agentRef: { name: 'b' }, when: 'all day', carry: ['order', 'order'] }] }),
+    answer: 'spec.handoffs[0].carry: must not name anything twice',
+  },
   ...between('Agent.spec.interruptions.minSpeechDuration', '0s', '15s', '0s', '15001ms', (minSpeechDuration) =>
     agent({ interruptions: { minSpeechDuration } }),
   ).slice(1),
@@ -418,6 +428,12 @@ describe('CEL rules on a real API server', () => {
     const answer = await cluster.refusal(manifestOf('AgentTest', 'typeless', spec));
     for (const place of ['conversation[0]', 'conversation[0].expect[0]', 'tools[0]'])
       expect(answer).toContain(`spec.${place}.type: Required value`);
+  });
+
+  it('an agent can not hand a call over to itself', async () => {
+    const spec = agent({ handoffs: [{ agentRef: { name: 'desk' }, when: 'it suits' }] });
+    expect(await cluster.refusal(manifestOf('Agent', 'desk', spec))).toEqual(['spec.handoffs: must not name the agent itself']);
+    expect((await cluster.apply(manifestOf('Agent', 'other-desk', spec))).spec).toMatchObject(spec);
   });
 
   it('an immutable field can not be changed by taking it away first', async () => {

@@ -84,6 +84,16 @@ const agent: ManifestFields = {
     },
   },
   knowledgeBaseRef: { name: 'handbook' },
+  handoffs: [
+    {
+      agentRef: { name: 'billing' },
+      when: 'the caller asks about an invoice',
+      say: 'One moment, {{customer_name}}.',
+      context: 'Summary',
+      carry: ['customer_name', 'invoice'],
+      voice: 'Keep',
+    },
+  ],
   interruptions: { mode: 'Never', minSpeechDuration: '750ms', minWords: 2 },
   turnDetection: { mode: 'Silence', endOfSpeechDelay: '1s' },
   ambientSound: { source: 'Cafe', volume: '0.5' },

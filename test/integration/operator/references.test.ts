@@ -46,6 +46,7 @@ function everything(org: string): readonly TestManifest[] {
       },
       knowledgeBaseRef: { name: 'faq' },
     }),
+    anAgent('desk', org, { handoffs: [{ agentRef: { name: 'reception' }, when: 'the caller wants a room' }] }),
     aTool('orders', org, {
       agentRefs: [{ name: 'reception' }],
       custom: {
@@ -67,6 +68,7 @@ function everything(org: string): readonly TestManifest[] {
 
 const objects = [
   ['Agent', 'reception'],
+  ['Agent', 'desk'],
   ['Tool', 'orders'],
   ['PhoneNumber', 'front'],
   ['KnowledgeBase', 'faq'],
@@ -136,6 +138,7 @@ describe('an organisation with all kinds', () => {
       remove: ['Agent', 'reception'],
       reason: 'AgentNotFound',
       referrers: [
+        ['Agent', 'desk'],
         ['Tool', 'orders'],
         ['PhoneNumber', 'front'],
         ['WebhookSubscription', 'hook'],
@@ -450,10 +453,10 @@ describe('writes', () => {
     const annotation = 'parley.dev/reconcile-requested-at';
     // States of each object, by its spec and by the last reconcile that was requested.
     const states = new Map<string, number>();
-    for (const [kind] of objects) {
+    for (const kind of new Set(objects.map(([each]) => each))) {
       const informer = createInformer<AnyObject>({ client: cluster.client(kind), namespace: org, transform: (object) => object });
       informer.onChange(({ object: { metadata } }) => {
-        const state = `${kind} ${metadata.generation} ${metadata.annotations?.[annotation]}`;
+        const state = `${kind} ${metadata.name} ${metadata.generation} ${metadata.annotations?.[annotation]}`;
         states.set(state, (states.get(state) ?? 0) + 1);
       });
       informer.start();
@@ -479,14 +482,14 @@ describe('writes', () => {
     for (const requested of ['settled', 'one', 'two']) await handled(requested);
     for (const welcomeMessage of ['One', 'Two', 'Three']) {
       await applied(welcomeMessage, 'two');
-      await cluster.ready('Agent', org, 'reception');
+      await Promise.all(['reception', 'desk'].map((name) => cluster.ready('Agent', org, name)));
     }
     await handled('three', 'Three');
-    await eventually(() => expect(states.get('Agent 4 three')).toBe(2));
+    await eventually(() => expect(states.get('Agent reception 4 three')).toBe(2));
     // The writes are the change, and the status that answers it.
     const expected = [
-      ...objects.flatMap(([kind]) => ['one', 'two'].map((requested) => `${kind} 1 ${requested}`)),
-      ...[2, 3, 4].map((generation) => `Agent ${generation} two`),
+      ...objects.flatMap(([kind, name]) => ['one', 'two'].map((requested) => `${kind} ${name} 1 ${requested}`)),
+      ...[2, 3, 4].flatMap((generation) => ['reception', 'desk'].map((name) => `Agent ${name} ${generation} two`)),
     ];
     expect(expected.map((state) => [state, states.get(state)])).toEqual(expected.map((state) => [state, 2]));
   });
