@@ -12,6 +12,7 @@ import type { AnalysisQuestion } from '../calls/analysis/questions.ts';
 import { ProviderError } from '../calls/provider-access/index.ts';
 import { answerChecks } from './checks/answer.ts';
 import { checkOf, json, shown } from './checks/check.ts';
+import { handoffCheck } from './checks/handoff.ts';
 import { neverCalledCheck, toolCheck } from './checks/tool-calls.ts';
 import { unknownCallChecks, unmockedChecks } from './checks/unexpected-calls.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from './driver.ts';
@@ -26,8 +27,10 @@ export interface TestAttemptOptions {
   readonly driver: AgentDriver;
   readonly models: TestModels;
   readonly language: string;
-  /** Names of the agent's functions, by which the model calls them. */
-  readonly functions: readonly string[];
+  /** Name of the agent that the conversation begins with. */
+  readonly agent: string;
+  /** Names of the functions of each agent, by which its model calls them. */
+  readonly functions: ReadonlyMap<string, readonly string[]>;
   readonly questions: readonly AnalysisQuestion[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -155,12 +158,17 @@ export class TestAttempt {
 
   #add({ messages, toolCalls, ended }: AgentTurn): void {
     const atMs = this.#now();
-    for (const { name, arguments: args, result, error, atMs: at } of toolCalls)
+    for (const { name, agent, arguments: args, result, error, atMs: at } of toolCalls)
       this.#transcript.push({
         role: 'tool',
         text: `${name}(${json(args)})`,
         atMs: at,
-        tool: { name, arguments: args, ...(error === undefined ? { result } : { error }) },
+        tool: {
+          name,
+          ...(agent !== undefined && agent !== this.#options.agent && { agent }),
+          arguments: args,
+          ...(error === undefined ? { result } : { error }),
+        },
       });
     for (const text of messages) this.#transcript.push({ role: 'agent', text, atMs });
     this.#calls.push(...toolCalls);
@@ -179,11 +187,11 @@ export class TestAttempt {
       this.#error = { path, message: `the call failed with ${turn.ended}: ${turn.failure ?? 'see the log'}` };
       return false;
     }
-    const { spec, functions } = this.#options;
+    const { spec, agent, functions } = this.#options;
     const expectedCalls = [...expect.map(({ tool }) => tool), ...(spec.atEnd ?? []).map(({ called }) => called)];
     this.#checks.push(
       ...unmockedChecks(turn.toolCalls, spec.tools ?? []),
-      ...unknownCallChecks(turn.toolCalls, { functions, expect: expectedCalls, path }),
+      ...unknownCallChecks(turn.toolCalls, { agent, functions, expect: expectedCalls, path }),
     );
     const said = turn.messages.join(' ');
     for (const [index, expectation] of expect.entries())
@@ -212,9 +220,10 @@ export class TestAttempt {
     const { spec, models, questions, signal } = this.#options;
     const checks = spec.atEnd ?? [];
     const before = this.#checks.length;
-    for (const [index, { neverCalled, called, ends }] of checks.entries()) {
+    for (const [index, { neverCalled, called, ends, handoff }] of checks.entries()) {
       const path = `spec.atEnd[${index}]`;
       if (neverCalled !== undefined) this.#checks.push(neverCalledCheck(neverCalled, this.#calls, `${path}.neverCalled`));
+      if (handoff !== undefined) this.#checks.push(handoffCheck(handoff, this.#calls, `${path}.handoff`));
       if (called !== undefined) this.#checks.push(toolCheck(called, this.#calls, { path: `${path}.called`, kind: 'called' }));
       if (ends !== undefined)
         this.#checks.push(
@@ -253,11 +262,12 @@ function verdictOf(checks: readonly CheckResult[]): TestVerdict {
 }
 
 async function turnChecks(
-  { answer, tool, within, ends }: Expectation,
+  { answer, tool, handoff, within, ends }: Expectation,
   { turn, said, path }: { readonly turn: AgentTurn; readonly said: string; readonly path: string },
 ): Promise<readonly CheckResult[]> {
   if (answer !== undefined) return answerChecks(answer, said, `${path}.answer`);
   if (tool !== undefined) return [toolCheck(tool, turn.toolCalls, { path: `${path}.tool`, kind: 'tool' })];
+  if (handoff !== undefined) return [handoffCheck(handoff, turn.toolCalls, `${path}.handoff`)];
   if (within !== undefined) {
     const { firstWordsMs } = turn;
     const met = firstWordsMs !== undefined && firstWordsMs <= millisecondsOf(within);

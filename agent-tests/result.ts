@@ -20,6 +20,8 @@ export interface CheckResult {
 /** A tool call as the model made it. `atMs`, `durationMs`: milliseconds, the first since the call began. */
 export interface ToolCallRecord {
   readonly name: string;
+  /** Name of the agent that made it. */
+  readonly agent?: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The answer that the model got; absent where the call failed. */
   readonly result?: unknown;
@@ -33,7 +35,7 @@ export interface TranscriptLine {
   readonly text: string;
   /** Milliseconds since the call began. */
   readonly atMs: number;
-  readonly tool?: Pick<ToolCallRecord, 'name' | 'arguments' | 'result' | 'error'>;
+  readonly tool?: Pick<ToolCallRecord, 'name' | 'agent' | 'arguments' | 'result' | 'error'>;
 }
 
 /** The reason why an attempt could not be evaluated. */

@@ -20,6 +20,8 @@ import { functionsOf, testProblems } from './test-problems.ts';
 export interface RunTestOptions {
   readonly test: { readonly name: string; readonly spec: AgentTestSpec };
   readonly agent: { readonly name: string; readonly revision: string; readonly config: AgentRevisionConfig };
+  /** Other agents that may take over, by their names. */
+  readonly others?: ReadonlyMap<string, AgentRevisionConfig> | undefined;
   readonly searches: boolean;
   readonly models: TestModels;
   /** Counts the usage of `models`, and of conversations in text. */
@@ -34,10 +36,10 @@ export interface RunTestOptions {
 
 /** Rejects only with the signal's reason. */
 export async function runTest(options: RunTestOptions): Promise<TestResult> {
-  const { test, agent, searches, usage, clock, signal, slots = new Semaphore(1) } = options;
+  const { test, agent, others, searches, usage, clock, signal, slots = new Semaphore(1) } = options;
   const { spec } = test;
   const began = clock.monotonic();
-  const [problem, ...more] = await testProblems(spec, { config: agent.config, searches });
+  const [problem, ...more] = await testProblems(spec, { config: agent.config, others, searches });
   let attempts: readonly TestAttemptResult[];
   if (problem === undefined) {
     attempts = await Promise.all(
@@ -97,7 +99,7 @@ export function testError(
   return { test, agent, revision, mode, ...summarizeAttempts([failedAttempt(error.message, error.path)], 1), durationMs: 0 };
 }
 
-async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestOptions): Promise<TestAttemptResult> {
+async function oneAttempt({ test, agent, others = new Map(), models, open, clock, signal }: RunTestOptions): Promise<TestAttemptResult> {
   const { spec } = test;
   const limitMs = millisecondsOf(spec.timeout);
   const late = new AbortController();
@@ -116,7 +118,8 @@ async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestO
     driver,
     models,
     language: config.agent.language,
-    functions: functionsOf(config),
+    agent: config.name,
+    functions: new Map([config, ...others.values()].map((each) => [each.name, functionsOf(each)])),
     questions: questionsOf(config),
     clock,
     signal: over,

@@ -9,18 +9,25 @@ import { isKnownLanguage } from './checks/language.ts';
 
 type ToolCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called']>;
 
+type TestedConfig = Pick<AgentRevisionConfig, 'agent' | 'tools' | 'knowledgeBase' | 'name'>;
+
 export interface TestedAgent {
-  readonly config: Pick<AgentRevisionConfig, 'agent' | 'tools' | 'knowledgeBase' | 'name'>;
+  readonly config: TestedConfig;
+  /** Other agents that may take over, by their names. */
+  readonly others?: ReadonlyMap<string, TestedConfig> | undefined;
   /** True if the knowledge base can be searched. */
   readonly searches: boolean;
 }
 
 /** Returns the names by which the model calls functions in a test: the keypad's are in each. */
-export const functionsOf = (config: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>): readonly string[] =>
+export const functionsOf = (config: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase' | 'agent'>): readonly string[] =>
   functionNamesOf(config, { keypad: true });
 
-export async function testProblems(spec: AgentTestSpec, { config, searches }: TestedAgent): Promise<readonly SpecProblem[]> {
-  const names = functionsOf(config);
+export async function testProblems(
+  spec: AgentTestSpec,
+  { config, others = new Map<string, TestedConfig>(), searches }: TestedAgent,
+): Promise<readonly SpecProblem[]> {
+  const names = [...new Set([config, ...others.values()].flatMap(functionsOf))];
   const lacks = (name: string): string => `agent ${config.name} has no function "${name}": it has ${names.join(', ')}`;
   const known = (name: string | undefined, path: string): readonly SpecProblem[] =>
     name === undefined || names.includes(name) ? [] : [{ path, message: lacks(name) }];
@@ -30,6 +37,15 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
       return [{ path: `${path}.unknown`, message: `agent ${config.name} has the function "${call.name}": leave unknown out` }];
     return [{ path: `${path}.name`, message: `${lacks(call.name)}. Set unknown: true if the model is to make it up` }];
   };
+  const handoffProblems = (name: string | undefined, path: string): readonly SpecProblem[] =>
+    name === undefined || name === config.name || others.has(name)
+      ? []
+      : [
+          {
+            path,
+            message: `agent ${config.name} never hands over to "${name}": ${[...others.keys()].join(', ') || 'no agent'} can take over`,
+          },
+        ];
   const mocks = (spec.tools ?? []).flatMap(({ name, type }, index) => {
     const message = `there is no knowledge base to search here: give what ${name} returns`;
     const unsearchable = name === SEARCH_FUNCTION && type === 'Passthrough' && !searches;
@@ -37,14 +53,18 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
   });
   const turns = await Promise.all(
     (spec.conversation ?? []).flatMap(({ expect = [] }, turn) =>
-      expect.map(async ({ tool, answer }, index) => {
+      expect.map(async ({ tool, answer, handoff }, index) => {
         const path = `spec.conversation[${turn}].expect[${index}]`;
-        return [...callProblems(tool, `${path}.tool`), ...(await languageProblems(answer?.language, `${path}.answer.language`))];
+        return [
+          ...callProblems(tool, `${path}.tool`),
+          ...handoffProblems(handoff, `${path}.handoff`),
+          ...(await languageProblems(answer?.language, `${path}.answer.language`)),
+        ];
       }),
     ),
   );
   const questions = (config.agent.postCallAnalysis ?? []).map(({ name }) => name);
-  const atEnd = (spec.atEnd ?? []).flatMap(({ neverCalled, called, analysis }, index) => {
+  const atEnd = (spec.atEnd ?? []).flatMap(({ neverCalled, called, analysis, handoff }, index) => {
     const path = `spec.atEnd[${index}]`;
     const strange: readonly SpecProblem[] =
       analysis === undefined || questions.includes(analysis.name)
@@ -55,7 +75,11 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
               message: `agent ${config.name} has no result "${analysis.name}" in spec.postCallAnalysis: it has ${questions.join(', ') || 'none'}`,
             },
           ];
-    return known(neverCalled, `${path}.neverCalled`).concat(callProblems(called, `${path}.called`), strange);
+    return known(neverCalled, `${path}.neverCalled`).concat(
+      callProblems(called, `${path}.called`),
+      handoffProblems(handoff, `${path}.handoff`),
+      strange,
+    );
   });
   return [...agentTestProblems(spec), ...nothingExpected(spec), ...dataProblems(spec, config), ...mocks, ...turns.flat(), ...atEnd];
 }

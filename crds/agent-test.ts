@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { chatModel } from './chat-model.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
-import { atomic, cel, duration, freeObject, freeValue, list, localRef, mapOf, name, text, unionOf } from './schema.ts';
+import { atomic, cel, duration, freeObject, freeValue, list, localRef, mapOf, name, objectName, text, unionOf } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
 /** Verdicts on an attempt, a test and a run, as rows, events and REST spell them; `error`: it could not be evaluated, which is never green. */
@@ -101,15 +101,16 @@ const endReason = () =>
 const expectation = cel(
   z.object({
     type: z
-      .enum(['Answer', 'Tool', 'Judge', 'Within', 'Ends'])
+      .enum(['Answer', 'Tool', 'Handoff', 'Judge', 'Within', 'Ends'])
       .describe('What is checked: the field of this name says what is expected. Answer, for example, comes with answer.'),
     answer: atomic(answer).optional().describe('What the agent says in this turn.'),
     tool: toolCall.optional().describe('A tool that the agent calls in this turn.'),
+    handoff: objectName().optional().describe('The Agent that takes over in this turn.'),
     judge: judgement(),
     within: duration('1ms', '10m').optional().describe('Longest wait until the first words of the answer.'),
     ends: endReason().describe('The call ends in this turn, for this reason, such as agent_ended_call.'),
   }),
-  ...unionOf({ Answer: 'answer', Tool: 'tool', Judge: 'judge', Within: 'within', Ends: 'ends' }),
+  ...unionOf({ Answer: 'answer', Tool: 'tool', Handoff: 'handoff', Judge: 'judge', Within: 'within', Ends: 'ends' }),
 );
 
 const turn = cel(
@@ -130,10 +131,11 @@ const turn = cel(
 const endCheck = cel(
   z.object({
     type: z
-      .enum(['NeverCalled', 'Called', 'Analysis', 'Judge', 'Ends'])
+      .enum(['NeverCalled', 'Called', 'Handoff', 'Analysis', 'Judge', 'Ends'])
       .describe('What is checked: the field of this name says what is expected. Called, for example, comes with called.'),
     neverCalled: functionName().optional().describe('A function that is never called.'),
     called: toolCall.optional().describe('A tool that is called in the conversation.'),
+    handoff: objectName().optional().describe('An Agent that takes over in the conversation.'),
     analysis: atomic(
       z.object({
         name: name(128).describe('Name of a result of postCallAnalysis of the agent.'),
@@ -145,7 +147,7 @@ const endCheck = cel(
     judge: judgement(),
     ends: endReason().describe('The call has ended, for this reason, such as agent_ended_call.'),
   }),
-  ...unionOf({ NeverCalled: 'neverCalled', Called: 'called', Analysis: 'analysis', Judge: 'judge', Ends: 'ends' }),
+  ...unionOf({ NeverCalled: 'neverCalled', Called: 'called', Handoff: 'handoff', Analysis: 'analysis', Judge: 'judge', Ends: 'ends' }),
 );
 
 const spec = cel(

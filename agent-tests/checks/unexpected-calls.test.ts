@@ -48,7 +48,9 @@ describe('a call of a function that the agent has not', () => {
   const calls = [call('find_slot', {}), call('cancel_all', { now: true }, 'There is no tool cancel_all')];
 
   it('fails the turn', () => {
-    expect(unknownCallChecks(calls, { functions: ['find_slot', 'end_call'], expect: [], path })).toEqual([
+    expect(
+      unknownCallChecks(calls, { agent: 'desk', functions: new Map([['desk', ['find_slot', 'end_call']]]), expect: [], path }),
+    ).toEqual([
       {
         path,
         kind: 'tool',
@@ -62,6 +64,17 @@ describe('a call of a function that the agent has not', () => {
 
   it('is as expected where the test says so', () => {
     const expected = [undefined, { name: 'cancel_all', unknown: true }];
-    expect(unknownCallChecks(calls, { functions: ['find_slot'], expect: expected, path })).toEqual([]);
+    expect(unknownCallChecks(calls, { agent: 'desk', functions: new Map([['desk', ['find_slot']]]), expect: expected, path })).toEqual([]);
+  });
+
+  it('is judged by the functions of the agent that made it', () => {
+    const functions = new Map([
+      ['desk', ['find_slot']],
+      ['billing', ['cancel_all']],
+    ]);
+    const checked = (agent: string) =>
+      unknownCallChecks([{ ...call('cancel_all', {}), agent }], { agent: 'desk', functions, expect: [], path });
+    expect(checked('billing')).toEqual([]);
+    expect(checked('desk')).toMatchObject([{ expected: 'calls of find_slot only' }]);
   });
 });

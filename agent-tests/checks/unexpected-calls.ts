@@ -35,24 +35,31 @@ function howToMock(name: string): string {
   return `add ${name} to spec.tools${name === SEARCH_FUNCTION ? '' : ', with type: Passthrough to call the tool itself'}`;
 }
 
-/** @param functions names of the agent's functions. @param expect expectations of the turn, and of the end of the test */
+/** @param agent the agent that the conversation begins with. @param functions names of each agent's functions. @param expect expectations of the turn, and of the end of the test */
 export function unknownCallChecks(
   calls: readonly ToolCallRecord[],
   {
+    agent: first,
     functions,
     expect,
     path,
-  }: { readonly functions: readonly string[]; readonly expect: readonly Expectation['tool'][]; readonly path: string },
+  }: {
+    readonly agent: string;
+    readonly functions: ReadonlyMap<string, readonly string[]>;
+    readonly expect: readonly Expectation['tool'][];
+    readonly path: string;
+  },
 ): readonly CheckResult[] {
   const expected = new Set(expect.flatMap((tool) => (tool?.unknown === true ? [tool.name] : [])));
   return calls
-    .filter(({ name }) => !functions.includes(name) && !expected.has(name))
-    .map((call) => ({
+    .map((call) => ({ call, known: functions.get(call.agent ?? first) ?? [] }))
+    .filter(({ call: { name }, known }) => !known.includes(name) && !expected.has(name))
+    .map(({ call, known }) => ({
       path,
       kind: 'tool',
       verdict: 'failed',
-      expected: `calls of ${functions.join(', ')} only`,
+      expected: `calls of ${known.join(', ')} only`,
       actual: describeCalls([call]),
-      reason: `the agent has no function ${call.name}: look for it in the prompt, attach a tool, or expect "type: Tool" with "tool: {name: ${call.name}, unknown: true}"`,
+      reason: `${call.agent === undefined || call.agent === first ? 'the agent' : `agent ${call.agent}`} has no function ${call.name}: look for it in the prompt, attach a tool, or expect "type: Tool" with "tool: {name: ${call.name}, unknown: true}"`,
     }));
 }

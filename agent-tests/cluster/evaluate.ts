@@ -7,9 +7,11 @@ import { runTest, testError } from '../run-test.ts';
 import { TextCall, type TextServices } from '../text/text-call.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import { findReachableAgents } from '../../calls/handoffs.ts';
 import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
+import type { AgentRevisions } from '../../store/agent-revisions.ts';
 import type { RequestedTest, TestRunRecord } from '../../store/index.ts';
 
 export interface TestToRun {
@@ -23,6 +25,8 @@ export interface TestToRun {
 
 export interface EvaluateOptions {
   readonly services: TextServices;
+  /** Finds the agents that may take over, in the revisions that serve. */
+  readonly agents: Pick<AgentRevisions, 'servingByName'>;
   /** Absent without a media server. */
   readonly audio: AudioServices | undefined;
   /** The judge as `provider/model`; see PARLEY_TEST_JUDGE. */
@@ -35,7 +39,7 @@ const TEXT_ATTEMPTS_AT_ONCE = 4;
 type Open = (signal: AbortSignal) => AgentDriver;
 
 /** @throws the signal's reason */
-export async function evaluate({ services, audio, judge }: EvaluateOptions, todo: TestToRun): Promise<TestResult> {
+export async function evaluate({ services, agents, audio, judge }: EvaluateOptions, todo: TestToRun): Promise<TestResult> {
   const { run, test, spec, config, signal } = todo;
   const { org, agentName: name, revision } = run;
   if (test.mode === 'audio' && audio === undefined) {
@@ -43,10 +47,14 @@ export async function evaluate({ services, audio, judge }: EvaluateOptions, todo
     return testError({ test: test.name, agent: name, revision, mode: 'audio' }, { path: 'spec.mode', message });
   }
   const usage = testUsage(services);
-  const open = await (test.mode === 'audio' && audio !== undefined ? inAudio(todo, services, audio) : inText(todo, services, usage));
+  const others = await otherAgents(todo, agents);
+  const open = await (test.mode === 'audio' && audio !== undefined
+    ? inAudio(todo, services, audio)
+    : inText({ ...todo, others }, services, usage));
   return runTest({
     test: { name: test.name, spec },
     agent: { name, revision, config },
+    others,
     searches: true,
     models: createTestModels({ services, org, config, spec, installationJudge: chatModelOf(judge), usage }),
     usage,
@@ -57,12 +65,20 @@ export async function evaluate({ services, audio, judge }: EvaluateOptions, todo
   });
 }
 
-function inText({ run, spec, config }: TestToRun, services: TextServices, usage: ProviderUsage): Open {
+type WithOthers = TestToRun & { readonly others: ReadonlyMap<string, AgentRevisionConfig> };
+
+async function otherAgents({ run: { org }, config }: TestToRun, agents: EvaluateOptions['agents']): Promise<WithOthers['others']> {
+  const found = await findReachableAgents({ config }, (agentName) => agents.servingByName({ org, agentName }));
+  return new Map([...found].map(([name, serving]) => [name, serving.config as AgentRevisionConfig]));
+}
+
+function inText({ run, spec, config, others }: WithOthers, services: TextServices, usage: ProviderUsage): Open {
   return () =>
     new TextCall({
       services,
       org: run.org,
       config,
+      others,
       dynamicData: spec.dynamicData ?? {},
       mocks: new ToolMocks({ mocks: spec.tools ?? [], clock: services.clock }),
       usage,

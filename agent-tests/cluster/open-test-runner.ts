@@ -22,7 +22,7 @@ export interface TestRunner {
 
 export interface OpenTestRunnerOptions {
   readonly config: Config;
-  readonly store: Pick<Store, 'calls'>;
+  readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
   readonly search: Pick<Search, 'search'>;
   readonly egress: EgressGuard;
   readonly keys: ProviderKeyReader;
@@ -57,7 +57,8 @@ export function openTestRunner({ config, store, search, egress, keys, measure, c
   };
   const judge = config.PARLEY_TEST_JUDGE;
   return {
-    evaluate: (test) => evaluate({ services: { ...services, egress: egress.for(test.run.org) }, audio, judge }, test),
+    evaluate: (test) =>
+      evaluate({ services: { ...services, egress: egress.for(test.run.org) }, agents: store.agentRevisions, audio, judge }, test),
     close: () => tools.close(),
   };
 }

@@ -23,6 +23,7 @@ import { AgentTurns } from '../../voice/conversation/agent-turns.ts';
 import type { Conversation } from '../../voice/conversation/conversation.ts';
 import { createConversation } from '../../voice/conversation/create-conversation.ts';
 import type { Entry } from '../../voice/conversation/entry.ts';
+import type { TeamOptions } from '../../voice/conversation/team.ts';
 import { textVoice } from '../../voice/conversation/text-voice.ts';
 import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
@@ -46,6 +47,8 @@ export interface TextCallOptions {
   readonly services: TextServices;
   readonly org: string;
   readonly config: AgentRevisionConfig;
+  /** Other agents that may take over, by their names. */
+  readonly others?: ReadonlyMap<string, AgentRevisionConfig> | undefined;
   readonly dynamicData: DynamicData;
   readonly mocks?: CreateToolsOptions['mocks'];
   readonly intercept?: FetchInterceptor | undefined;
@@ -55,6 +58,8 @@ export interface TextCallOptions {
   /** Lets no request leave the machine. */
   readonly offline?: boolean;
 }
+
+type LanguageModel = Awaited<ReturnType<typeof createLanguageModel>>;
 
 export class TextCall implements AgentDriver {
   readonly #options: TextCallOptions;
@@ -68,7 +73,7 @@ export class TextCall implements AgentDriver {
   /** The clock of the recording in a replay. */
   #clock: Clock;
   #began = 0;
-  #llm: Pick<Awaited<ReturnType<typeof createLanguageModel>>, 'close'> | undefined;
+  readonly #models = new Map<string, Promise<LanguageModel>>();
 
   constructor(options: TextCallOptions) {
     this.#options = options;
@@ -110,29 +115,29 @@ export class TextCall implements AgentDriver {
   }
 
   async #prepare(): Promise<Conversation> {
-    const { services, org, config, dynamicData, mocks, intercept, usage, now, offline = false } = this.#options;
-    const { keys, egress, defaults, env, tools, measure, clock, logger } = services;
-    const { name, agent, knowledgeBase } = config;
-    const turns = new AgentTurns({ agent: { name, knowledgeBase }, llm: agent.llm, measure });
-    const observer = observedBy(turns.requests, usage && countedRequests({ ...usage, purpose: 'conversation' }));
-    const [{ data, contexts }, llm] = await Promise.all([
-      dataOf({ org, lookups: agent.dynamicData ?? [], given: dynamicData, egress, keys, clock, logger, offline }),
-      createLanguageModel({ org, agent, keys, egress, defaults, env, clock, logger, intercept, observer, summarizesFirst: true }).catch(
-        (cause: Error) => {
-          throw new DriverError(cause.message, { cause });
-        },
-      ),
-    ]);
-    this.#llm = llm;
+    const { services, org, config, others = new Map<string, AgentRevisionConfig>(), mocks, usage, now } = this.#options;
+    const { keys, egress, tools, measure, clock, logger } = services;
+    const turns = new AgentTurns({ ...aboutAgent(config), measure });
+    const [{ data, contexts }, model] = await Promise.all([this.#dataOf(config, this.#options.dynamicData), this.#modelOf(config, turns)]);
     const realBegin = clock.now();
     if (now !== undefined) this.#clock = { ...clock, now: () => now + (clock.now() - realBegin) };
     this.#began = this.#clock.now();
+    const configs = new Map([...others, [config.name, config]]);
+    const team: TeamOptions = {
+      displayNames: new Map([...configs].map(([name, { displayName }]) => [name, displayName])),
+      find: async (name) => configs.get(name) ?? `${name} can't be reached in this conversation. Help the user yourself`,
+      resolve: (each, given) => this.#dataOf(each, given),
+      equip: async ({ config: each }) => ({
+        model: await this.#modelOf(each, turns),
+        onTakeOver: () => turns.handedOver(aboutAgent(each)),
+      }),
+    };
     return createConversation({
       org,
       config,
       data,
       contexts,
-      model: llm,
+      model,
       voice: textVoice,
       tools: {
         ...tools,
@@ -143,6 +148,7 @@ export class TextCall implements AgentDriver {
         over: this.#decision.signal,
         mocks,
       },
+      team,
       // The tool decides whether the call is handed over; there is no one to hand it over to.
       transfer: async () => {
         this.#decision.decide('call_transferred');
@@ -155,6 +161,24 @@ export class TextCall implements AgentDriver {
       onEnd: (reason, farewell) => void this.#decision.decide(reason, farewell),
       onFailure: (failure) => (this.#failure ??= failure),
     });
+  }
+
+  #dataOf({ agent }: AgentRevisionConfig, given: DynamicData) {
+    const { services, org, offline = false } = this.#options;
+    return dataOf({ ...services, org, lookups: agent.dynamicData ?? [], given, offline });
+  }
+
+  /** Opens the model of an agent, once. */
+  #modelOf({ name, agent }: AgentRevisionConfig, turns: AgentTurns): Promise<LanguageModel> {
+    const { services, org, intercept, usage } = this.#options;
+    const observer = observedBy(turns.requests, usage && countedRequests({ ...usage, purpose: 'conversation' }));
+    const open = (): Promise<LanguageModel> =>
+      createLanguageModel({ ...services, org, agent, intercept, observer, summarizesFirst: true }).catch((cause: Error) => {
+        throw new DriverError(cause.message, { cause });
+      });
+    const model = this.#models.get(name) ?? open();
+    this.#models.set(name, model);
+    return model;
   }
 
   async #turn(act: (conversation: Conversation) => void): Promise<AgentTurn> {
@@ -199,9 +223,11 @@ export class TextCall implements AgentDriver {
 
   async #release(): Promise<void> {
     await this.#conversation?.close().catch(() => undefined);
-    this.#llm?.close();
+    for (const model of this.#models.values()) void model.then((opened) => opened.close()).catch(() => undefined);
   }
 }
+
+const aboutAgent = ({ name, agent, knowledgeBase }: AgentRevisionConfig) => ({ agent: { name, knowledgeBase }, llm: agent.llm });
 
 function turnOf(
   entries: readonly Entry[],
@@ -222,12 +248,13 @@ type StoredToolCall = NonNullable<Entry['toolCall']>;
 
 /** Converts a stored tool call to a result's. @param began milliseconds since the epoch, from which `atMs` counts */
 export function recordOf(
-  { name, arguments: args, result, failed, beganAt, durationMs }: Omit<StoredToolCall, 'seq'>,
+  { agent, name, arguments: args, result, failed, beganAt, durationMs }: Omit<StoredToolCall, 'seq'>,
   began: number,
 ): ToolCallRecord {
   const value = parseJson(result ?? 'null', result);
   return {
     name,
+    ...(typeof agent === 'string' && { agent }),
     arguments: args as ToolCallRecord['arguments'],
     ...(failed ? { error: errorOf(value) } : { result: value }),
     atMs: Math.max(0, beganAt.getTime() - began),

@@ -76,7 +76,7 @@ describe('a spec', () => {
       agentTestKind,
       test({ atEnd: [{}] }),
       'spec.atEnd[0].type',
-      /^is required: write one of NeverCalled, Called, Analysis, Judge, Ends$/,
+      /^is required: write one of NeverCalled, Called, Handoff, Analysis, Judge, Ends$/,
     ],
     [
       'a type of two',

@@ -1,5 +1,6 @@
 /** Agents, tools and tests of a folder, compiled as the operator compiles them. */
 import type { Agent, AgentTest, KnowledgeBase, Tool } from '../../crds/index.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { agentRemarks, toolDataRemarks } from '../../crds/agent-consistency.ts';
 import { API_VERSION, type Resource } from '../../crds/kind.ts';
 import { toolRemarks } from '../../crds/tool-consistency.ts';
@@ -8,6 +9,7 @@ import { memorySnapshot, type DataEntry } from '../../operator/references/memory
 import { compileRevision, type CompiledRevision } from '../../operator/agent/revision.ts';
 import { withinLimits } from '../../operator/agent/plan.ts';
 import { offeredTools } from '../../operator/tool/attachment.ts';
+import { findReachableAgents } from '../../calls/handoffs.ts';
 import type { SecretKeyRef } from '../../calls/provider-access/index.ts';
 import { checkSpec, testedKinds } from './check-object.ts';
 import { fileKeys } from './keys.ts';
@@ -143,6 +145,16 @@ export async function loadWorkspace(
       })),
     secret,
   };
+}
+
+/** Returns the sound agents of the files that a call may be handed over to. */
+export async function otherAgents(
+  { agents }: Pick<Workspace, 'agents'>,
+  namespace: string,
+  config: AgentRevisionConfig,
+): Promise<ReadonlyMap<string, AgentRevisionConfig>> {
+  const found = await findReachableAgents({ config }, (name) => agents.get(agentKey(namespace, name))?.compiled);
+  return new Map([...found].map(([name, compiled]) => [name, compiled.config]));
 }
 
 const sourceNamespace = ({ object }: SourceObject): string => object.metadata.namespace ?? DEFAULT_NAMESPACE;

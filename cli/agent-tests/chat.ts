@@ -35,7 +35,7 @@ export async function chat(
   io: Pick<Io, 'out' | 'err' | 'env' | 'signal'>,
 ): Promise<void> {
   if (saveAsTest !== undefined) await expectWritable(saveAsTest);
-  const { name, org, namespace, config, keys, test } = agent;
+  const { name, org, namespace, config, others, keys, test } = agent;
   const { services } = open;
   const data = { ...test?.dynamicData, ...dynamicData };
   expectDynamicData(config.agent, data);
@@ -43,6 +43,7 @@ export async function chat(
     services: { ...services, keys },
     org,
     config,
+    others,
     dynamicData: data,
     mocks: test && new ToolMocks({ mocks: test.tools ?? [], clock: services.clock }),
   });

@@ -7,11 +7,12 @@ import { withinLimits } from '../../operator/agent/plan.ts';
 import { offeredTools } from '../../operator/tool/attachment.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
+import { findReachableAgents } from '../../calls/handoffs.ts';
 import { createProviderKeyReader, type ProviderKeyReader } from '../../calls/provider-access/index.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
 import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
 import { listToolsOf, viewIn } from '../agent-files/tool-lists.ts';
-import { loadWorkspace } from '../agent-files/workspace.ts';
+import { loadWorkspace, otherAgents } from '../agent-files/workspace.ts';
 import { Reader } from '../cluster/reader.ts';
 import { withConnection } from '../kubectl/connection.ts';
 import { gather } from '../kubectl/explain/gather.ts';
@@ -23,6 +24,8 @@ export interface ChattedAgent {
   /** Undefined for files that name none. */
   readonly namespace: string | undefined;
   readonly config: AgentRevisionConfig;
+  /** Other agents that may take over, by their names. */
+  readonly others: ReadonlyMap<string, AgentRevisionConfig>;
   readonly keys: ProviderKeyReader;
   /** The chat takes its mocks and data from this test. */
   readonly test: AgentTestSpec | undefined;
@@ -53,8 +56,11 @@ export async function agentOfFiles({ agent: name, paths, test: testName }: FileC
   if (testName !== undefined && test === undefined) throw new UserError(`there is no test ${testName} in ${paths.join(', ')}`);
   if (test !== undefined && test.problems.length > 0) throw new UserError(test.problems.join('\n'));
   const { config } = compiled;
-  const keys = fileKeys({ env, secret: workspace.secret, models: modelsOf(config), others: othersOf(config), needed: true });
-  return { name, org, namespace: source.object.metadata.namespace, config, keys, test: test?.spec };
+  const others = await otherAgents(workspace, org, config);
+  const configs = [config, ...others.values()];
+  const secrets = { models: configs.flatMap(modelsOf), others: configs.map(othersOf) };
+  const keys = fileKeys({ env, secret: workspace.secret, ...secrets, needed: true });
+  return { name, org, namespace: source.object.metadata.namespace, config, others, keys, test: test?.spec };
 }
 
 /** Works with the permissions of the person: they read the agent, its tools and its Secrets. @throws UserError */
@@ -68,16 +74,29 @@ export async function withAgentOfCluster(
     namespace ? { namespace } : {},
     io,
     async (connection) => {
-      const { object, snapshot: reported } = await gather(new Reader(connection.transport), connection.namespace, {
+      const {
+        object,
+        agents,
+        snapshot: reported,
+      } = await gather(new Reader(connection.transport), connection.namespace, {
         kind: agentKind,
         name,
       });
       const keys = createProviderKeyReader({ transport: connection.transport, clock });
-      const offered = offeredTools(connection.namespace, name, reported);
-      // The lists that the operator uses are in Postgres, which this command doesn't ask.
-      const snapshot = { ...reported, toolList: viewIn(await listToolsOf(offered, keys)) };
-      const { config } = compileRevision(object as Agent, withinLimits(offered, snapshot), snapshot);
-      await use({ name, org: connection.namespace, namespace: connection.namespace, config, keys, test: undefined });
+      const { namespace } = connection;
+      const compile = async (agent: Agent): Promise<{ readonly config: AgentRevisionConfig }> => {
+        const offered = offeredTools(namespace, agent.metadata.name, reported);
+        // The lists that the operator uses are in Postgres, which this command doesn't ask.
+        const snapshot = { ...reported, toolList: viewIn(await listToolsOf(offered, keys)) };
+        return compileRevision(agent, withinLimits(offered, snapshot), snapshot);
+      };
+      const { config } = await compile(object as Agent);
+      const found = await findReachableAgents({ config }, async (wanted) => {
+        const agent = agents.find(({ metadata }) => metadata.name === wanted);
+        return agent && compile(agent);
+      });
+      const others = new Map([...found].map(([other, compiled]) => [other, compiled.config]));
+      await use({ name, org: namespace, namespace, config, others, keys, test: undefined });
     },
     { forbiddenCure: 'use a kubeconfig whose user may read the organisation, or give the YAML files of the agent' },
   );

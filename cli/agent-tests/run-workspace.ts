@@ -14,7 +14,7 @@ import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { resultMode } from '../../crds/requested-test.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
-import { agentKey, type LoadedAgent, type LoadedTest, type Workspace } from '../agent-files/workspace.ts';
+import { agentKey, otherAgents, type LoadedAgent, type LoadedTest, type Workspace } from '../agent-files/workspace.ts';
 import type { OpenTextServices } from './text-services.ts';
 
 export type TestMode = CassetteMode | 'live';
@@ -88,11 +88,13 @@ async function runInText(
 ): Promise<TestResult> {
   const { test } = pair;
   const { config, revision } = agent;
+  const others = await otherAgents(workspace, test.namespace, config);
+  const configs = [config, ...others.values()];
   const file = cassetteFile(pair);
   const cassette = await cassetteFor(file, mode, open.services.clock.now());
-  const models = [...modelsOf(config), ...[spec.judge, spec.simulatedUser?.llm].flatMap((model) => model ?? [])];
+  const models = [...configs.flatMap(modelsOf), ...[spec.judge, spec.simulatedUser?.llm].flatMap((model) => model ?? [])];
   const needed = cassette === undefined || mode === 'record';
-  const keys = fileKeys({ env, secret: workspace.secret, models, others: othersOf(config), needed });
+  const keys = fileKeys({ env, secret: workspace.secret, models, others: configs.map(othersOf), needed });
   const services = { ...open.services, keys };
   const intercept = (onMiss?: (message: string) => void) =>
     cassette === undefined || mode === 'live' ? undefined : recorder({ mode, cassette, file, ...(onMiss && { onMiss }) });
@@ -101,6 +103,7 @@ async function runInText(
   const result = await runTest({
     test: { name: test.name, spec },
     agent: { name: pair.agent, revision, config },
+    others,
     searches: false,
     models: createTestModels({
       services,
@@ -117,6 +120,7 @@ async function runInText(
         services,
         org: test.namespace,
         config,
+        others,
         dynamicData: spec.dynamicData ?? {},
         mocks: new ToolMocks({ mocks: spec.tools ?? [], clock }),
         now: cassette?.recordedAt,

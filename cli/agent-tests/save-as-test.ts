@@ -1,5 +1,6 @@
 /** Saves a conversation as an AgentTest: what the user said, mocks for the tools that were called, and what is likely to hold again. */
 import { API_VERSION } from '../../crds/kind.ts';
+import { handedOverTo } from '../../agent-tests/checks/handoff.ts';
 import type { ToolCallRecord } from '../../agent-tests/result.ts';
 import type { AgentTurn } from '../../agent-tests/driver.ts';
 import { canonicalJson } from '../../platform/canonical-json.ts';
@@ -20,7 +21,7 @@ const BUILT_IN = new Set(['end_call', 'transfer_call', 'collect_digits', 'send_d
 
 export function agentTestOf({ name, agent, namespace, dynamicData, turns }: ConversationToSave): FileObject {
   const calls = turns.flatMap(({ turn }) => turn.toolCalls);
-  const tools = mocksOf(calls.filter((call) => !BUILT_IN.has(call.name)));
+  const tools = mocksOf(calls.filter((call) => !BUILT_IN.has(call.name) && handedOverTo(call) === undefined));
   return {
     apiVersion: API_VERSION,
     kind: 'AgentTest',
@@ -62,8 +63,10 @@ const answerOf = ({ result, error }: ToolCallRecord) =>
 
 function expectationsOf({ toolCalls, ended }: AgentTurn): readonly object[] {
   const byCall = [...Map.groupBy(toolCalls, (call) => canonicalJson([call.name, stableArguments(call)])).values()];
-  const tools = byCall.flatMap(([call]) => {
+  const tools = byCall.flatMap(([call]): readonly object[] => {
     if (call === undefined || call.name === 'end_call') return [];
+    const handoff = handedOverTo(call);
+    if (handoff !== undefined) return [{ type: 'Handoff', handoff }];
     const args = stableArguments(call);
     return [{ type: 'Tool', tool: { name: call.name, ...(Object.keys(args).length > 0 && { arguments: args }) } }];
   });

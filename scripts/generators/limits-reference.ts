@@ -14,7 +14,8 @@ import { openApiDocument } from '../../api/openapi/document.ts';
 import { MAX_ISSUES } from '../../api/validation/issue.ts';
 import { TOKEN_TTL_MS } from '../../calls/access-token.ts';
 import { MAX_TRANSCRIPT_LENGTH } from '../../calls/analysis/transcript.ts';
-import { MAX_INLINE_PROMPT } from '../../crds/agent.ts';
+import { MAX_AGENTS } from '../../calls/handoffs.ts';
+import { MAX_HANDOFFS, MAX_INLINE_PROMPT } from '../../crds/agent.ts';
 import { customResourceDefinitions, type GeneratedFile, type StructuralSchema } from '../../crds/generate.ts';
 import { MAX_SUBSCHEMAS } from '../../crds/json-schema.ts';
 import { MAX_FREE_JSON_BYTES, MAX_FREE_JSON_DEPTH } from '../../crds/limits.ts';
@@ -29,6 +30,7 @@ import { LIVE_RUNS_LIMIT } from '../../store/agent-tests/test-runs.ts';
 import { LONGEST_MESSAGE } from '../../store/calls/call-log.ts';
 import { KNOWN_DAYS } from '../../store/calls/deletions.ts';
 import { LONGEST_RETENTION_DAYS } from '../../store/organizations.ts';
+import { MAX_HANDOVERS } from '../../voice/conversation/handover.ts';
 import { MAX_STEPS } from '../../voice/conversation/requests.ts';
 import { MAX_BYTES as MAX_LOOKUP_BYTES } from '../../voice/dynamic-data/resolve.ts';
 import { RING_SECONDS } from '../../voice/phone/outbound.ts';
@@ -96,6 +98,8 @@ ${limits([
   ['fallbacks of a model, of speech to text, of text to speech', upTo(body('/v2/ai-agents', 'llm', 'fallbacks')), FIXED],
   ['lookups of dynamic data', upTo(body('/v2/ai-agents', 'dynamic_data_config')), FIXED],
   ['answer of a lookup, and all results of a call together', bytesOf(MAX_LOOKUP_BYTES), FIXED],
+  ['agents that an agent hands over to; that take part in a call', `${MAX_HANDOFFS}; ${MAX_AGENTS}`, FIXED],
+  ['hand-overs in a call', `${MAX_HANDOVERS}, each after words of the user`, FIXED],
   ['results of post-call analysis', upTo(body('/v2/ai-agents', 'post_call_analysis')), FIXED],
   ['transcript that an analysis reads', `${count(MAX_TRANSCRIPT_LENGTH)} characters; longer ones without their middle`, FIXED],
   ['functions, of all tools together', `${TOOLS_LIMIT}, ${bytesOf(TOOLS_SIZE_LIMIT)} of JSON`, FIXED],

@@ -11,6 +11,8 @@ export interface CallMessage {
   /** The message's number: unique in the call, ascending in time. */
   readonly seq: number;
   readonly role: 'agent' | 'user';
+  /** Name of the agent that said it; null for what the user said. */
+  readonly agent?: string | null;
   readonly content: string;
   readonly spokenAt: Date;
   /** True if the user barged in. */
@@ -22,6 +24,8 @@ export interface CallMessage {
 /** Latencies of a turn in milliseconds; null where one was not measured. */
 export interface CallTurn {
   readonly seq: number;
+  /** Name of the agent that answered. */
+  readonly agent?: string | null;
   /** Time from the end of speech to the decision that the user has finished. */
   readonly eou: number | null;
   readonly stt: number | null;
@@ -36,6 +40,8 @@ export interface CallTurn {
 export interface CallToolCall {
   /** The tool call's number: unique among those of the call, ascending in time. */
   readonly seq: number;
+  /** Name of the agent that made it. */
+  readonly agent?: string | null;
   readonly name: string;
   /** The model's arguments; null where their JSON is larger than {@link LONGEST_MESSAGE}. */
   readonly arguments: Readonly<Record<string, unknown>> | null;

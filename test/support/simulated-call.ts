@@ -121,6 +121,7 @@ export class SimulatedCall {
       ears: this.#call.createEars,
       turnEndMs: this.#call.settings.turnEndMs,
       silence: { endAfterMs: millisecondsOf(agent.call.endAfterSilence), reminder: silenceReminderOf(config, data) },
+      agent: config.name,
       language: agent.language,
       instructions: instructionsOf({ config, data, contexts: [], now: clock.now() }),
       welcome: welcomeOf(config, data),

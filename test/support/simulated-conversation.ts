@@ -100,6 +100,8 @@ export class SimulatedConversation {
     this.#random = mulberry(seed);
     this.#eager = this.#chance(0.05);
     this.#state = initialState({
+      agent: 'desk',
+      handoffs: [],
       welcome: this.#chance(0.7) ? 'Hello, this is the desk.' : undefined,
       language: 'en-US',
       interruptions: { enabled: this.#chance(0.8), minSpeechMs: this.#one([50, 500, 1_500]), minWords: this.#one([0, 0, 2]) },
@@ -395,15 +397,17 @@ export class SimulatedConversation {
   #run({ id, name }: ModelCall): void {
     this.#expect(!this.#called.has(id), 'a call runs once');
     this.#called.set(id, 0);
+    const { agent } = this.#state.settings;
     const ms = this.#ms(this.#eager ? 500 : 8_000);
-    if (this.#chance(0.4)) this.#later(0, () => this.#happens({ type: 'announced', text: 'One moment. ', answers: false }));
-    if (this.#chance(0.3)) this.#later(this.#ms(ms), () => this.#happens({ type: 'announced', text: 'Still at it.', answers: false }));
-    if (this.#chance(0.2)) this.#later(this.#ms(ms), () => this.#happens({ type: 'found', sources: [] }));
+    if (this.#chance(0.4)) this.#later(0, () => this.#happens({ type: 'announced', text: 'One moment. ', answers: false, agent }));
+    if (this.#chance(0.3))
+      this.#later(this.#ms(ms), () => this.#happens({ type: 'announced', text: 'Still at it.', answers: false, agent }));
+    if (this.#chance(0.2)) this.#later(this.#ms(ms), () => this.#happens({ type: 'found', sources: [], agent }));
     if (name === 'wait_for_keys' && this.#chance(0.5)) return this.#later(30_000, () => this.#ran(id, name, '{"digits":""}'));
     this.#later(ms, () => {
       // A tool that was stopped may not have noticed.
       if (this.#called.get(id) !== 0 && this.#chance(0.8)) return;
-      if (this.#chance(0.3)) this.#happens({ type: 'announced', text: 'Done.', answers: true });
+      if (this.#chance(0.3)) this.#happens({ type: 'announced', text: 'Done.', answers: true, agent });
       if (name === 'end_call') this.#sayGoodbye();
       this.#ran(id, name, SILENT.has(name) ? undefined : '{"ok":true}');
     });
@@ -412,7 +416,7 @@ export class SimulatedConversation {
   #sayGoodbye(): void {
     const { goodbye, ending } = this.#state;
     if (!goodbye.said && !ending) this.#goodbyeAt = this.#now;
-    this.#happens({ type: 'ending' });
+    this.#happens({ type: 'ending', agent: this.#state.settings.agent });
   }
 
   #ran(callId: string, name: string, output: string | undefined): void {

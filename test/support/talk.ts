@@ -5,6 +5,8 @@ import { initialState, type ConversationSettings, type ConversationState } from 
 import { step } from '../../voice/conversation/step.ts';
 
 const SETTINGS: ConversationSettings = {
+  agent: 'desk',
+  handoffs: [],
   welcome: 'Hello, this is Harbour Bikes.',
   language: 'en-US',
   interruptions: { enabled: true, minSpeechMs: 500, minWords: 0 },

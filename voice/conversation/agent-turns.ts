@@ -16,7 +16,8 @@ import {
 import { currentTrace, startSpan, type Attributes, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { Entry } from './entry.ts';
 
-export interface AgentTurnsOptions {
+/** The agent whose turns they are. */
+export interface AboutAgent {
   readonly agent: {
     readonly name: string;
     /** Id of the agent; absent outside of a cluster. */
@@ -25,6 +26,9 @@ export interface AgentTurnsOptions {
     readonly knowledgeBase: string | null;
   };
   readonly llm: { readonly provider: string; readonly model: string };
+}
+
+export interface AgentTurnsOptions extends AboutAgent {
   /** Id of the call; absent in text. */
   readonly conversationId?: string | undefined;
   readonly measure?: ((measurement: Measurement) => void) | undefined;
@@ -46,7 +50,7 @@ interface Turn {
 
 export class AgentTurns {
   readonly requests: ModelRequestObserver;
-  readonly #options: AgentTurnsOptions;
+  #about: AboutAgent;
   readonly #now: () => number;
   /** The trace of the call, kept because events of a session arrive outside of its span. */
   readonly #trace = currentTrace();
@@ -58,7 +62,7 @@ export class AgentTurns {
 
   constructor(options: AgentTurnsOptions) {
     const { conversationId, measure, now = Date.now } = options;
-    this.#options = options;
+    this.#about = options;
     this.#now = now;
     this.#common = { [genAi.CONVERSATION_ID]: conversationId };
     this.requests = observeModelRequests({
@@ -86,7 +90,8 @@ export class AgentTurns {
         if (this.#next !== undefined) this.#advance();
         this.#open().heard = true;
       }
-      if (message?.role !== 'agent' && turn === undefined) continue;
+      const isOfFormer = typeof message?.agent === 'string' && message.agent !== this.#about.agent.name;
+      if (isOfFormer || (message?.role !== 'agent' && turn === undefined)) continue;
       const open = this.#open();
       // A message that a tool says while it works answers nothing.
       if (turn !== undefined || !open.byUser) open.answered = true;
@@ -111,6 +116,12 @@ export class AgentTurns {
         span.end();
       },
     };
+  }
+
+  /** Begins the turns of another agent: what the former one still says belongs to none. */
+  handedOver(about: AboutAgent): void {
+    this.close();
+    this.#about = about;
   }
 
   failed(failure: string): void {
@@ -146,7 +157,7 @@ export class AgentTurns {
   }
 
   #begin({ byUser, startedAt = this.#now() }: { readonly byUser: boolean; readonly startedAt?: number | undefined }): Turn {
-    const { agent, llm } = this.#options;
+    const { agent, llm } = this.#about;
     const span = startSpan({
       name: genAi.spanName(genAi.INVOKE_AGENT, agent.name),
       parent: this.#trace ?? 'none',

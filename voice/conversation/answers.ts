@@ -5,6 +5,7 @@ import type { HistoryItem } from '../providers/llm/history.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import type { Change } from './change.ts';
 import type { Failure } from './events.ts';
+import { beginHandOver } from './handover.ts';
 import { beginSpeech, say, sayNoMore } from './speech.ts';
 import type { Answer, RunningTool } from './state.ts';
 
@@ -61,6 +62,7 @@ export function answered(change: Change, id: string): void {
     callId: call.id,
     number,
     answer: id,
+    agent: state.settings.agent,
     stops: state.settings.stoppedByInterruption.includes(call.name),
     stopping: false,
   });
@@ -70,7 +72,10 @@ export function answered(change: Change, id: string): void {
     caller: id,
     steps: state.steps + 1,
   });
-  for (const { call, complete } of calls) change.emit({ type: 'run', call, complete });
+  for (const { call, complete } of calls) {
+    const refused = complete ? beginHandOver(change, call) : undefined;
+    change.emit({ type: 'run', call, complete, ...(refused !== undefined && { refused }) });
+  }
 }
 
 interface CallPlace {

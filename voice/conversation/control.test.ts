@@ -52,7 +52,7 @@ describe('a muted agent', () => {
     talk.done();
     talk.at(3_300, muted(true));
     expect(talk.done()).toEqual(['cancelSpeech']);
-    talk.at(3_400, talk.silent(), { type: 'announced', text: 'One moment.', answers: false }, told('Hello.'), { type: 'ending' });
+    talk.at(3_400, talk.silent(), { type: 'announced', text: 'One moment.', answers: false, agent: 'desk' }, told('Hello.'), { type: 'ending', agent: 'desk' });
     talk.at(4_000, speaks(4_000));
     talk.at(4_600, lasts, interim('And what else?'));
     talk.at(5_000, pauses(900), understood('And what else?'));
@@ -74,7 +74,7 @@ describe('a muted agent', () => {
     expect(answering.done()).toEqual([]);
     const leaving = asked();
     leaving.says(3_100, 'Goodbye.', 'end_call');
-    leaving.at(3_200, { type: 'ending' });
+    leaving.at(3_200, { type: 'ending', agent: 'desk' });
     leaving.at(3_300, leaving.heard(2), muted(true), leaving.silent());
     leaving.at(60_000);
     expect(leaving.done()).not.toContain('end: agent_ended_call');

@@ -6,6 +6,7 @@ import { aTool } from '../../test/support/scripted-tool.ts';
 import { ProviderError } from '../../calls/provider-access/index.ts';
 import type { AnswerEvent } from '../providers/index.ts';
 import type { AnswerRequest, HistoryItem } from '../providers/llm/history.ts';
+import type { ToolHost } from '../tools/tool-host.ts';
 import type { ToolDefinition } from '../tools/tool-result.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
@@ -36,7 +37,14 @@ const shown = (history: readonly HistoryItem[]): readonly string[] =>
 
 function aConversation(
   answers: (asked: readonly string[], request: AnswerRequest) => Script,
-  { tools = [], ...more }: Partial<Omit<ConversationOptions, 'tools'>> & { readonly tools?: readonly ToolDefinition[] } = {},
+  {
+    tools = [],
+    toolsOf = () => tools,
+    ...more
+  }: Partial<Omit<ConversationOptions, 'tools'>> & {
+    readonly tools?: readonly ToolDefinition[];
+    readonly toolsOf?: (host: ToolHost) => readonly ToolDefinition[];
+  } = {},
 ) {
   const clock = new FakeClock();
   const written: Entry[] = [];
@@ -55,12 +63,13 @@ function aConversation(
       },
     },
     voice: textVoice,
+    agent: 'desk',
     language: 'en-US',
     instructions: '',
     welcome: undefined,
     interruptions: ALLOWED,
     maxDurationMs: 60_000,
-    tools: (host) => [...tools, { ...aTool('end_call').definition, run: async () => (host.end(), { succeeded: true }) }],
+    tools: (host) => [...toolsOf(host), { ...aTool('end_call').definition, run: async () => (host.end(), { succeeded: true }) }],
     data: {},
     transfer: async () => ({ outcome: 'done' }),
     log: { add: (entries) => void written.push(...entries) },
@@ -306,10 +315,11 @@ it('says of the latencies of a turn whether its answer was interrupted', async (
 
 it('keeps with an answer what it rests on', async () => {
   const source = { knowledge_base: 'shop', document_id: 'd', chunk_id: 'c', filename: 'hours.md', score: 0.9 };
-  const find = aTool('find', { run: async () => (conversation.recordSources([source]), { succeeded: true, forModel: 'it' }) });
+  let host!: ToolHost;
+  const find = aTool('find', { run: async () => (host.recordSources([source]), { succeeded: true, forModel: 'it' }) });
   const { conversation, written } = aConversation(
     (asked) => (asked.length === 1 ? [call('find')] : asked.at(-1) === 'user: thanks' ? 'Welcome.' : 'Here.'),
-    { tools: [find.definition] },
+    { toolsOf: (of) => ((host = of), [find.definition]) },
   );
   for (const words of ['find it', 'thanks']) {
     conversation.written(words);

@@ -1,7 +1,6 @@
 /** A conversation: one queue of events, and the effects of each step carried out. Everything asynchronous comes back as an event. */
 import { withTimeout, type Clock, type Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { argumentsToPass, rawArguments, type ModelCall } from '../../calls/model-stream/index.ts';
 import { errorTypeOf, type ProviderError, type ProviderPart } from '../../calls/provider-access/index.ts';
@@ -9,7 +8,7 @@ import type { DynamicData } from '../../crds/template.ts';
 import { providerFailureOf } from '../providers/provider-errors.ts';
 import { offeredParameters } from '../tools/offered-parameters.ts';
 import { refuseUnknown, runCall } from '../tools/run-call.ts';
-import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
+import type { HandOverOutcome, HandOverRequest, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import type { Arguments, ToolDefinition } from '../tools/tool-result.ts';
 import type { AgentTurns } from './agent-turns.ts';
 import type { ConversationEvent, Effect, Failure, TimerName } from './events.ts';
@@ -19,7 +18,8 @@ import type { HistoryItem, OfferedTool } from '../providers/llm/history.ts';
 import type { AnswerSource, CreateEars, CreateVoice, Ears, Voice } from './ports.ts';
 import type { Entry } from './entry.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
-import { knownHistory } from './requests.ts';
+import type { HandOver } from './handover.ts';
+import { wholeHistory } from './requests.ts';
 import { initialState, isQuiet, isSaid, type ConversationSettings, type ConversationState } from './state.ts';
 import { step } from './step.ts';
 
@@ -32,25 +32,35 @@ const LAST_WORDS_MS = 3_000;
 /** Longest time that tools may go on without the call, in milliseconds. */
 const TOOL_GRACE_MS = 5_000;
 
-export interface ConversationOptions {
+/** An agent as it answers in a conversation. */
+export interface TalkingAgent {
+  /** Name of the agent. */
+  readonly agent: string;
   readonly model: AnswerSource;
-  readonly voice: CreateVoice;
-  /** Creates the ears of a call; absent in text. */
-  readonly ears?: CreateEars | undefined;
   readonly language: string;
   readonly instructions: string;
-  /** The welcome message; absent where the agent waits for the user. */
-  readonly welcome: string | undefined;
   readonly interruptions: InterruptionRules;
   /** Silence that ends a turn, in milliseconds; 0 in text. */
-  readonly turnEndMs?: number;
+  readonly turnEndMs?: number | undefined;
   /** Rules for silence; absent where silence has no meaning. */
   readonly silence?: ConversationSettings['silence'];
-  /** Longest duration from the beginning, in milliseconds. */
-  readonly maxDurationMs: number;
   /** Builds the tools that the model may call. @param stop aborts when no tool may run any more */
   readonly tools: (host: ToolHost, stop: AbortSignal) => readonly ToolDefinition[];
   readonly data: DynamicData;
+  /** Called when it takes over. */
+  readonly onTakeOver?: (() => void) | undefined;
+}
+
+export interface ConversationOptions extends TalkingAgent {
+  readonly voice: CreateVoice;
+  /** Creates the ears of a call; absent in text. */
+  readonly ears?: CreateEars | undefined;
+  /** The welcome message; absent where the agent waits for the user. */
+  readonly welcome: string | undefined;
+  /** Longest duration from the beginning, in milliseconds. */
+  readonly maxDurationMs: number;
+  /** Prepares the agent that is to take over; absent where nobody can. */
+  readonly handOver?: PrepareHandOver | undefined;
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
   readonly log: { add(entries: readonly Entry[]): void };
   /** Called with the state after each event. */
@@ -68,10 +78,26 @@ export interface ConversationOptions {
   readonly onFailure?: (failure: ProviderError) => void;
 }
 
-export class Conversation implements ToolHost {
+/** Prepares an agent. @param request has the agent that hands over, and what both sides have said */
+export type PrepareHandOver = (
+  request: HandOverRequest & { readonly from: string; readonly messages: readonly HistoryItem[] },
+) => Promise<PreparedHandOver>;
+
+export type PreparedHandOver =
+  | ({ readonly outcome: 'ready'; readonly agent: TalkingAgent } & Pick<HandOver, 'note' | 'summary'>)
+  | { readonly outcome: 'refused'; readonly message: string };
+
+interface Talking extends TalkingAgent {
+  readonly definitions: ReadonlyMap<string, ToolDefinition>;
+  readonly offered: readonly OfferedTool[];
+  readonly settings: ConversationSettings;
+}
+
+export class Conversation {
   readonly #options: ConversationOptions;
-  readonly #tools: ReadonlyMap<string, ToolDefinition>;
-  readonly #offered: readonly OfferedTool[];
+  #talking: Talking;
+  /** Hand-overs for which an agent is ready, by their ids. */
+  readonly #ready = new Map<string, { readonly talking: Talking; readonly handover: HandOver }>();
   readonly #voice: Voice;
   #ears: Ears | undefined;
   readonly #queue: ConversationEvent[] = [];
@@ -93,13 +119,10 @@ export class Conversation implements ToolHost {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { welcome, language, interruptions, turnEndMs = 0, silence, clock } = options;
+    const { clock } = options;
     this.#origin = { monotonic: clock.monotonic(), now: clock.now() };
-    const tools = options.tools(this, this.#stopTools.signal);
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-    this.#offered = tools.map(({ name, description, parameters }) => ({ name, description, parameters: offeredParameters(parameters) }));
-    const stoppedByInterruption = tools.flatMap(({ name, stopsOnInterruption }) => (stopsOnInterruption === true ? [name] : []));
-    this.#state = initialState({ welcome, language, interruptions, turnEndMs, silence, stoppedByInterruption });
+    this.#talking = this.#talkingAs(options, options.welcome);
+    this.#state = initialState(this.#talking.settings);
     const report = (event: ConversationEvent): void => this.#happened(event);
     this.#voice = options.voice({ report, fail: (error) => report({ type: 'mute', failure: this.#failureOf(error, 'tts') }) });
   }
@@ -144,9 +167,9 @@ export class Conversation implements ToolHost {
     this.#happened({ type: 'held' });
   }
 
-  /** Returns what both sides have said. */
+  /** Returns what both sides have said, whoever talked. */
   get messages(): readonly HistoryItem[] {
-    return knownHistory(this.#state).filter(({ type }) => type === 'message');
+    return wholeHistory(this.#state).filter((item) => item.type === 'message' && item.isNote !== true);
   }
 
   /** Takes the keys that the user pressed as a turn. */
@@ -215,12 +238,38 @@ export class Conversation implements ToolHost {
 
   // -- for tools
 
-  say(text: string, { answers = false } = {}): void {
-    this.#happened({ type: 'announced', text, answers });
+  #talkingAs(agent: TalkingAgent, welcome?: string): Talking {
+    const { agent: name, language, interruptions, turnEndMs = 0, silence } = agent;
+    const tools = agent.tools(this.#hostOf(name), this.#stopTools.signal);
+    const namesOf = (has: (tool: ToolDefinition) => boolean | undefined): readonly string[] =>
+      tools.filter((tool) => has(tool) === true).map((tool) => tool.name);
+    return {
+      ...agent,
+      definitions: new Map(tools.map((tool) => [tool.name, tool])),
+      offered: tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: offeredParameters(tool.parameters) })),
+      settings: {
+        agent: name,
+        welcome,
+        language,
+        interruptions,
+        turnEndMs,
+        silence,
+        stoppedByInterruption: namesOf(({ stopsOnInterruption }) => stopsOnInterruption),
+        handoffs: namesOf(({ handsOver }) => handsOver),
+      },
+    };
   }
 
-  end(): void {
-    this.#happened({ type: 'ending' });
+  /** Returns the conversation as the tools of one agent have it: they may outlast its turn to talk. */
+  #hostOf(agent: string): ToolHost {
+    return {
+      say: (text, { answers } = { answers: false }) => this.#happened({ type: 'announced', text, answers, agent }),
+      end: () => this.#happened({ type: 'ending', agent }),
+      transfer: (target) => this.transfer(target),
+      recordSources: (sources) => this.#happened({ type: 'found', sources, agent }),
+      startSpan: (start) => this.#options.turns.startSpan(start),
+      handOver: (request) => this.#prepareHandOver({ ...request, from: agent }),
+    };
   }
 
   /** Transfers the call once the caller has heard the tool's own message and the answer that asks for the transfer. */
@@ -229,12 +278,16 @@ export class Conversation implements ToolHost {
     return this.#options.transfer(target);
   }
 
-  recordSources(sources: readonly KnowledgeSource[]): void {
-    this.#happened({ type: 'found', sources });
-  }
-
-  startSpan(start: SpanStart): Span {
-    return this.#options.turns.startSpan(start);
+  async #prepareHandOver(request: HandOverRequest & { readonly from: string }): Promise<HandOverOutcome> {
+    const prepared = await this.#options.handOver?.({ ...request, messages: this.messages });
+    if (prepared === undefined) return { outcome: 'refused', message: 'Nothing was done: there is nobody else in this conversation.' };
+    if (prepared.outcome === 'refused') return prepared;
+    const { agent, note, summary } = prepared;
+    const { say, context } = request;
+    const talking = this.#talkingAs(agent);
+    const id = `handover-${this.#ready.size + 1}`;
+    this.#ready.set(id, { talking, handover: { id, settings: talking.settings, say, context, note, summary } });
+    return { outcome: 'ready', handover: id };
   }
 
   // -- the queue
@@ -293,7 +346,9 @@ export class Conversation implements ToolHost {
         this.#timers.get(effect.timer)?.cancel();
         return void this.#timers.delete(effect.timer);
       case 'run':
-        return void this.#run(effect.call, effect.complete);
+        return void this.#run(effect);
+      case 'takeOver':
+        return this.#takeOver(effect.handover);
       case 'stopTool':
         return this.#running.get(effect.callId)?.abort();
       case 'record':
@@ -319,8 +374,8 @@ export class Conversation implements ToolHost {
   }
 
   async #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): Promise<void> {
-    const { model } = this.#options;
-    const instructions = withAdded(this.#options.instructions, this.#added);
+    const { model, offered: tools } = this.#talking;
+    const instructions = withAdded(this.#talking.instructions, this.#added);
     const controller = new AbortController();
     const { signal } = controller;
     this.#asking.set(answer, controller);
@@ -329,7 +384,7 @@ export class Conversation implements ToolHost {
       // Another event of the same moment may call the request off: then nothing is sent.
       await Promise.resolve();
       signal.throwIfAborted();
-      for await (const event of model.answer({ instructions, history, tools: this.#offered, mayCall, mayBeEmpty }, signal)) {
+      for await (const event of model.answer({ instructions, history, tools, mayCall, mayBeEmpty }, signal)) {
         if (event.type === 'text') this.#happened({ type: 'words', answer, text: event.text });
         else if (event.type === 'extra') this.#happened({ type: 'extra', answer, extra: event.extra });
         else if (event.type === 'call') this.#happened({ type: 'call', answer, call: event.call, complete: event.complete });
@@ -343,30 +398,43 @@ export class Conversation implements ToolHost {
     }
   }
 
-  async #run(call: ModelCall, complete: boolean): Promise<void> {
+  async #run({ call, complete, refused }: Extract<Effect, { readonly type: 'run' }>): Promise<void> {
     const { id: callId, name } = call;
     const controller = new AbortController();
     this.#running.set(callId, controller);
     const args = JSON.parse(complete ? argumentsToPass(call.arguments) : rawArguments(call.arguments)) as Arguments;
-    const { clock, logger, data } = this.#options;
-    const definition = this.#tools.get(name);
-    const options = { host: this, data, clock, logger, signal: this.#stopTools.signal };
+    const { clock, logger } = this.#options;
+    const { agent, data, definitions } = this.#talking;
+    const definition = definitions.get(name);
+    const options = { host: this.#hostOf(agent), data, clock, logger: logger.child({ agent }), signal: this.#stopTools.signal };
     const { result, record } =
       definition === undefined
-        ? refuseUnknown({ name, args, known: [...this.#tools.keys()] }, options)
-        : await runCall(definition, { callId, args, interrupted: controller.signal }, options);
+        ? refuseUnknown({ name, args, known: [...definitions.keys()] }, options)
+        : await runCall(
+            refused === undefined ? definition : { ...definition, refuse: () => refused },
+            { callId, args, interrupted: controller.signal },
+            options,
+          );
     this.#running.delete(callId);
     if (this.#state.closed && this.#running.size === 0) this.#timer?.cancel();
     const output = result.forModel === undefined ? undefined : JSON.stringify(result.forModel);
-    this.#happened({ type: 'ran', callId, output, record });
+    this.#happened({ type: 'ran', callId, output, record, handover: this.#ready.get(result.handover ?? '')?.handover });
+  }
+
+  #takeOver(id: string): void {
+    this.#talking = this.#ready.get(id)!.talking;
+    const { agent, onTakeOver } = this.#talking;
+    this.#options.logger.info({ agent }, 'another agent has taken the call over');
+    onTakeOver?.();
   }
 
   #end({ reason, failed }: Extract<Effect, { readonly type: 'end' }>): void {
-    const { onEnd, onFailure, logger, turns, language } = this.#options;
+    const { onEnd, onFailure, logger, turns } = this.#options;
+    const { agent, language } = this.#talking;
     if (failed === undefined) return onEnd(reason, () => this.#saidWithin(MAX_GOODBYE_MS));
     const failure = this.#failures.get(failed)!;
     turns.failed(errorTypeOf(failure));
-    logger.error({ ...failed, reason, err: failure }, 'a provider has failed');
+    logger.error({ ...failed, agent, reason, err: failure }, 'a provider has failed');
     onFailure?.(failure);
     onEnd(reason, async () => {
       await this.#saidWithin(MAX_GOODBYE_MS);

@@ -10,13 +10,14 @@ export interface Entry {
 }
 
 /** Latencies so far of the answer to the user's last words. */
-export type OpenTurn = Omit<CallTurn, 'seq'> & {
+export type OpenTurn = Omit<CallTurn, 'seq' | 'agent'> & {
   /** Lower bound of the numbers of the agent's speeches that answer the turn. */
   readonly after: number;
   /** End of the user's sound, in milliseconds since the epoch. */
   readonly stoppedAt: number | undefined;
-  /** Place in the transcript of the first answer that the user hears; undefined until then. */
+  /** Place in the transcript of the first answer that the user hears, and the agent that gives it; undefined until then. */
   readonly seq: number | undefined;
+  readonly agent: string | undefined;
 };
 
 /** A turn that the user spoke; times in milliseconds since the epoch. */

@@ -6,6 +6,7 @@ import type { ProviderError } from '../../calls/provider-access/index.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Entry } from './entry.ts';
+import type { HandOver } from './handover.ts';
 
 /** A provider's final failure, after its attempts and fallbacks. */
 export type Failure = Pick<ProviderError, 'part' | 'kind' | 'provider' | 'status'>;
@@ -54,16 +55,18 @@ export type ConversationEvent =
   | { readonly type: 'failed'; readonly answer: string; readonly failure: Failure }
   // -- tools
   /** A tool says its own message. @property answers true if it says what came of the tool: the model need not say anything more */
-  | { readonly type: 'announced'; readonly text: string; readonly answers: boolean }
+  | { readonly type: 'announced'; readonly text: string; readonly answers: boolean; readonly agent: string }
   /** A tool has run. @property output for the model; absent where it isn't asked to go on */
   | {
       readonly type: 'ran';
       readonly callId: string;
       readonly output: string | undefined;
-      readonly record: Omit<CallToolCall, 'seq'>;
+      readonly record: Omit<CallToolCall, 'seq' | 'agent'>;
+      /** Set where another agent is ready to take over. */
+      readonly handover?: HandOver | undefined;
     }
   /** A tool has found sources for the model's next answer. */
-  | { readonly type: 'found'; readonly sources: readonly KnowledgeSource[] }
+  | { readonly type: 'found'; readonly sources: readonly KnowledgeSource[]; readonly agent: string }
   // -- people who steer the conversation from outside
   /** The agent says this. @property interrupt true silences it first */
   | { readonly type: 'told'; readonly text: string; readonly interrupt: boolean }
@@ -79,7 +82,8 @@ export type ConversationEvent =
   | { readonly type: 'deaf'; readonly failure: Failure }
   /** Text to speech works no more. */
   | { readonly type: 'mute'; readonly failure: Failure }
-  | { readonly type: 'ending' }
+  /** A tool hangs up. */
+  | { readonly type: 'ending'; readonly agent: string }
   /** The agent says farewell. @property apology is said after all else; absent where nothing can be said */
   | { readonly type: 'farewell'; readonly apology: string | undefined }
   /** The user has left, or has to: nothing is said any more; their last words may still come. */
@@ -98,7 +102,10 @@ export type Effect =
   /** Each name has one timer, which begins anew. */
   | { readonly type: 'wait'; readonly timer: TimerName; readonly ms: number }
   | { readonly type: 'stopWaiting'; readonly timer: TimerName }
-  | { readonly type: 'run'; readonly call: ModelCall; readonly complete: boolean }
+  /** @property refused why nothing is to be done, in words for the model */
+  | { readonly type: 'run'; readonly call: ModelCall; readonly complete: boolean; readonly refused?: string }
+  /** The agent of this hand-over answers from now on. */
+  | { readonly type: 'takeOver'; readonly handover: string }
   /** The user has cut in: a tool that only reads or waits gives its result now. */
   | { readonly type: 'stopTool'; readonly callId: string }
   | { readonly type: 'record'; readonly entries: readonly Entry[] }

@@ -10,7 +10,7 @@ function leaving(change: Partial<ConversationSettings> = {}) {
   const talk = aTalk({ welcome: undefined, ...change });
   talk.at(0, begun, { type: 'turn', text: 'That is all.' });
   talk.says(100, 'Goodbye then!', 'end_call');
-  talk.at(200, { type: 'ending' }, { type: 'ran', callId: 'end_call', output: undefined, record });
+  talk.at(200, { type: 'ending', agent: 'desk' }, { type: 'ran', callId: 'end_call', output: undefined, record });
   talk.at(300, talk.heard(4));
   talk.done();
   return talk;
@@ -56,7 +56,7 @@ describe('a goodbye', () => {
     const talk = leaving();
     talk.at(500, { type: 'turn', text: 'wait' }, talk.silent());
     talk.says(600, 'Yes? Goodbye again!', 'end_call');
-    talk.at(700, { type: 'ending' }, { type: 'ran', callId: 'end_call', output: undefined, record });
+    talk.at(700, { type: 'ending', agent: 'desk' }, { type: 'ran', callId: 'end_call', output: undefined, record });
     talk.done();
     talk.at(800, { type: 'turn', text: 'wait' }, talk.silent());
     expect(talk.done()).toEqual(['cancelSpeech', 'end: agent_ended_call']);

@@ -8,13 +8,15 @@ export function recordUser(change: Change, content: string, { number: seq, spoke
   recordTurn(change);
   const message = { seq, role: 'user', content, spokenAt: new Date(spokenAt), interrupted: false, sources: null } as const;
   record(change, { message });
-  change.set({ turn: { after: change.state.next, stoppedAt, seq: undefined, eou, stt, llmTtft: null, ttsTtfb: null, v2v: null } });
+  change.set({
+    turn: { after: change.state.next, stoppedAt, seq: undefined, agent: undefined, eou, stt, llmTtft: null, ttsTtfb: null, v2v: null },
+  });
 }
 
 /** Gives the latencies to the message of which a word was heard. */
-export function answerTurn(change: Change, number: number, seq: number): void {
+export function answerTurn(change: Change, { number, agent }: Pick<Speech, 'number' | 'agent'>, seq: number): void {
   const { turn } = change.state;
-  if (turn !== undefined && number >= turn.after) change.set({ turn: { ...turn, seq: turn.seq ?? seq } });
+  if (turn !== undefined && number >= turn.after) change.set({ turn: { ...turn, seq: turn.seq ?? seq, agent: turn.agent ?? agent } });
 }
 
 /** Measures when the agent begins to be heard. */
@@ -34,12 +36,17 @@ export function measure(change: Change, { number, ttftMs, saidAt }: Speech): voi
 }
 
 /** Records a speech. @param text the part of it that was heard */
-export function recordSpeech(change: Change, { number, seq, by, heardAt, sources }: Speech, text: string, interrupted: boolean): void {
+export function recordSpeech(
+  change: Change,
+  { number, seq, by, agent, heardAt, sources }: Speech,
+  text: string,
+  interrupted: boolean,
+): void {
   const role = 'agent';
   const message: CallMessage | undefined =
     text === '' || seq === undefined || heardAt === undefined
       ? undefined
-      : { seq, role, content: text, spokenAt: new Date(heardAt), interrupted, sources: sources.length > 0 ? sources : null };
+      : { seq, role, agent, content: text, spokenAt: new Date(heardAt), interrupted, sources: sources.length > 0 ? sources : null };
   // A tool's message while it works comes before the answer of the model, and belongs to the same turn.
   const turn = by === 'model' && number >= (change.state.turn?.after ?? Infinity) ? takeTurn(change) : undefined;
   record(change, { ...(message && { message }), ...(turn && { turn }) });
@@ -57,8 +64,8 @@ function takeTurn(change: Change): CallTurn | undefined {
   const { turn } = change.state;
   change.set({ turn: undefined });
   if (turn?.seq === undefined) return undefined;
-  const { after: _after, stoppedAt: _stoppedAt, seq, ...latencies } = turn;
-  return { seq, ...latencies };
+  const { after: _after, stoppedAt: _stoppedAt, seq, agent = null, ...latencies } = turn;
+  return { seq, agent, ...latencies };
 }
 
 function record(change: Change, entry: Entry): void {

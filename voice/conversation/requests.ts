@@ -1,6 +1,7 @@
 /** Decides when the model is asked, and with which history. */
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Change } from './change.ts';
+import { viewOf } from './handover.ts';
 import type { ConversationState } from './state.ts';
 import { takeWaiting } from './turns.ts';
 
@@ -12,11 +13,13 @@ const RUNNING = JSON.stringify({ status: 'The tool is still running: its result 
 
 /** Asks the model if there is something to answer, and nothing in the way. */
 export function askIfDue(change: Change): void {
-  const { begun, screening, muted, ending, goodbye, answer, speeches, tools, caller, unseen, unanswered, hearing } = change.state;
+  const { begun, screening, muted, ending, goodbye, answer, speeches, tools, caller, unseen, unanswered, hearing, handover } = change.state;
   // Whoever speaks gets one answer, to all that they say.
   if (!begun || screening || muted || ending || goodbye.said || answer !== undefined || hearing.heeded) return;
   // The history does not have yet what was heard, or found out.
   if (speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping)) return;
+  // What the user says meanwhile is answered by the agent that takes over.
+  if (handover.callId !== undefined) return;
   if (unanswered) return ask(change);
   // The user speaks, and what they say may be known with the next word: nothing is heard of an answer until then.
   if (hearing.paused) return;
@@ -80,7 +83,13 @@ const pendingResult = ({ id, callId, name }: Extract<HistoryItem, { readonly typ
   isPending: true,
 });
 
-export function knownHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
+/** Returns what the agent knows that talks. */
+export function knownHistory(state: ConversationState): readonly HistoryItem[] {
+  return viewOf(state.settings.agent, wholeHistory(state));
+}
+
+/** Returns what all agents together know. */
+export function wholeHistory({ history, speeches, tools }: ConversationState): readonly HistoryItem[] {
   // The user will hear all of a speech unless it is interrupted.
   const openTexts = new Map(speeches.map(({ number, text }) => [String(number), text.trim()]));
   const running = new Set(tools.map(({ callId }) => callId));

@@ -5,15 +5,25 @@ import { answerTurn, measure, recordSpeech, recordTurn } from './records.ts';
 import type { Speech } from './state.ts';
 
 /** A speech that begins; with `first` it stands before everything in the history. */
-export type NewSpeech = Pick<Speech, 'by'> & Partial<Pick<Speech, 'interruptible' | 'sources' | 'ttftMs'>> & { readonly first?: true };
+export type NewSpeech = Pick<Speech, 'by'> &
+  Partial<Pick<Speech, 'interruptible' | 'sources' | 'ttftMs'>> & {
+    readonly first?: true;
+    /** Id of the item that it stands before. */ readonly before?: string;
+  };
 
 /** Begins a speech. @param answer the answer of the model that it belongs to. @returns its number */
-export function beginSpeech(change: Change, { by, interruptible = true, sources = [], ttftMs, first }: NewSpeech, answer?: string): number {
+export function beginSpeech(
+  change: Change,
+  { by, interruptible = true, sources = [], ttftMs, first, before }: NewSpeech,
+  answer?: string,
+): number {
+  const { agent } = change.state.settings;
   const number = change.number();
   const speech: Speech = {
     number,
     seq: undefined,
     by,
+    agent,
     text: '',
     heard: 0,
     saidAt: change.at,
@@ -26,7 +36,8 @@ export function beginSpeech(change: Change, { by, interruptible = true, sources 
   };
   const item: HistoryItem = { type: 'message', id: String(number), role: 'agent', text: '', answer };
   const { history, speeches } = change.state;
-  const at = first ? 0 : by === 'tool' ? placeOfToolMessage(change) : history.length;
+  const place = before === undefined ? -1 : history.findIndex(({ id }) => id === before);
+  const at = first ? 0 : place >= 0 ? place : by === 'tool' ? placeOfToolMessage(change) : history.length;
   change.set({ speeches: [...speeches, speech], history: history.toSpliced(at, 0, item) });
   return number;
 }
@@ -72,7 +83,7 @@ export function heard(change: Change, number: number, characters: number): void 
     measure(change, speech);
     change.set({ lastAt: change.at });
   }
-  if (characters > 0) answerTurn(change, number, seq);
+  if (characters > 0) answerTurn(change, speech, seq);
   update(change, number, () => ({ ...speech, seq, heardAt, heard: characters }));
 }
 

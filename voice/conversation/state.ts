@@ -6,6 +6,8 @@ import type { InterruptionRules } from './interruption-rules.ts';
 import type { OpenTurn, SpokenTurn } from './entry.ts';
 
 export interface ConversationSettings {
+  /** Name of the agent that talks. */
+  readonly agent: string;
   /** The welcome message; absent where the agent waits for the user. */
   readonly welcome: string | undefined;
   /** BCP 47 tag. */
@@ -19,6 +21,8 @@ export interface ConversationSettings {
     | undefined;
   /** Names of the tools that only read or wait. */
   readonly stoppedByInterruption: readonly string[];
+  /** Names of the functions that hand the call over. */
+  readonly handoffs: readonly string[];
 }
 
 export interface ConversationState {
@@ -67,6 +71,14 @@ export interface ConversationState {
   readonly silence: { readonly waiting: boolean; readonly reminded: boolean };
   /** True if the agent wants to hang up when all is said. The user can call that off once. */
   readonly goodbye: { readonly said: boolean; readonly calledOff: boolean };
+  readonly handover: {
+    /** Id of the call that hands over, while it runs: the model that it leads to answers what the user says meanwhile. */
+    readonly callId: string | undefined;
+    /** Number of hand-overs so far. */
+    readonly count: number;
+    /** True if the call was handed over since the user's last words. */
+    readonly recent: boolean;
+  };
   /** True once nothing more is asked. */
   readonly ending: boolean;
   /** True once nothing more is said. */
@@ -155,6 +167,8 @@ export interface Speech {
   /** Its place in the transcript, from when it is heard. */
   readonly seq: number | undefined;
   readonly by: 'model' | 'tool' | 'phrase';
+  /** Name of the agent that says it. */
+  readonly agent: string;
   readonly text: string;
   /** Number of characters of the text that were heard. */
   readonly heard: number;
@@ -178,6 +192,8 @@ export interface RunningTool {
   readonly number: number;
   /** The answer that called it. */
   readonly answer: string;
+  /** Name of the agent that called it. */
+  readonly agent: string;
   /** True if it only reads or waits, and an interruption stops it. */
   readonly stops: boolean;
   /** True once the user has cut in: its result comes at once. */
@@ -210,6 +226,7 @@ export function initialState(settings: ConversationSettings): ConversationState 
     hearing: HEARING_NOTHING,
     silence: { waiting: false, reminded: false },
     goodbye: { said: false, calledOff: false },
+    handover: { callId: undefined, count: 0, recent: false },
     ending: false,
     closing: false,
     closed: false,

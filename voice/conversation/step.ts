@@ -9,6 +9,7 @@
  *   its answer         is said word by word as it comes; its tools run when all of it is there.
  *   the history        has everything in the order in which it began, and a result right after its call.
  *   a silence          is broken by a question, and ends the call: `silence.ts`.
+ *   a hand-over        makes another agent the one who answers, once it is ready: `handover.ts`. The tools of the former one run on in silence.
  *   a goodbye          is called off once by what the user says in it: `goodbye.ts`.
  *   the end            nothing is asked any more; what is being said is said to its end, unless the conversation is closed.
  *
@@ -111,7 +112,7 @@ function happen(change: Change, event: ConversationEvent): void {
     case 'failed':
       return failed(change, event.answer, event.failure);
     case 'announced':
-      return announced(change, event.text, event.answers);
+      return announced(change, event);
     case 'told':
       return told(change, event.text, event.interrupt);
     case 'muted':
@@ -119,7 +120,7 @@ function happen(change: Change, event: ConversationEvent): void {
     case 'ran':
       return ran(change, event);
     case 'found':
-      return change.set({ sources: [...state.sources, ...event.sources] });
+      return event.agent === state.settings.agent ? change.set({ sources: [...state.sources, ...event.sources] }) : undefined;
     case 'heard':
       return heard(change, event.speech, event.characters);
     case 'silent':
@@ -128,7 +129,7 @@ function happen(change: Change, event: ConversationEvent): void {
     case 'mute':
       return lose(change, event);
     case 'ending':
-      return sayGoodbye(change);
+      return event.agent === state.settings.agent ? sayGoodbye(change) : undefined;
     case 'farewell':
       change.set({ ending: true });
       return announce(change, (state.screening || state.muted ? undefined : event.apology) ?? '', { by: 'phrase', interruptible: false });

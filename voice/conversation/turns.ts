@@ -61,12 +61,13 @@ function take(change: Change, { text, spoken }: UserTurn): void {
   if (spoken === undefined) change.set({ lastAt: change.at });
   recordUser(change, content, spoken ?? { number: change.number(), ...written });
   callOff(change);
-  const { history, ending, goodbye } = change.state;
+  const { history, ending, goodbye, handover } = change.state;
   change.set({
     history: [...history, { type: 'message', id: String(change.number()), role: 'user', text: content }],
     caller: undefined,
     steps: 0,
     answeredByTool: false,
+    handover: { ...handover, recent: false },
     unanswered: !ending && !goodbye.said && !early,
   });
   breakSilence(change);

@@ -12,6 +12,7 @@ import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
 import { createEndCall } from './builtin/end-call.ts';
 import { createCollectDigits, createSendDigits, type ToolKeypad } from './builtin/keypad.ts';
+import { createHandOver, handOverFunction } from './builtin/hand-over.ts';
 import { createSearchKnowledgeBase, SEARCH_FUNCTION } from './builtin/search-knowledge-base.ts';
 import { createSendEmail } from './builtin/send-email.ts';
 import { createTransferCall } from './builtin/transfer-call.ts';
@@ -25,9 +26,15 @@ import { NO_MESSAGES, type ToolDefinition } from './tool-result.ts';
 
 export { SEARCH_FUNCTION };
 
+interface WithHandoffs {
+  readonly agent?: Pick<AgentRevisionConfig['agent'], 'handoffs'>;
+}
+
 export interface CreateToolsOptions {
   readonly org: string;
-  readonly agent: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>;
+  readonly agent: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'> & WithHandoffs;
+  /** Names that people see of the agents that may take over, by their names. */
+  readonly displayNames?: ReadonlyMap<string, string> | undefined;
   readonly data: DynamicData;
   readonly host: ToolHost;
   /** Keypad of a phone call. */
@@ -52,11 +59,13 @@ export interface CreateToolsOptions {
  * ({@link toolsOf}).
  */
 export function createTools(options: CreateToolsOptions): readonly ToolDefinition[] {
-  const { org, agent, host, keypad, search, over, mocks } = options;
+  const { org, agent, data, displayNames, host, keypad, search, over, mocks } = options;
   const definitions = byPrecedence(agent.tools).flatMap((tool) => definitionsOf(tool, options));
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
   }
+  for (const handoff of agent.agent?.handoffs ?? [])
+    definitions.push(createHandOver({ handoff, displayName: displayNames?.get(handoff.agentRef.name), data, host }));
   if (keypad !== undefined) definitions.push(createCollectDigits(keypad), createSendDigits(keypad));
   definitions.push(createEndCall(host));
   const names = functionNames(definitions.map(({ name }) => name));
@@ -66,7 +75,7 @@ export function createTools(options: CreateToolsOptions): readonly ToolDefinitio
 
 /** Returns the names by which the model calls the tools of {@link createTools}. @param keypad of a phone call */
 export function functionNamesOf(
-  { tools, knowledgeBase }: CreateToolsOptions['agent'],
+  { tools, knowledgeBase, agent }: CreateToolsOptions['agent'],
   { keypad }: { readonly keypad: boolean },
 ): readonly string[] {
   return functionNames([
@@ -74,6 +83,7 @@ export function functionNamesOf(
       mcp === undefined ? [functionName] : mcp.tools.map((tool) => tool.functionName),
     ),
     ...(knowledgeBase === null ? [] : [SEARCH_FUNCTION]),
+    ...(agent?.handoffs ?? []).map(({ agentRef }) => handOverFunction(agentRef.name)),
     ...(keypad ? ['collect_digits', 'send_digits'] : []),
     'end_call',
   ]);

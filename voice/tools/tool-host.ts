@@ -24,6 +24,23 @@ export interface TransferTarget {
 /** `message` is for the model, which says it to the user: what happened and what to do, without secrets. */
 export type TransferOutcome = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly message: string };
 
+/** What a model hands over with. */
+export interface HandOverRequest {
+  /** Name of the agent that is to take over. */
+  readonly to: string;
+  /** Words of the agent that hands over; empty for none. */
+  readonly say: string;
+  readonly context: 'All' | 'Summary' | 'None';
+  readonly voice: 'Own' | 'Keep';
+  /** Values that the other agent has as dynamic data. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** `handover` names the hand-over for which the agent is ready; `message` is for the model: why there is none, and what to do. */
+export type HandOverOutcome =
+  | { readonly outcome: 'ready'; readonly handover: string }
+  | { readonly outcome: 'refused'; readonly message: string };
+
 export interface ToolHost {
   /**
    * Speaks after what is being spoken or queued, in the order of the calls.
@@ -34,6 +51,8 @@ export interface ToolHost {
   end(): void;
   /** Transfers the call; a web call never is. */
   transfer(target: TransferTarget): Promise<TransferOutcome>;
+  /** Prepares another agent. It takes over once the tool has run. */
+  handOver(request: HandOverRequest): Promise<HandOverOutcome>;
   /** Records sources of the next answer. */
   recordSources(sources: readonly KnowledgeSource[]): void;
   /** Starts a span within the turn that is under way. */

@@ -7,6 +7,8 @@ export interface ToolResult {
   readonly forModel?: JsonValue;
   /** Detail for the log, without what was sent or answered. */
   readonly detail?: string;
+  /** The hand-over for which another agent is ready: it takes over, and the model isn't asked to go on. */
+  readonly handover?: string;
   /** Reason of the failure, for the log alone: it may name hosts. */
   readonly reason?: string;
 }
@@ -23,6 +25,8 @@ export interface ToolDefinition {
    * is over.
    */
   readonly actsOnCall?: 'ends' | 'continues';
+  /** True if it hands the call over to another agent. */
+  readonly handsOver?: true;
   /** True if it looks things up in the agent's own data. */
   readonly searches?: true;
   /** True if it only reads or waits, so that an interruption stops it. Others run on: their effects could not be undone. */

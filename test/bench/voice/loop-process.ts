@@ -80,6 +80,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
     logger,
   });
   const conversation = new Conversation({
+    agent: 'desk',
     model: providers.llm,
     voice: call.createVoice,
     ears: call.createEars,

@@ -263,7 +263,7 @@ describe('what cannot be evaluated is an error with its place, and never passes'
     [
       'a misspelt expectation',
       { type: 'Conversation', conversation: [{ type: 'User', user: 'x', expect: [{ type: 'Answer', anwser: { contains: ['x'] } }] }] },
-      /:\d+: spec\.conversation\[0\]\.expect\[0\]\.anwser: is not a field here: use one of type, answer, tool, judge, within, ends/,
+      /:\d+: spec\.conversation\[0\]\.expect\[0\]\.anwser: is not a field here: use one of type, answer, tool, handoff, judge, within, ends/,
     ],
     [
       'a bad regular expression',

@@ -121,7 +121,7 @@ describe('agent tests', () => {
       expect.arrayContaining([
         'Value error, set exactly one of returns, error, sequence, passthrough',
         'Value error, set exactly one of user, keys',
-        'Value error, set exactly one of never_called, called, analysis, judge, ends',
+        'Value error, set exactly one of never_called, called, handoff, analysis, judge, ends',
       ]),
     );
     const both = await ours.call('POST', all, { ...body('both'), simulated_user: { goal: 'g' } });

@@ -318,7 +318,7 @@ const rows: readonly Row[] = [
     agentTest({ tools: [{ name: 'f', type: 'Error', error: 'e', delay }] }),
   ).slice(1),
   ...withoutMembers('AgentTest.spec.conversation[]', ['User', 'Keys'], (item) => agentTest({ conversation: [item] })),
-  ...withoutMembers('AgentTest.spec.conversation[].expect[]', ['Answer', 'Tool', 'Judge', 'Within', 'Ends'], (item) =>
+  ...withoutMembers('AgentTest.spec.conversation[].expect[]', ['Answer', 'Tool', 'Handoff', 'Judge', 'Within', 'Ends'], (item) =>
     agentTest({ conversation: [{ type: 'User', user: 'Hi', expect: [item] }] }),
   ),
   {
@@ -329,7 +329,7 @@ const rows: readonly Row[] = [
   ...between('AgentTest.spec.conversation[].expect[].within', '1ms', '10m', '0s', '11m', (within) =>
     agentTest({ conversation: [{ type: 'User', user: 'Hi', expect: [{ type: 'Within', within }] }] }),
   ),
-  ...withoutMembers('AgentTest.spec.atEnd[]', ['NeverCalled', 'Called', 'Analysis', 'Judge', 'Ends'], (item) =>
+  ...withoutMembers('AgentTest.spec.atEnd[]', ['NeverCalled', 'Called', 'Handoff', 'Analysis', 'Judge', 'Ends'], (item) =>
     agentTest({ atEnd: [item] }),
   ),
   {

@@ -55,6 +55,7 @@ async function talk(summary: (request: ReceivedChat) => string | { readonly stat
   });
   const entries: Entry[] = [];
   const conversation = new Conversation({
+    agent: 'desk',
     model: providers.llm,
     voice: textVoice,
     language: 'en-US',

@@ -14,6 +14,8 @@ export type HistoryItem =
       readonly text: string;
       /** True for a note that nobody said: it tells the model what has happened. */
       readonly isNote?: true;
+      /** Set for the note with which an agent takes over. */
+      readonly handover?: HandOverNote;
       /** The answer of the model that an agent's message belongs to, with its calls. */
       readonly answer?: string | undefined;
       /** Data that the server wants to see again with it. */
@@ -40,6 +42,15 @@ export type HistoryItem =
       /** True if it stands for a result that is still to come. */
       readonly isPending?: true;
     };
+
+/** What an agent that takes over learns of all that was said while it didn't talk. */
+export interface HandOverNote {
+  readonly from: string;
+  readonly to: string;
+  readonly context: 'All' | 'Summary' | 'None';
+  /** Absent where the model gave none: then the agent learns all. */
+  readonly summary?: string | undefined;
+}
 
 export interface OfferedTool {
   readonly name: string;
