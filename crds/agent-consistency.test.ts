@@ -85,6 +85,18 @@ describe('what has no effect', () => {
     ['a lookup of nothing', found('x', { response: undefined }), 'spec.dynamicData[0]', /takes nothing/],
     ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
     [
+      'stop words of an agent that finishes',
+      { interruptions: { mode: 'Never', stopWords: ['stop'] } },
+      'spec.interruptions.stopWords',
+      /nothing interrupts/,
+    ],
+    [
+      'acknowledgements to an agent that finishes',
+      { interruptions: { mode: 'Never', acknowledgements: ['yes'] } },
+      'spec.interruptions.acknowledgements',
+      /nothing interrupts/,
+    ],
+    [
       'keywords that the recogniser does not take',
       { speechToText: { provider: 'cartesia', keywords: ['Aare'] } },
       'spec.speechToText.keywords',

@@ -111,7 +111,14 @@ function lookupRemarks({ requiredDynamicData = [], dynamicData = [] }: AgentSpec
   });
 }
 
-function ineffective({ textToSpeech, recording, call, postCallAnalysis = [], release = {} }: AgentSpec): readonly SpecProblem[] {
+function ineffective({
+  textToSpeech,
+  interruptions,
+  recording,
+  call,
+  postCallAnalysis = [],
+  release = {},
+}: AgentSpec): readonly SpecProblem[] {
   const { provider, temperature } = textToSpeech;
   const { mode, message } = call.silenceReminder;
   const { canary, pin } = release;
@@ -119,6 +126,13 @@ function ineffective({ textToSpeech, recording, call, postCallAnalysis = [], rel
   const lasts = canary !== undefined && millisecondsOf(canary.deadline) < millisecondsOf(canary.for);
   return [
     ...remark(withoutEffect, 'spec.textToSpeech.temperature', `has no effect with ${provider}`),
+    ...(['acknowledgements', 'stopWords'] as const).flatMap((words) =>
+      remark(
+        interruptions.mode === 'Never' && (interruptions[words] ?? []).length > 0,
+        `spec.interruptions.${words}`,
+        'has no effect: nothing interrupts the agent',
+      ),
+    ),
     ...remark(recording.mode === 'Never' && recording.retention !== undefined, 'spec.recording.retention', NOT_RECORDED),
     ...remark(mode === 'Never' && message !== undefined, 'spec.call.silenceReminder.message', 'has no effect: the agent never asks'),
     ...postCallAnalysis.flatMap(({ choices, examples = [] }, index) =>

@@ -258,6 +258,12 @@ const spec = z.object({
         .describe('Always: the user may interrupt the agent at any time; Never: the agent finishes what it says.'),
       minSpeechDuration: duration('0s', '15s').default('500ms').describe('Speech shorter than this does not interrupt.'),
       minWords: z.int().min(0).max(5).default(0).describe('Speech of fewer words does not interrupt.'),
+      acknowledgements: setOf(name(64), 50)
+        .optional()
+        .describe('Words and phrases that never interrupt, beside those that only show in its language that somebody listens ("uh-huh").'),
+      stopWords: setOf(name(64), 50)
+        .optional()
+        .describe('Words and phrases that interrupt at once, whatever minSpeechDuration and minWords say.'),
     })
     .prefault({})
     .describe('When the user interrupts the agent.'),

@@ -76,6 +76,8 @@ export const agentExample = {
   enable_user_interruptions: true,
   minimum_speech_duration_for_interruptions: 0.5,
   minimum_words_before_interruption: 0,
+  interruption_acknowledgements: [],
+  interruption_stop_words: [],
   wait_time_before_detecting_end_of_speech: 0.5,
   turn_detection_mode: 'model',
   ambient_sound: 'none',

@@ -159,7 +159,13 @@ const spec = optional(
       ({ agentRef }) => (agentRef as { readonly name: string }).name,
     ),
     interruptions: optional(
-      { mode: fc.constantFrom('Always', 'Never'), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) },
+      {
+        mode: fc.constantFrom('Always', 'Never'),
+        minSpeechDuration: duration(0, 15_000),
+        minWords: fc.integer({ min: 0, max: 5 }),
+        acknowledgements: distinct(named(9), (word) => word),
+        stopWords: distinct(named(9), (word) => word),
+      },
       [],
     ),
     turnDetection: optional({ mode: fc.constantFrom('Model', 'Silence'), endOfSpeechDelay: duration(0, 15_000) }, []),
@@ -378,6 +384,8 @@ const body = fc.record(
     enable_user_interruptions: fc.boolean(),
     minimum_speech_duration_for_interruptions: seconds(0, 15),
     minimum_words_before_interruption: fc.integer({ min: 0, max: 5 }),
+    interruption_acknowledgements: distinct(named(9), (word) => word),
+    interruption_stop_words: distinct(named(9), (word) => word),
     wait_time_before_detecting_end_of_speech: fc.oneof(seconds(0, 15), fc.constantFrom(0.1, 0.3, 1.25)),
     turn_detection_mode: fc.constantFrom('model', 'silence'),
     ambient_sound: fc.constantFrom('none', 'beach'),

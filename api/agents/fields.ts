@@ -266,6 +266,11 @@ const fields = {
   }),
   minimum_speech_duration_for_interruptions: field('interruptions.minSpeechDuration', { as: seconds }),
   minimum_words_before_interruption: field('interruptions.minWords'),
+  interruption_acknowledgements: field('interruptions.acknowledgements', { empty: [] }),
+  interruption_stop_words: field('interruptions.stopWords', {
+    text: 'Words and phrases that interrupt at once, however short the speech is.',
+    empty: [],
+  }),
   wait_time_before_detecting_end_of_speech: field('turnDetection.endOfSpeechDelay', {
     as: seconds,
     text: 'Silence after which the user is taken to have finished, where nothing else is known. With the mode `model` 60 % of it when the detector is sure, up to 3 s or this delay, if that is longer, when it is not; below 300 ms as with the mode `silence`.',

@@ -525,5 +525,9 @@ describe('the revision', () => {
     expect(compileRevision(agentWith({ speech: { replacements } }), [], worldOf()).revision).toBe(
       compileRevision(agentWith({ speech: { replacements: replacements.toReversed() } }), [], worldOf()).revision,
     );
+    for (const set of ['acknowledgements', 'stopWords'])
+      expect(compileRevision(agentWith({ interruptions: { [set]: ['a', 'b'] } }), [], worldOf()).revision).toBe(
+        compileRevision(agentWith({ interruptions: { [set]: ['b', 'a'] } }), [], worldOf()).revision,
+      );
   });
 });

@@ -55,6 +55,12 @@ const byKey =
   <T extends Readonly<Record<Key, string>>>(list: readonly T[]): T[] =>
     list.toSorted((a, b) => compare(a[key], b[key]));
 
+/** Sets have no order either. */
+function sortedSets<T extends object>(owner: T, sets: readonly (keyof T)[]): T {
+  const present = sets.filter((set) => owner[set] !== undefined);
+  return { ...owner, ...Object.fromEntries(present.map((set) => [set, (owner[set] as readonly string[]).toSorted(compare)])) };
+}
+
 const byName = byKey('name');
 const byWritten = byKey('written');
 
@@ -75,9 +81,9 @@ const revisionAgent = oncePerSpec(({ spec }: Pick<Agent, 'spec'>): AgentRevision
   const { release: _release, budget: _budget, llm, ...rest } = others;
   const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
   return {
-    ...rest,
+    ...sortedSets(rest, ['requiredDynamicData']),
     llm: model,
-    ...(rest.requiredDynamicData && { requiredDynamicData: rest.requiredDynamicData.toSorted(compare) }),
+    interruptions: sortedSets(rest.interruptions, ['acknowledgements', 'stopWords']),
     ...(rest.dynamicData && { dynamicData: byName(rest.dynamicData) }),
     ...(rest.postCallAnalysis && { postCallAnalysis: byName(rest.postCallAnalysis) }),
     ...(rest.speech && {

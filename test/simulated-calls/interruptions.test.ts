@@ -142,6 +142,24 @@ describe('an interruption', () => {
     expect(call.requests).toEqual([]);
   });
 
+  it('is none by words that the agent takes for a sign of listening', async () => {
+    const call = await toldAStory({ agent: { interruptions: { acknowledgements: ['passt schon'] } }, recognizer: { by: 'stream' } });
+    await call.says('passt schon okay passt schon');
+    await call.pass(10_000);
+    expect(call.transcript).toEqual([`agent: ${STORY}`]);
+    expect(storyOf(call).until - storyOf(call).from).toBe(STORY_MS);
+    expect(call.requests).toEqual([]);
+  });
+
+  it.each(['requests', 'stream'] as const)('is a stop word at once, however short the speech is: %s', async (by) => {
+    const interruptions = { minSpeechDuration: '5s', minWords: 4, acknowledgements: ['hold on'], stopWords: ['hold on'] };
+    const call = await toldAStory({ agent: { interruptions }, recognizer: { by } });
+    await call.says('hold on');
+    await call.pass(5_000);
+    expect(call.transcript).toEqual(['agent: Once upon a …', 'user: hold on', 'agent: I listen.']);
+    expect(call.requests.at(-1)?.asked).toEqual(['agent: Once upon a', 'user: hold on']);
+  });
+
   it('before the answer has begun leaves nothing of that answer', async () => {
     const call = new SimulatedCall({
       agent: { welcomeMessage: 'Good morning.' },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { isBackchannel } from './backchannels.ts';
+import { isBackchannel, mayBecomeBackchannel } from './backchannels.ts';
 
 it.each([
   ['Uh-huh.', 'en-US'],
@@ -31,4 +31,17 @@ it.each([
   ['他', 'zh'],
 ])('%s (%s) is said to the agent', (text, language) => {
   expect(isBackchannel(text, language)).toBe(false);
+});
+
+it.each([
+  ['okay, passt', true],
+  ['passt', true],
+  ['I', true],
+  ['Uh', true],
+  ['passt schon', false],
+  ['passt nicht', false],
+  ['but passt', false],
+  ['', false],
+])('%s may become a sign that someone listens: %s', (text, expected) => {
+  expect(mayBecomeBackchannel(text, 'en', ['Passt schon'])).toBe(expected);
 });

@@ -45,8 +45,8 @@ export function beginHandOver(change: Change, { id, name }: ModelCall): string |
 
 /** Makes another agent the one who answers. @param tool the call that led to it */
 export function takeOver(change: Change, { number, answer }: RunningTool, { id, settings, say, note, ...passed }: HandOver): void {
-  const { history, waiting, handover, settings: former, muted } = change.state;
-  announce(change, muted ? '' : say, { by: 'tool', before: String(number) });
+  announce(change, change.state.muted ? '' : say, { by: 'tool', before: String(number) });
+  const { history, waiting, handover, settings: former } = change.state;
   const item: HistoryItem = {
     type: 'message',
     id: `${number}/handover`,

@@ -8,9 +8,8 @@
  *   an early answer  is asked for in each pause, and said once the turn is over; it is given up when the user goes on.
  */
 import { cancelAnswer } from './answers.ts';
-import { isBackchannel } from './backchannels.ts';
 import type { Change } from './change.ts';
-import { countsAsInterruption, wordsIn } from './interruption-rules.ts';
+import { countsAsInterruption, isAcknowledgement, wordsIn } from './interruption-rules.ts';
 import { askEarly } from './requests.ts';
 import { breakSilence } from './silence.ts';
 import { HEARING_NOTHING, type ConversationState, type Hearing } from './state.ts';
@@ -48,8 +47,9 @@ export function lasts(change: Change): void {
   const { enabled, minWords } = settings.interruptions;
   if (!hearing.speaking || !enabled) return;
   // These words came before the sound was long enough.
-  if (hearing.interim.trim() !== '' && counts(change, hearing.interim)) return heed(change);
-  if (minWords === 0 && !(hearing.over && isBackchannel(hearing.interim, settings.language))) pause(change);
+  if (hearing.interim.trim() !== '' && counts(change, hearing.interim, true)) return heed(change);
+  if (minWords === 0 && !(hearing.over && isAcknowledgement(hearing.interim, settings.interruptions, settings.language, true)))
+    pause(change);
 }
 
 /** Takes the end of a sound. @param spokenMs length of the sound, without the silence behind it */
@@ -79,7 +79,7 @@ export function turnEnds(change: Change, afterMs: number): void {
 export function interim(change: Change, text: string): void {
   if (change.state.hearing.place === undefined) return;
   hear(change, { interim: text });
-  if (text.trim() !== '' && counts(change, text)) heed(change);
+  if (text.trim() !== '' && counts(change, text, true)) heed(change);
 }
 
 /** Takes final words. @param more true if words of the same sound are still to come */
@@ -185,11 +185,12 @@ function heed(change: Change): void {
   }
 }
 
-function counts({ at, state }: Change, text: string): boolean {
+/** @param goesOn true if the words may still change, and more may follow */
+function counts({ at, state }: Change, text: string, goesOn = false): boolean {
   const { hearing, settings } = state;
   if (!hearing.over || !isBeingSaid(state)) return wordsIn(text) > 0;
   const speechMs = Math.max(hearing.spokenMs, hearing.speaking ? at - hearing.since : 0);
-  return countsAsInterruption({ text, speechMs }, settings.interruptions) && !isBackchannel(text, settings.language);
+  return countsAsInterruption({ text, speechMs, goesOn }, settings.interruptions, settings.language);
 }
 
 function endTurn(change: Change): void {

@@ -4,7 +4,6 @@ import { pino } from 'pino';
 import { Helper } from '../../../local-stack/speech/helper.ts';
 import { speechPython } from '../../../local-stack/speech/main.ts';
 import { endOfTurnDelayMs, sureFrom } from '../../../voice/sound/turn-detector.ts';
-import { isBackchannel } from '../../../voice/conversation/backchannels.ts';
 import { countsAsInterruption, interruptionRulesOf } from '../../../voice/conversation/interruption-rules.ts';
 import { localInference } from '../../../voice/sound/local-inference.ts';
 import { soundSettingsOf } from '../../../voice/sound/settings.ts';
@@ -93,8 +92,9 @@ export async function benchEndOfTurn(): Promise<PartResult> {
     );
     const share = (counts: (said: (typeof backchannels)[number]) => boolean): string =>
       percent(backchannels.filter(counts).length / backchannels.length);
-    const longEnough = ({ text, ms }: { readonly text: string; readonly ms: number }): boolean =>
-      countsAsInterruption({ text, speechMs: ms }, interruptions);
+    const longEnough = ({ ms }: { readonly ms: number }): boolean => ms >= interruptions.minSpeechMs;
+    const interrupts = ({ text, ms }: (typeof backchannels)[number]): boolean =>
+      countsAsInterruption({ text, speechMs: ms, goesOn: false }, interruptions, 'en-US');
     return {
       figures: { heard, cost, backchannels },
       tables: [
@@ -112,7 +112,7 @@ export async function benchEndOfTurn(): Promise<PartResult> {
           columns: ['', 'interrupt'],
           rows: [
             ['by the length of speech alone', share(longEnough)],
-            ['and by their words', share((said) => longEnough(said) && !isBackchannel(said.text, 'en-US'))],
+            ['and by their words', share(interrupts)],
           ],
           notes: ['Those of the last end what the agent says. Words as speech to text would write them.'],
         },

@@ -94,7 +94,7 @@ const agent: ManifestFields = {
       voice: 'Keep',
     },
   ],
-  interruptions: { mode: 'Never', minSpeechDuration: '750ms', minWords: 2 },
+  interruptions: { mode: 'Never', minSpeechDuration: '750ms', minWords: 2, acknowledgements: ['tá ligado'], stopWords: ['espera'] },
   turnDetection: { mode: 'Silence', endOfSpeechDelay: '1s' },
   ambientSound: { source: 'Cafe', volume: '0.5' },
   call: {
