@@ -18,6 +18,11 @@ describe('a name that nothing supplies', () => {
     ['the prompt', prompted({ systemPrompt: 'Speak to {{who}}.' }), 'spec.llm.systemPrompt'],
     ['the keywords', agent({ speechToText: { provider: 'deepgram', keywords: ['Aare', '{{who}}'] } }), 'spec.speechToText.keywords[1]'],
     ['the welcome message', agent({ welcomeMessage: 'Hello {{ who }}' }), 'spec.welcomeMessage'],
+    [
+      'a later silence reminder',
+      agent({ call: { silenceReminder: { reminders: [{ after: '5s' }, { after: '9s', message: '{{who}}?' }] } } }),
+      'spec.call.silenceReminder.reminders[1].message',
+    ],
     ['the silence reminder', agent({ call: { silenceReminder: { message: '{{who}}?' } } }), 'spec.call.silenceReminder.message'],
     [
       'what a datum means',
@@ -84,6 +89,18 @@ describe('what has no effect', () => {
     ['a body with GET', found('x', { body: {} }), 'spec.dynamicData[0].body', /no effect with GET/],
     ['a lookup of nothing', found('x', { response: undefined }), 'spec.dynamicData[0]', /takes nothing/],
     ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
+    [
+      'reminders of an agent that never asks',
+      { call: { silenceReminder: { mode: 'Never', reminders: [{ after: '5s' }] } } },
+      'spec.call.silenceReminder.reminders',
+      /never asks/,
+    ],
+    [
+      'a reminder after the end',
+      { call: { endAfterSilence: '20s', silenceReminder: { reminders: [{ after: '5s' }, { after: '20s' }] } } },
+      'spec.call.silenceReminder.reminders[1].after',
+      /ends after a silence of 20s$/,
+    ],
     [
       'stop words of an agent that finishes',
       { interruptions: { mode: 'Never', stopWords: ['stop'] } },

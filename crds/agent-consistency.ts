@@ -35,7 +35,7 @@ function templatesOf({ llm, speechToText, welcomeMessage, call, dynamicData = []
     ...(llm.systemPromptFrom === undefined ? [] : stringsIn(prompt, 'spec.llm.systemPromptFrom')),
     ...stringsIn(speechToText.keywords, 'spec.speechToText.keywords'),
     ...stringsIn(welcomeMessage, 'spec.welcomeMessage'),
-    ...stringsIn(call.silenceReminder.message, 'spec.call.silenceReminder.message'),
+    ...stringsIn(call.silenceReminder, 'spec.call.silenceReminder'),
     ...dynamicData.flatMap(({ response = [] }, index) =>
       response.flatMap(({ context }, item) => stringsIn(context, `spec.dynamicData[${index}].response[${item}].context`)),
     ),
@@ -120,7 +120,8 @@ function ineffective({
   release = {},
 }: AgentSpec): readonly SpecProblem[] {
   const { provider, temperature } = textToSpeech;
-  const { mode, message } = call.silenceReminder;
+  const { mode, message, reminders = [] } = call.silenceReminder;
+  const endAfterMs = millisecondsOf(call.endAfterSilence);
   const { canary, pin } = release;
   const withoutEffect = Number(temperature) !== Number(DEFAULT_TEMPERATURE) && !temperatureProviders.includes(provider);
   const lasts = canary !== undefined && millisecondsOf(canary.deadline) < millisecondsOf(canary.for);
@@ -134,7 +135,15 @@ function ineffective({
       ),
     ),
     ...remark(recording.mode === 'Never' && recording.retention !== undefined, 'spec.recording.retention', NOT_RECORDED),
-    ...remark(mode === 'Never' && message !== undefined, 'spec.call.silenceReminder.message', 'has no effect: the agent never asks'),
+    ...remark(mode === 'Never' && message !== undefined, 'spec.call.silenceReminder.message', NEVER_ASKS),
+    ...remark(mode === 'Never' && reminders.length > 0, 'spec.call.silenceReminder.reminders', NEVER_ASKS),
+    ...reminders.flatMap(({ after }, index) =>
+      remark(
+        mode !== 'Never' && millisecondsOf(after) >= endAfterMs,
+        `spec.call.silenceReminder.reminders[${index}].after`,
+        `has no effect: the call ends after a silence of ${call.endAfterSilence}`,
+      ),
+    ),
     ...postCallAnalysis.flatMap(({ choices, examples = [] }, index) =>
       examples.flatMap((example, item) =>
         remark(choices?.includes(example) === false, `spec.postCallAnalysis[${index}].examples[${item}]`, 'is none of the choices'),
@@ -145,6 +154,7 @@ function ineffective({
   ];
 }
 
+const NEVER_ASKS = 'has no effect: the agent never asks';
 const NOT_RECORDED = 'has no effect: calls are not recorded';
 
 const remark = (applies: boolean, path: string, message: string): readonly SpecProblem[] => (applies ? [{ path, message }] : []);

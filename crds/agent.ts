@@ -133,6 +133,13 @@ const budget = z.object({
     .describe('ISO 4217; that of PARLEY_PRICES. What has no price there is not counted.'),
 });
 
+const silenceReminder = z.object({
+  after: duration('1s', '600s').describe('Time since either side was last heard; reminders before it do not count.'),
+  message: text(500)
+    .optional()
+    .describe('What the agent says; the message of silenceReminder where absent or empty. May hold {{name}} placeholders.'),
+});
+
 /** A revision by its whole digest: a part of one could come to mean another. */
 const revision = () => text(64).regex(/^[0-9a-f]{64}$/);
 
@@ -295,13 +302,16 @@ const spec = z.object({
       endAfterSilence: duration('10s', '600s').default('30s').describe('Silence that ends the call.'),
       silenceReminder: z
         .object({
-          mode: z.enum(['Once', 'Never']).default('Once').describe('How often the agent asks during one silence.'),
+          mode: z.enum(['Always', 'Never']).default('Always').describe('Whether the agent asks.'),
           message: text(500)
             .optional()
             .describe('What it says; where absent or empty "Are you still there?" in its language. May hold {{name}} placeholders.'),
+          reminders: list(silenceReminder, 5)
+            .optional()
+            .describe('When it asks during one silence. Where absent once, after half of endAfterSilence.'),
         })
         .prefault({})
-        .describe('After half of endAfterSilence the agent asks once whether the user is still there.'),
+        .describe('The agent asks into a silence whether the user is still there.'),
       maxDuration: duration('30s', '7200s').default('30m').describe('Longest call.'),
       voicemailDetection: z
         .object({

@@ -173,7 +173,14 @@ const spec = optional(
     call: optional(
       {
         endAfterSilence: duration(10_000, 600_000),
-        silenceReminder: optional({ mode: fc.constantFrom('Once', 'Never'), message: text(9) }, []),
+        silenceReminder: optional(
+          {
+            mode: fc.constantFrom('Always', 'Never'),
+            message: text(9),
+            reminders: fc.array(optional({ after: duration(1_000, 600_000), message: text(9) }, ['after']), { maxLength: 5 }),
+          },
+          [],
+        ),
         maxDuration: duration(30_000, 7_200_000),
         voicemailDetection: optional({ mode: fc.constantFrom('Always', 'Never'), timeout: duration(1_000, 300_000) }, []),
       },
@@ -394,6 +401,9 @@ const body = fc.record(
     end_call_after_silence_seconds: seconds(10, 600),
     enable_silence_reminder: fc.boolean(),
     silence_reminder_message: text(9),
+    silence_reminders: fc.array(fc.record({ after_seconds: seconds(1, 600), message: text(9) }, { requiredKeys: ['after_seconds'] }), {
+      maxLength: 5,
+    }),
     max_call_duration_seconds: seconds(30, 7200),
     welcome_message: text(20),
     voicemail_detection_timeout_seconds: fc.oneof(fc.constant(0), seconds(1, 300)),

@@ -8,6 +8,7 @@ import { agentKind, MAX_INLINE_PROMPT, wellKnown, type Agent, type AgentSpec } f
 import { listed, llmProviders } from '../../crds/providers.ts';
 import type { SpecProblem } from '../../crds/spec-problem.ts';
 import {
+  atSamePlace,
   choice,
   days,
   items,
@@ -99,6 +100,7 @@ const sentTo = (provider: string | undefined, baseURL: string | undefined) => ({
 const { field, answered, restField, group } = fieldsOf<typeof agentKind.spec, Agent, AgentDecoding, AgentEncoding>(agentKind.spec);
 const fallback = fieldsOf(schemaAt(agentKind.spec, 'llm.fallbacks.*'));
 const question = fieldsOf(schemaAt(agentKind.spec, 'postCallAnalysis.*'));
+const reminder = fieldsOf(schemaAt(agentKind.spec, 'call.silenceReminder.reminders.*'));
 const spending = fieldsOf(schemaAt(agentKind.spec, 'budget'));
 
 const PROVIDERS = `${listed(llmProviders, 'or')}.`;
@@ -292,11 +294,23 @@ const fields = {
   webhook_url: field('webhookURL'),
   end_call_after_silence_seconds: field('call.endAfterSilence', { as: seconds }),
   enable_silence_reminder: field('call.silenceReminder.mode', {
-    as: whether('Once', 'Never'),
+    as: whether('Always', 'Never'),
     also: ['call.silenceReminder'],
-    text: 'Whether the agent asks once, after half of that silence, if the user is still there.',
+    text: 'Whether the agent asks if the user is still there: once, after half of that silence, or as `silence_reminders` says.',
   }),
   silence_reminder_message: field('call.silenceReminder.message'),
+  silence_reminders: field('call.silenceReminder.reminders', {
+    as: items(
+      {
+        after_seconds: reminder.field('after', { as: seconds }),
+        message: reminder.field('message', {
+          text: 'What the agent says; `silence_reminder_message` where absent or empty. May hold `{{name}}` placeholders.',
+        }),
+      },
+      { name: 'SilenceReminder', match: atSamePlace },
+    ),
+    text: 'When the agent asks during one silence; where absent once, after half of it.',
+  }),
   max_call_duration_seconds: field('call.maxDuration', { as: seconds }),
   welcome_message: field('welcomeMessage'),
   voicemail_detection_timeout_seconds: field('call.voicemailDetection', {

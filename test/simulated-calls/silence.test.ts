@@ -39,6 +39,18 @@ describe('a silence', () => {
     expect(call.requests[0]!.asked).toEqual(['agent: Still there, Ada?', 'user: hello']);
   });
 
+  it('is asked about as often as the agent wants, and ends the call after as much of it', async () => {
+    const reminders = [{ after: '4s' }, { after: '9s', message: 'I will wait a little longer.' }];
+    const call = new SimulatedCall({ agent: { call: { endAfterSilence: '15s', silenceReminder: { message: 'Hello?', reminders } } } });
+    await ended(call);
+    expect(call.transcript).toEqual(['agent: Hello?', 'agent: I will wait a little longer.']);
+    const [first, second] = call.heard;
+    expect(second!.from - first!.until).toBeGreaterThanOrEqual(5_000);
+    expect(second!.from - first!.until).toBeLessThan(6_000);
+    expect(call.ended!.at - second!.until).toBeGreaterThanOrEqual(6_000);
+    expect(call.ended!.at - second!.until).toBeLessThan(7_000);
+  });
+
   it('is asked about once more after any sound of the user', async () => {
     const call = new SimulatedCall({ agent: { call: { endAfterSilence: '20s' } } });
     await call.pass(13_000);

@@ -6,7 +6,7 @@ import { AgentTurns } from '../../voice/conversation/agent-turns.ts';
 import { Conversation } from '../../voice/conversation/conversation.ts';
 import { interruptionRulesOf } from '../../voice/conversation/interruption-rules.ts';
 import type { AnswerSource } from '../../voice/conversation/ports.ts';
-import { instructionsOf, silenceReminderOf, welcomeOf } from '../../voice/conversation/prompt.ts';
+import { instructionsOf, silenceOf, welcomeOf } from '../../voice/conversation/prompt.ts';
 import type { Entry } from '../../voice/conversation/entry.ts';
 import type { ConversationState } from '../../voice/conversation/state.ts';
 import type { AnswerEvent } from '../../voice/providers/index.ts';
@@ -120,7 +120,7 @@ export class SimulatedCall {
       voice: this.#call.createVoice,
       ears: this.#call.createEars,
       turnEndMs: this.#call.settings.turnEndMs,
-      silence: { endAfterMs: millisecondsOf(agent.call.endAfterSilence), reminder: silenceReminderOf(config, data) },
+      silence: silenceOf(config, data),
       agent: config.name,
       language: agent.language,
       instructions: instructionsOf({ config, data, contexts: [], now: clock.now() }),

@@ -22,6 +22,7 @@ const SILENT: ReadonlySet<string> = new Set(['end_call', 'transfer']);
 const WORDS = ['we', 'open', 'at', 'nine', 'and', 'close', 'at', 'six', 'of', 'course', 'I', 'see', 'you', 'tomorrow'];
 /** These events end a silence. */
 const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced', 'key']);
+const REMINDERS = [5_000, 6_000, 9_000].map((afterMs) => ({ afterMs, text: 'Are you there?' }));
 const FAILURE: Failure = { part: 'llm', kind: 'unreachable', provider: 'openai' };
 const NO_SOUND: Sound = { text: '', complete: true, cancelled: false, played: 0 };
 const APOLOGY = 'I am sorry.';
@@ -106,7 +107,7 @@ export class SimulatedConversation {
       language: 'en-US',
       interruptions: { enabled: this.#chance(0.8), minSpeechMs: this.#one([50, 500, 1_500]), minWords: this.#one([0, 0, 2]) },
       turnEndMs: this.#one([0, 500, 3_000]),
-      silence: this.#chance(0.3) ? { endAfterMs: 10_000, reminder: this.#chance(0.5) ? 'Are you there?' : undefined } : undefined,
+      silence: this.#chance(0.3) ? { endAfterMs: 10_000, reminders: REMINDERS.slice(0, this.#one([0, 1, 3])) } : undefined,
       stoppedByInterruption: ['wait_for_keys'],
     });
   }
@@ -622,8 +623,8 @@ export class SimulatedConversation {
   }
 
   #expectSilence(reason: string): void {
-    const { endAfterMs = 0, reminder } = this.#state.settings.silence ?? {};
-    const ms = reminder === undefined ? endAfterMs : endAfterMs / 2;
+    const { endAfterMs, reminders } = this.#state.settings.silence ?? { endAfterMs: 0, reminders: [] };
+    const ms = endAfterMs - (reminders.at(-1)?.afterMs ?? 0);
     this.#expect(reason !== 'inactivity_timeout' || this.#now - this.#activeAt + 1 >= ms, 'only silence ends a call for silence');
   }
 

@@ -81,7 +81,7 @@ describe('a muted agent', () => {
   });
 
   it('neither asks whether the user is there nor ends the call for silence', () => {
-    const talk = aTalk({ silence: { endAfterMs: 10_000, reminder: 'Are you there?' } });
+    const talk = aTalk({ silence: { endAfterMs: 10_000, reminders: [{ afterMs: 5_000, text: 'Are you there?' }] } });
     talk.at(0, begun, heard(33), silent, muted(true));
     talk.at(60_000);
     expect(talk.done()).toEqual(['say: Hello, this is Harbour Bikes.', 'sayNoMore']);

@@ -282,7 +282,7 @@ describe('an apology', () => {
 });
 
 describe('a silence', () => {
-  const silence = { endAfterMs: 10_000, reminder: 'Are you still there?' };
+  const silence = { endAfterMs: 10_000, reminders: [{ afterMs: 5_000, text: 'Are you still there?' }] };
 
   it('is broken once by a question, and then ends the call', () => {
     const talk = waiting({ silence });
@@ -295,8 +295,30 @@ describe('a silence', () => {
     expect(talk.done()).toEqual(['end: inactivity_timeout']);
   });
 
+  it('is broken by each of several, whose own time is none of it, and by the first again after a sound of the user', () => {
+    const reminders = [
+      { afterMs: 2_000, text: 'One.' },
+      { afterMs: 5_000, text: 'Two.' },
+    ];
+    const talk = waiting({ silence: { endAfterMs: 6_000, reminders } });
+    const from = 900;
+    talk.at(from + 2_000);
+    expect(talk.done()).toEqual(['say: One.', 'sayNoMore']);
+    talk.at(from + 4_000, { type: 'heard', speech: 3, characters: 4 }, { type: 'silent', speech: 3 });
+    talk.at(from + 6_999);
+    expect(talk.done()).toEqual([]);
+    talk.at(from + 7_000);
+    expect(talk.done()).toEqual(['say: Two.', 'sayNoMore']);
+    talk.at(from + 8_000, { type: 'heard', speech: 5, characters: 4 }, { type: 'silent', speech: 5 });
+    talk.at(from + 8_500, { type: 'key' });
+    talk.at(from + 10_499);
+    expect(talk.done()).toEqual([]);
+    talk.at(from + 10_500);
+    expect(talk.done()).toEqual(['say: One.', 'sayNoMore']);
+  });
+
   it('begins anew with every sound of the user', () => {
-    const talk = waiting({ silence: { ...silence, reminder: undefined } });
+    const talk = waiting({ silence: { ...silence, reminders: [] } });
     talk.at(10_000, speaks(9_950));
     talk.at(10_300, pauses(300), understood(''));
     talk.at(20_299);

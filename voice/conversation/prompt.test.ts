@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { agentKind } from '../../crds/agent.ts';
-import { instructionsOf, silenceReminderOf, welcomeOf } from './prompt.ts';
+import { instructionsOf, silenceOf, welcomeOf } from './prompt.ts';
 
 const agentOf = (change: Readonly<Record<string, unknown>> = {}) =>
   agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' }, ...change });
@@ -41,18 +41,36 @@ describe('the welcome message', () => {
 
 describe('what is asked into a silence', () => {
   const reminderOf = (silenceReminder: object | undefined, language = 'en-US') =>
-    silenceReminderOf({ agent: agentOf({ language, call: { silenceReminder } }) }, { name: 'Ada' });
+    silenceOf({ agent: agentOf({ language, call: { silenceReminder } }) }, { name: 'Ada' }).reminders[0]?.text;
 
   it.each([
     [undefined, 'Are you still there?'],
     [{}, 'Are you still there?'],
-    [{ mode: 'Once', message: '' }, 'Are you still there?'],
+    [{ mode: 'Always', message: '' }, 'Are you still there?'],
     [{ message: '{{missing}}' }, 'Are you still there?'],
     [{ message: 'Hello, {{name}}?' }, 'Hello, Ada?'],
     [{ mode: 'Never' }, undefined],
     [{ mode: 'Never', message: 'Hello?' }, undefined],
   ])('with %o it is %s', (silenceReminder, expected) => {
     expect(reminderOf(silenceReminder)).toBe(expected);
+  });
+
+  it('comes once, or as often as there are reminders before the end, in their order', () => {
+    const of = (call: object) => silenceOf({ agent: agentOf({ call: { endAfterSilence: '40s', ...call } }) }, { name: 'Ada' });
+    expect(of({})).toEqual({ endAfterMs: 40_000, reminders: [{ afterMs: 20_000, text: 'Are you still there?' }] });
+    const reminders = [
+      { after: '40s' },
+      { after: '30s', message: 'Last call, {{name}}.' },
+      { after: '10s' },
+      { after: '20s', message: '{{none}}' },
+    ];
+    expect(of({ silenceReminder: { message: 'Hm?', reminders } }).reminders).toEqual([
+      { afterMs: 10_000, text: 'Hm?' },
+      { afterMs: 20_000, text: 'Hm?' },
+      { afterMs: 30_000, text: 'Last call, Ada.' },
+    ]);
+    expect(of({ silenceReminder: { reminders: [] } }).reminders).toEqual([]);
+    expect(of({ silenceReminder: { mode: 'Never', reminders } }).reminders).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,9 @@
-/** The system prompt, the welcome message and the silence reminder. */
+/** The system prompt, the welcome message and the silence reminders. */
 import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
 import { silenceReminderIn } from './fixed-phrases.ts';
+import type { ConversationSettings } from './state.ts';
 
 export interface PromptOptions {
   readonly config: Pick<AgentRevisionConfig, 'agent' | 'systemPrompt'>;
@@ -28,11 +30,17 @@ export function welcomeOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: D
   return text === '' ? undefined : text;
 }
 
-/** Returns the silence reminder; undefined where the agent lets a silence pass without a word. */
-export function silenceReminderOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
-  const { mode, message } = agent.call.silenceReminder;
-  if (mode === 'Never') return undefined;
-  return fillTemplate(message ?? '', data).trim() || silenceReminderIn(agent.language);
+/** Returns the rules for silence: when it ends the call, and what the agent says into it. */
+export function silenceOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): NonNullable<ConversationSettings['silence']> {
+  const { endAfterSilence, silenceReminder } = agent.call;
+  const endAfterMs = millisecondsOf(endAfterSilence);
+  const { mode, message, reminders } = silenceReminder;
+  if (mode === 'Never') return { endAfterMs, reminders: [] };
+  const filled = (text = ''): string => fillTemplate(text, data).trim();
+  const said = filled(message) || silenceReminderIn(agent.language);
+  if (reminders === undefined) return { endAfterMs, reminders: [{ afterMs: endAfterMs / 2, text: said }] };
+  const wanted = reminders.map((reminder) => ({ afterMs: millisecondsOf(reminder.after), text: filled(reminder.message) || said }));
+  return { endAfterMs, reminders: wanted.filter(({ afterMs }) => afterMs < endAfterMs).toSorted((a, b) => a.afterMs - b.afterMs) };
 }
 
 /** Tells the time: models know neither the day nor the hour, and callers say "tomorrow". */

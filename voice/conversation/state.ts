@@ -17,12 +17,22 @@ export interface ConversationSettings {
   readonly turnEndMs: number;
   /** Rules for silence; absent where silence has no meaning. */
   readonly silence:
-    | { readonly endAfterMs: number; /** Asks whether the user is still there. */ readonly reminder: string | undefined }
+    | {
+        readonly endAfterMs: number;
+        /** Ask whether the user is still there; in their order, each before the end. */
+        readonly reminders: readonly SilenceReminder[];
+      }
     | undefined;
   /** Names of the tools that only read or wait. */
   readonly stoppedByInterruption: readonly string[];
   /** Names of the functions that hand the call over. */
   readonly handoffs: readonly string[];
+}
+
+export interface SilenceReminder {
+  /** Length of the silence before it, without the reminders in it, in milliseconds. */
+  readonly afterMs: number;
+  readonly text: string;
 }
 
 export interface ConversationState {
@@ -68,7 +78,7 @@ export interface ConversationState {
   /** Latencies of the user's last words, until they are answered. */
   readonly turn: OpenTurn | undefined;
   readonly hearing: Hearing;
-  readonly silence: { readonly waiting: boolean; readonly reminded: boolean };
+  readonly silence: { readonly waiting: boolean; /** Number of reminders in this silence so far. */ readonly reminded: number };
   /** True if the agent wants to hang up when all is said. The user can call that off once. */
   readonly goodbye: { readonly said: boolean; readonly calledOff: boolean };
   readonly handover: {
@@ -224,7 +234,7 @@ export function initialState(settings: ConversationSettings): ConversationState 
     sources: [],
     turn: undefined,
     hearing: HEARING_NOTHING,
-    silence: { waiting: false, reminded: false },
+    silence: { waiting: false, reminded: 0 },
     goodbye: { said: false, calledOff: false },
     handover: { callId: undefined, count: 0, recent: false },
     ending: false,

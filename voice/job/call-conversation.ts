@@ -4,12 +4,11 @@ import type { Room } from '@livekit/rtc-node';
 import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
 import { WELCOMED_ATTRIBUTE } from '../../calls/names.ts';
 import type { Timer } from '../../platform/clock.ts';
-import { millisecondsOf } from '../../crds/duration.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { createConversation, type CreateConversationOptions } from '../conversation/create-conversation.ts';
 import type { ConversationFigures, Figures } from '../conversation/figures.ts';
 import type { CreateEars } from '../conversation/ports.ts';
-import { silenceReminderOf } from '../conversation/prompt.ts';
+import { silenceOf } from '../conversation/prompt.ts';
 import { agentStateOf, type ConversationState } from '../conversation/state.ts';
 import { Screening, summarizeCall, type TransferVoice } from '../phone/index.ts';
 import type { Providers } from '../providers/index.ts';
@@ -87,7 +86,7 @@ export class CallConversation {
       voice: this.#sound.createVoice,
       ears: this.#createEars,
       turnEndMs,
-      silence: { endAfterMs: millisecondsOf(agent.call.endAfterSilence), reminder: silenceReminderOf(config, data) },
+      silence: silenceOf(config, data),
       log: {
         add(entries) {
           figures.written(entries);

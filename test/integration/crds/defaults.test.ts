@@ -14,7 +14,7 @@ const agentStored: ManifestFields = {
   ambientSound: { volume: '1' },
   call: {
     endAfterSilence: '30s',
-    silenceReminder: { mode: 'Once' },
+    silenceReminder: { mode: 'Always' },
     maxDuration: '30m',
     voicemailDetection: { mode: 'Always', timeout: '90s' },
   },
@@ -33,7 +33,7 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
       ...agentStored,
       call: {
         endAfterSilence: '30s',
-        silenceReminder: { mode: 'Once' },
+        silenceReminder: { mode: 'Always' },
         maxDuration: '90m',
         voicemailDetection: { mode: 'Always', timeout: '90s' },
       },
@@ -47,7 +47,7 @@ const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])
       ...agentStored,
       call: {
         endAfterSilence: '30s',
-        silenceReminder: { mode: 'Once', message: 'Hello?' },
+        silenceReminder: { mode: 'Always', message: 'Hello?' },
         maxDuration: '30m',
         voicemailDetection: { mode: 'Always', timeout: '90s' },
       },

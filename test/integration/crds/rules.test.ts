@@ -92,6 +92,9 @@ const rows: readonly Row[] = [
     agent({ turnDetection: { endOfSpeechDelay } }),
   ).slice(1),
   ...between('Agent.spec.call.endAfterSilence', '10s', '600s', '9999ms', '601s', (endAfterSilence) => agent({ call: { endAfterSilence } })),
+  ...between('Agent.spec.call.silenceReminder.reminders[].after', '1s', '600s', '999ms', '601s', (after) =>
+    agent({ call: { silenceReminder: { reminders: [{ after }] } } }),
+  ),
   ...between('Agent.spec.call.maxDuration', '30s', '7200s', '29s', '2h1ms', (maxDuration) => agent({ call: { maxDuration } })),
   ...between('Agent.spec.call.voicemailDetection.timeout', '1s', '300s', '999ms', '6m', (timeout) =>
     agent({ call: { voicemailDetection: { timeout } } }),

@@ -99,7 +99,7 @@ const agent: ManifestFields = {
   ambientSound: { source: 'Cafe', volume: '0.5' },
   call: {
     endAfterSilence: '1m30s',
-    silenceReminder: { mode: 'Never', message: 'Hello?' },
+    silenceReminder: { mode: 'Never', message: 'Hello?', reminders: [{ after: '20s', message: 'Take your time.' }, { after: '1m' }] },
     maxDuration: '1h',
     voicemailDetection: { mode: 'Never', timeout: '45s' },
   },
