@@ -19,6 +19,11 @@ describe('a name that nothing supplies', () => {
     ['the keywords', agent({ speechToText: { provider: 'deepgram', keywords: ['Aare', '{{who}}'] } }), 'spec.speechToText.keywords[1]'],
     ['the welcome message', agent({ welcomeMessage: 'Hello {{ who }}' }), 'spec.welcomeMessage'],
     [
+      'the message to voicemail',
+      agent({ call: { voicemailDetection: { message: 'Dear {{who}}' } } }),
+      'spec.call.voicemailDetection.message',
+    ],
+    [
       'a later silence reminder',
       agent({ call: { silenceReminder: { reminders: [{ after: '5s' }, { after: '9s', message: '{{who}}?' }] } } }),
       'spec.call.silenceReminder.reminders[1].message',
@@ -89,6 +94,12 @@ describe('what has no effect', () => {
     ['a body with GET', found('x', { body: {} }), 'spec.dynamicData[0].body', /no effect with GET/],
     ['a lookup of nothing', found('x', { response: undefined }), 'spec.dynamicData[0]', /takes nothing/],
     ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
+    [
+      'a message to voicemail that is not recognised',
+      { call: { voicemailDetection: { mode: 'Never', message: 'x' } } },
+      'spec.call.voicemailDetection.message',
+      /not recognised$/,
+    ],
     [
       'reminders of an agent that never asks',
       { call: { silenceReminder: { mode: 'Never', reminders: [{ after: '5s' }] } } },

@@ -36,6 +36,7 @@ function templatesOf({ llm, speechToText, welcomeMessage, call, dynamicData = []
     ...stringsIn(speechToText.keywords, 'spec.speechToText.keywords'),
     ...stringsIn(welcomeMessage, 'spec.welcomeMessage'),
     ...stringsIn(call.silenceReminder, 'spec.call.silenceReminder'),
+    ...stringsIn(call.voicemailDetection.message, 'spec.call.voicemailDetection.message'),
     ...dynamicData.flatMap(({ response = [] }, index) =>
       response.flatMap(({ context }, item) => stringsIn(context, `spec.dynamicData[${index}].response[${item}].context`)),
     ),
@@ -135,6 +136,11 @@ function ineffective({
       ),
     ),
     ...remark(recording.mode === 'Never' && recording.retention !== undefined, 'spec.recording.retention', NOT_RECORDED),
+    ...remark(
+      call.voicemailDetection.mode === 'Never' && call.voicemailDetection.message !== undefined,
+      'spec.call.voicemailDetection.message',
+      'has no effect: voicemail is not recognised',
+    ),
     ...remark(mode === 'Never' && message !== undefined, 'spec.call.silenceReminder.message', NEVER_ASKS),
     ...remark(mode === 'Never' && reminders.length > 0, 'spec.call.silenceReminder.reminders', NEVER_ASKS),
     ...reminders.flatMap(({ after }, index) =>

@@ -317,6 +317,11 @@ const spec = z.object({
         .object({
           mode: z.enum(['Always', 'Never']).default('Always').describe('Whether the agent finds out who answers.'),
           timeout: duration('1s', '300s').default('90s').describe('How long after the start of the call voicemail is still recognised.'),
+          message: text(500)
+            .optional()
+            .describe(
+              'Said to voicemail after its tone, before the call ends; it ends without a word where absent. May hold {{name}} placeholders.',
+            ),
         })
         .prefault({})
         .describe('Outbound phone calls end where voicemail answers.'),

@@ -182,7 +182,7 @@ const spec = optional(
           [],
         ),
         maxDuration: duration(30_000, 7_200_000),
-        voicemailDetection: optional({ mode: fc.constantFrom('Always', 'Never'), timeout: duration(1_000, 300_000) }, []),
+        voicemailDetection: optional({ mode: fc.constantFrom('Always', 'Never'), timeout: duration(1_000, 300_000), message: text(9) }, []),
       },
       [],
     ),
@@ -407,6 +407,7 @@ const body = fc.record(
     max_call_duration_seconds: seconds(30, 7200),
     welcome_message: text(20),
     voicemail_detection_timeout_seconds: fc.oneof(fc.constant(0), seconds(1, 300)),
+    voicemail_message: text(9),
     dynamic_data_config: fc.array(
       fc.record(
         {

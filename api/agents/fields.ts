@@ -228,7 +228,9 @@ const voicemailSeconds: Conversion<AgentSpec['call']['voicemailDetection'], numb
   answer: () => z.number(),
   read: ({ mode, timeout }) => (mode === 'Never' ? 0 : secondsOf(timeout)),
   write: (sent, { stored }) =>
-    sent === 0 ? { ...stored, mode: 'Never' } : { mode: 'Always', timeout: durationOfSeconds(Math.max(1, sent), stored?.timeout) },
+    sent === 0
+      ? { ...stored, mode: 'Never' }
+      : { ...stored, mode: 'Always', timeout: durationOfSeconds(Math.max(1, sent), stored?.timeout) },
   below: { '.mode': '', '.timeout': '' },
 };
 const VOICEMAIL = 'How long after the start of an outbound phone call voicemail is recognised, in seconds; 0 switches it off.';
@@ -317,6 +319,7 @@ const fields = {
     as: voicemailSeconds,
     text: { body: `${VOICEMAIL} Default: \`90\`.`, answer: VOICEMAIL },
   }),
+  voicemail_message: field('call.voicemailDetection.message'),
   dynamic_data_config: lookups,
   post_call_analysis: field('postCallAnalysis', {
     as: items(

@@ -157,6 +157,12 @@ export class Conversation {
     this.#happened({ type: 'screened' });
   }
 
+  /** Says a message to a machine that has answered, and nothing after it. Resolves when it was said. */
+  leaveMessage(text: string): Promise<void> {
+    this.#happened({ type: 'message', text });
+    return this.said();
+  }
+
   /** Breaks the silence: the user is there, without a word. */
   keyPressed(): void {
     this.#happened({ type: 'key' });

@@ -86,6 +86,8 @@ export type ConversationEvent =
   | { readonly type: 'ending'; readonly agent: string }
   /** The agent says farewell. @property apology is said after all else; absent where nothing can be said */
   | { readonly type: 'farewell'; readonly apology: string | undefined }
+  /** The agent leaves a message to a machine that has answered, and says nothing else. */
+  | { readonly type: 'message'; readonly text: string }
   /** The user has left, or has to: nothing is said any more; their last words may still come. */
   | { readonly type: 'closing' }
   | { readonly type: 'closed' };

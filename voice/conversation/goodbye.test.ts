@@ -97,6 +97,18 @@ describe('a provider of speech that works no more', () => {
 });
 
 describe('while it is not known whether a person listens', () => {
+  it('a machine gets the message to its end, and no welcome, answer or apology', () => {
+    const talk = aTalk();
+    talk.at(0, { type: 'screening' }, begun, { type: 'turn', text: 'Leave a message after the tone.' });
+    talk.at(5_000, { type: 'message', text: 'Please call us back.' });
+    expect(talk.done()).toEqual(['say: Please call us back.', 'sayNoMore']);
+    talk.at(6_000, speaks(6_000), { type: 'lasts' });
+    talk.at(8_000, pauses(2_000), understood('to send your message press one'));
+    talk.at(60_000, talk.heard(20), talk.silent());
+    talk.at(90_000, { type: 'farewell', apology: 'I am sorry.' });
+    expect(talk.done()).toEqual([]);
+  });
+
   it('nothing is said, and then the welcome message and the answer', () => {
     const talk = aTalk();
     talk.at(0, { type: 'screening' }, begun, { type: 'turn', text: 'Who is calling?' });

@@ -1,4 +1,4 @@
-/** The system prompt, the welcome message and the silence reminders. */
+/** The system prompt, the welcome message, the message to voicemail and the silence reminders. */
 import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
@@ -28,6 +28,11 @@ export function instructionsOf({ config, data, contexts, now }: PromptOptions): 
 export function welcomeOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
   const text = fillTemplate(agent.welcomeMessage ?? '', data).trim();
   return text === '' ? undefined : text;
+}
+
+/** Returns the message to voicemail; undefined where the agent leaves none. */
+export function voicemailMessageOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
+  return fillTemplate(agent.call.voicemailDetection.message ?? '', data).trim() || undefined;
 }
 
 /** Returns the rules for silence: when it ends the call, and what the agent says into it. */

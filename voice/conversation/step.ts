@@ -62,7 +62,7 @@ function welcome(change: Change): void {
 }
 
 /** Events that would make the agent speak. */
-const SAYS: ReadonlySet<string> = new Set(['begun', 'screened', 'announced', 'told', 'farewell']);
+const SAYS: ReadonlySet<string> = new Set(['begun', 'screened', 'announced', 'told', 'farewell', 'message']);
 /** Events that do nothing while the agent is muted. */
 const UNMUTED: ReadonlySet<string> = new Set(['announced', 'told', 'ending']);
 
@@ -133,6 +133,9 @@ function happen(change: Change, event: ConversationEvent): void {
     case 'farewell':
       change.set({ ending: true });
       return announce(change, (state.screening || state.muted ? undefined : event.apology) ?? '', { by: 'phrase', interruptible: false });
+    case 'message':
+      change.set({ ending: true });
+      return announce(change, state.muted ? '' : event.text, { by: 'phrase', interruptible: false });
     case 'closing':
       return close(change);
     case 'closed':

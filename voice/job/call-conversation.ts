@@ -8,9 +8,9 @@ import type { Conversation } from '../conversation/conversation.ts';
 import { createConversation, type CreateConversationOptions } from '../conversation/create-conversation.ts';
 import type { ConversationFigures, Figures } from '../conversation/figures.ts';
 import type { CreateEars } from '../conversation/ports.ts';
-import { silenceOf } from '../conversation/prompt.ts';
+import { silenceOf, voicemailMessageOf } from '../conversation/prompt.ts';
 import { agentStateOf, type ConversationState } from '../conversation/state.ts';
-import { Screening, summarizeCall, type TransferVoice } from '../phone/index.ts';
+import { GreetingEnd, isMachine, Screening, summarizeCall, type CalleeCategory, type TransferVoice } from '../phone/index.ts';
 import type { Providers } from '../providers/index.ts';
 import { Ambience } from '../ambience/ambience.ts';
 import type { Controlled } from './live-control.ts';
@@ -52,6 +52,7 @@ export class CallConversation {
   #user: UserTrack | undefined;
   #recorder: CallRecorder | undefined;
   #screening: Screening | undefined;
+  #greeting: GreetingEnd | undefined;
   #unheard: Timer | undefined;
   #shown = '';
   /** Words of the user that were taken without their last version. */
@@ -113,6 +114,7 @@ export class CallConversation {
       clock,
       onWindow: (samples, at) => {
         this.#recorder?.user({ samples, sampleRate: EAR_SAMPLE_RATE }, at);
+        this.#greeting?.hearSound(samples);
         this.#sound.ears?.hear(samples);
       },
       onGone: () => this.#sound.ears?.hearNothing(),
@@ -143,15 +145,31 @@ export class CallConversation {
     if (this.#sound.ears?.deaf === false) this.#conversation.pressed(keys);
   }
 
-  /** Keeps the agent silent until it is clear who answered. @returns stops listening; idempotent */
+  /**
+   * Keeps the agent silent until it is clear who answered. @param options.onMachine called when a machine has answered, and was left the
+   * agent's message. @returns stops listening; idempotent
+   */
   listenForVoicemail({ timeoutMs, onMachine }: { readonly timeoutMs: number; readonly onMachine: () => void }): () => void {
-    const { providers, clock, logger } = this.#options;
+    const { config, data, providers, clock, logger } = this.#options;
     this.#conversation.screen();
-    const onDecided = (machine: boolean): void => (machine ? onMachine() : this.#conversation.screened());
+    const message = voicemailMessageOf(config, data);
+    const greeting = message === undefined ? undefined : new GreetingEnd(clock);
+    const onDecided = (category: CalleeCategory): void => {
+      if (!isMachine(category)) return this.#conversation.screened();
+      if (category !== 'voicemail' || message === undefined || greeting === undefined) return onMachine();
+      void greeting
+        .over()
+        .then(() => this.#conversation.leaveMessage(message))
+        .then(onMachine);
+    };
     const screening = new Screening({ model: providers.llm, timeoutMs, clock, logger, onDecided });
     this.#screening = screening;
+    this.#greeting = greeting;
     screening.begin();
-    return () => screening.stop();
+    return () => {
+      screening.stop();
+      greeting?.stop();
+    };
   }
 
   /** The conversation, as people steer it from outside while it goes on. */
@@ -213,6 +231,7 @@ export class CallConversation {
       report: (event) => {
         if (event.type === 'interim' || event.type === 'understood') this.#subtitles.user(event.text, event.type === 'understood');
         report(event);
+        this.#greeting?.hear(event);
         this.#screening?.hear(event);
       },
       fail,

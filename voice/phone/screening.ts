@@ -15,14 +15,17 @@ import {
 /** Categories that are machines. A menu is none: the agent talks to it. */
 const MACHINES: ReadonlySet<CalleeCategory> = new Set(['voicemail', 'unavailable']);
 
+/** Returns whether nobody listens: voicemail has answered, or an announcement that the callee is unavailable. */
+export const isMachine = (category: CalleeCategory): boolean => MACHINES.has(category);
+
 export interface ScreeningOptions {
   readonly model: ClassifyOptions['model'];
   /** Longest time that detection listens, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called once at most. @param machine true for voicemail, or an announcement that the callee is unavailable */
-  readonly onDecided: (machine: boolean) => void;
+  /** Called once at most. */
+  readonly onDecided: (category: CalleeCategory) => void;
 }
 
 export class Screening {
@@ -71,6 +74,6 @@ export class Screening {
     const { category, delayMs } = effect;
     this.#over.abort();
     logger.info({ category, delayMs }, 'voicemail detection has decided');
-    onDecided(MACHINES.has(category));
+    onDecided(category);
   }
 }

@@ -101,7 +101,7 @@ const agent: ManifestFields = {
     endAfterSilence: '1m30s',
     silenceReminder: { mode: 'Never', message: 'Hello?', reminders: [{ after: '20s', message: 'Take your time.' }, { after: '1m' }] },
     maxDuration: '1h',
-    voicemailDetection: { mode: 'Never', timeout: '45s' },
+    voicemailDetection: { mode: 'Never', timeout: '45s', message: 'Please call {{company}} back.' },
   },
   recording: { mode: 'Never', retention: '720h' },
   webhookURL: 'https://hooks.example.com/calls',

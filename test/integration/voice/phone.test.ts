@@ -325,6 +325,31 @@ describe('a call that goes out', () => {
     }
   });
 
+  it('leaves a message to a tape, once it is silent, and none where nobody takes one', async () => {
+    const voicemailDetection = { timeout: '20s', message: 'Call us back, {{customer}}.' };
+    const { provider, revision } = await serving({ spec: { call: { voicemailDetection } } });
+    let verdict = 'voicemail';
+    provider.chat(({ system }) => (system.includes('who or what has answered') ? verdict : 'Certainly.'));
+    let phone: TestCaller | undefined;
+    gateway.onDial = async (request) => (phone = await answer(request));
+    const find = await goesOut(revision, { dynamicData: { customer: 'Ada' } });
+    await becomes(find, { status: 'ongoing' });
+    await says(phone, provider, 'You have reached the voicemail of Ada. Please leave a message after the tone.', 4_000);
+    await phone?.hears('Call us back, Ada.');
+    const { id } = await becomes(find, { status: 'ended', finishReason: 'no_answer' });
+    await isOut(phone!);
+    hearsNothingOf(phone!, 'Harbour Bikes.');
+    const { messages } = await stage.store.calls.log.read({ org: stage.org, id });
+    expect(messages.at(-1)).toMatchObject({ role: 'agent', content: 'Call us back, Ada.' });
+
+    verdict = 'unavailable';
+    const again = await goesOut(revision, { dynamicData: { customer: 'Ada' } });
+    await becomes(again, { status: 'ongoing' });
+    await says(phone, provider, 'The mailbox of the person that you have called is full. Goodbye.', 4_000);
+    await becomes(again, { status: 'ended', finishReason: 'no_answer' });
+    expect(phone?.tones()).toEqual([]);
+  });
+
   it('is talked on with a tape, too, where the agent does not listen for one', async () => {
     const { provider, revision } = await serving({ spec: { call: { voicemailDetection: { mode: 'Never' } } } });
     provider.chat(({ system }) => (system.includes('who or what has answered') ? 'voicemail' : 'Certainly.'));
