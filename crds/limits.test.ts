@@ -324,3 +324,20 @@ describe('the analysis that a canary is judged by', () => {
     ]),
   );
 });
+
+describe('the patterns of a redaction', () => {
+  const patterns = (...regexes: readonly string[]) =>
+    agentProblems(agent({ redaction: { patterns: regexes.map((regex, index) => ({ name: `p${index}`, regex })) } }));
+
+  it('are regular expressions of RE2', () => {
+    expect(patterns(String.raw`(?i)acme-\d{4}`, String.raw`\p{L}+`)).toEqual([]);
+    expect(patterns('ok', '(?=a)b', String.raw`(a)\1`)).toEqual([
+      {
+        path: 'spec.redaction.patterns[1].regex',
+        message:
+          'is no regular expression of RE2, which has no look-around and no back-references: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+      },
+      { path: 'spec.redaction.patterns[2].regex', message: expect.stringContaining('back-references') },
+    ]);
+  });
+});

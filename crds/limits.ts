@@ -10,6 +10,7 @@ import type { AgentSpec } from './agent.ts';
 import { pathFault } from './json-path.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
+import { redactionProblems } from './redaction.ts';
 import { MAP_KEY_LENGTH } from './schema.ts';
 import type { SpecProblem } from './spec-problem.ts';
 import type { ToolSpec } from './tool.ts';
@@ -34,6 +35,7 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
     ...(spec.dynamicData ?? []).flatMap((lookup, index) => lookupProblems(lookup, `spec.dynamicData[${index}]`)),
     ...judgedAnalysis(spec),
+    ...redactionProblems(spec.redaction),
     ...unstorable(spec, 'spec'),
   ];
 }

@@ -164,6 +164,12 @@ const spec = cel(
     agentRefs: mapOf(localRef(), ['name'], 256).optional().describe('The agents that may use this tool.'),
     description: text(1500).optional().describe('A note for people; for a built-in tool also its description for the model.'),
     messages: emptyByDefault(toolMessages()).describe('What the agent says while the tool runs.'),
+    sensitive: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether its arguments and results, and the keys that are pressed for it, are stored nowhere. The model gets a reference in place of the keys. false where absent.',
+      ),
     custom: custom.optional().describe('An HTTP API of yours.'),
     mcp: mcp.optional().describe('The tools of an MCP server.'),
     sendEmail: z

@@ -190,6 +190,18 @@ const spec = optional(
       { mode: fc.constantFrom('Always', 'Never'), retention: fc.integer({ min: 24, max: 87_600 }).map((hours) => `${hours}h`) },
       [],
     ),
+    redaction: optional(
+      {
+        kinds: fc.subarray(['Card', 'IBAN', 'Phone', 'Email', 'BirthDate', 'Address', 'Name'] as const),
+        patterns: distinct(
+          optional({ name: fc.constantFrom('a', 'b'), regex: fc.constant('A[0-9]+'), label: fc.constant('number') }, ['name', 'regex']),
+          ({ name }) => name,
+        ),
+        byModel: fc.boolean(),
+        recordings: fc.constantFrom('Tone', 'Keep'),
+      },
+      ['byModel', 'recordings'],
+    ),
     webhookURL: url,
     requiredDynamicData: distinct(named(5), (name) => name),
     dynamicData: distinct(lookup, ({ name }) => name),
@@ -430,6 +442,10 @@ const body = fc.record(
     enable_recording: fc.boolean(),
     recording_retention_days: fc.integer({ min: 1, max: 3_650 }),
     budget: fc.constant({ daily: '25.00', currency: 'EUR' }),
+    redaction: fc.constantFrom<object>(
+      { kinds: ['card', 'birth_date'] },
+      { kinds: ['name'], patterns: [{ name: 'member', regex: 'A[0-9]+', label: 'number' }], by_model: true, recordings: 'keep' },
+    ),
     release: fc.constantFrom<object>(
       { pin: DIGEST },
       {

@@ -50,6 +50,7 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 import { handoffs } from './handoffs.ts';
 import { lookups } from './lookups.ts';
+import { redaction } from './redaction.ts';
 import { release } from './release.ts';
 import { stt, tts } from './speech.ts';
 
@@ -293,6 +294,7 @@ const fields = {
   ambient_sound_volume: field('ambientSound.volume', { as: number }),
   enable_recording: field('recording.mode', { as: whether('Always', 'Never'), also: ['recording'] }),
   recording_retention_days: field('recording.retention', { as: days }),
+  redaction,
   webhook_url: field('webhookURL'),
   end_call_after_silence_seconds: field('call.endAfterSilence', { as: seconds }),
   enable_silence_reminder: field('call.silenceReminder.mode', {

@@ -31,7 +31,10 @@ const message = z
 const toolCall = z
   .object({
     name: z.string().describe('The name by which the model called the tool.'),
-    arguments: z.record(z.string(), z.unknown()).optional().describe('As the model gave them; absent where they are larger than 64 KiB.'),
+    arguments: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('As the model gave them; absent where they are larger than 64 KiB, or the tool is sensitive.'),
     result: z.string().describe('What the model got: text, or JSON.'),
     is_error: z.boolean().describe('The tool failed, or its arguments did not fit.'),
     timestamp: time.describe('When it began.'),

@@ -88,6 +88,7 @@ const spec = fc
         agentRefs: fc.subarray([{ name: 'night' }, { name: 'front-desk' }, { name: 'a.b' }]),
         description: text,
         messages: optional({ start: text, delayed: text, complete: text, failed: text }, []),
+        sensitive: fc.boolean(),
       },
       [],
     ),
@@ -144,7 +145,13 @@ describe('a tool: resource → REST → resource', () => {
   });
 });
 
-const messages = { tool_start_message: text, tool_delayed_message: text, tool_complete_message: text, tool_failed_message: text };
+const messages = {
+  tool_start_message: text,
+  tool_delayed_message: text,
+  tool_complete_message: text,
+  tool_failed_message: text,
+  sensitive: fc.boolean(),
+};
 // The number of an event type is answered as a number, however it was sent.
 const sentCalendar = {
   event_type_id: fc.oneof(

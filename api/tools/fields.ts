@@ -71,6 +71,9 @@ const toolId = restField({
 
 const description = field('description');
 
+/** What is stored of a tool's calls is the same question for each type. */
+const sensitive = { sensitive: field('sensitive') };
+
 const kept = {
   created_at: answered(z.iso.datetime().describe('When it was made.'), ({ metadata }) => metadata.creationTimestamp),
   updated_at: answered(volatile(z.iso.datetime().describe('When the definition was last changed, by whatever means.')), writtenAt),
@@ -201,13 +204,13 @@ const builtin = {
   checkCalendarAvailability: calendar('check_calendar_availability', 'checkCalendarAvailability'),
 } as const;
 
-const common = { tool_id: toolId, tool_description: description, ...messages, ...kept };
+const common = { tool_id: toolId, tool_description: description, ...messages, ...sensitive, ...kept };
 const sendEmail = { ...builtin.sendEmail, ...common };
 const transferCall = { ...builtin.transferCall, ...common };
 const bookCalendar = { ...builtin.bookCalendar, ...common };
 const checkCalendarAvailability = { ...builtin.checkCalendarAvailability, ...common };
-const custom = { tool_id: toolId, ...definition, ...messages, ...kept };
-const mcp = { tool_id: toolId, tool_description: description, ...mcpDefinition, ...messages, ...kept };
+const custom = { tool_id: toolId, ...definition, ...messages, ...sensitive, ...kept };
+const mcp = { tool_id: toolId, tool_description: description, ...mcpDefinition, ...messages, ...sensitive, ...kept };
 const fieldsByType = {
   Custom: custom,
   MCP: mcp,
@@ -284,7 +287,7 @@ export const inlineTool = withRule(
       function_tool: definition.function_tool.create.nullish(),
       additional_tool_info: definition.additional_tool_info.create.nullish(),
       tool_description: description.create.describe('The description of a built-in tool.'),
-      ...createShape(messages),
+      ...createShape({ ...messages, ...sensitive }),
     })
     .meta({ id: 'InlineTool' }),
   requireDefinition,
@@ -302,12 +305,13 @@ function requireDefinition(
     .map((name) => issues.missing([...loc, name]));
 }
 
-const attachedCustom = { tool_id: toolId, ...definition, ...messages };
+const attachedCustom = { tool_id: toolId, ...definition, ...messages, ...sensitive };
 const attachedBuiltin = {
   tool_id: toolId,
   tool_name: answered(z.string().optional().describe(TOOL_NAME), ({ spec }) => functionNameOf(spec)),
   tool_description: description,
   ...messages,
+  ...sensitive,
 };
 
 /** An item of an agent's `llm.tools`. */

@@ -6,6 +6,7 @@ import { untilAborted } from '../../platform/aborted.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
 import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
 import type { Entry } from '../conversation/entry.ts';
+import type { RedactingLog } from './redacting-log.ts';
 
 /** Most entries that wait: more than the longest call has. */
 const MAX_WAITING = 20_000;
@@ -27,6 +28,7 @@ export class LogWriter {
   readonly #options: LogWriterOptions;
   #waiting: readonly Entry[] = [];
   #lost = 0;
+  #redaction: RedactingLog | undefined;
   #writing: Promise<void> | undefined;
   readonly #stopped = new AbortController();
 
@@ -34,9 +36,20 @@ export class LogWriter {
     this.#options = options;
   }
 
+  /** Takes personal data out of all that is added from now on. */
+  redact(redaction: RedactingLog): void {
+    this.#redaction = redaction;
+    redaction.forward((entries) => this.#enqueue(entries));
+  }
+
   /** Adds entries. Never waits, never fails. */
   add(entries: readonly Entry[]): void {
     if (entries.length === 0) return;
+    if (this.#redaction === undefined) this.#enqueue(entries);
+    else this.#redaction.add(entries);
+  }
+
+  #enqueue(entries: readonly Entry[]): void {
     this.#waiting = [...this.#waiting, ...entries];
     const over = this.#waiting.length - MAX_WAITING;
     if (over > 0) {
@@ -53,6 +66,7 @@ export class LogWriter {
   async close({ withinMs }: { readonly withinMs: number }): Promise<number> {
     const timer = this.#options.clock.after(withinMs, () => this.#stopped.abort());
     try {
+      await untilAborted(this.#redaction?.close() ?? Promise.resolve(), this.#stopped.signal).catch(() => undefined);
       const settled = this.#options.usage?.settled() ?? Promise.resolve();
       await untilAborted(settled, this.#stopped.signal).catch(() => undefined);
       // The last write has what was used after the last words, or while they were written.
@@ -63,7 +77,7 @@ export class LogWriter {
       timer.cancel();
       this.#stopped.abort();
     }
-    return this.#lost + this.#waiting.length;
+    return this.#lost + this.#waiting.length + (this.#redaction?.waiting ?? 0);
   }
 
   #write(): Promise<void> {

@@ -19,6 +19,7 @@ import { Figures } from '../conversation/figures.ts';
 import type { TurnModel } from '../sound/turn-detector.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
 import { CallConversation, type CallConversationOptions } from './call-conversation.ts';
+import { createCallRedaction } from './call-redaction.ts';
 import type { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { Services } from './services.ts';
@@ -63,6 +64,8 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   const egress = services.egress.for(call.org);
   const config = await readRevision(services, call, logger);
   const { agent } = config;
+  const redaction = createCallRedaction({ services, call, config, usage, logger });
+  if (redaction !== undefined) options.log.redact(redaction.log);
   const turns = turnsOf(services, call, config);
   const figures = new Figures();
   const { dynamicData: lookups = [] } = agent;

@@ -60,7 +60,12 @@ export interface CreateToolsOptions {
  */
 export function createTools(options: CreateToolsOptions): readonly ToolDefinition[] {
   const { org, agent, data, displayNames, host, keypad, search, over, mocks } = options;
-  const definitions = byPrecedence(agent.tools).flatMap((tool) => definitionsOf(tool, options));
+  const definitions = byPrecedence(agent.tools).flatMap((tool) =>
+    definitionsOf(tool, options).map((definition): ToolDefinition => ({
+      ...definition,
+      ...(tool.spec.sensitive === true && { sensitive: true as const }),
+    })),
+  );
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
   }

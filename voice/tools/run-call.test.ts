@@ -60,6 +60,13 @@ describe('the call of a tool', () => {
     ]);
   });
 
+  it('of a sensitive tool is recorded without what the model gave and got', async () => {
+    const charge = aTool(async () => ({ succeeded: true, forModel: { card: '4242424242424242' } }), { sensitive: true });
+    const { result, record } = await call(charge, { card: '4242424242424242' });
+    expect(result.forModel).toEqual({ card: '4242424242424242' });
+    expect(record).toMatchObject({ name: 'look_up', arguments: null, result: '[sensitive]', failed: false });
+  });
+
   it('whose arguments do not fit runs nothing and says nothing', async () => {
     const tool = aTool(() => Promise.reject(new Error('must not run')), { refuse: () => "The arguments don't fit." });
     expect((await call(tool)).result.forModel).toEqual({ error: "The arguments don't fit." });

@@ -50,7 +50,7 @@ export async function runCall(
   const result = await inToolSpan({ definition, args, callId, startSpan: (start) => host.startSpan(start) }, async () =>
     refused === undefined ? runTool(definition, args, { ...options, signal }) : failure(refused),
   );
-  return { result, record: recordOf(name, args, { result, beganAt, durationMs: Math.round(clock.monotonic() - begin) }) };
+  return { result, record: recordOf(definition, args, { result, beganAt, durationMs: Math.round(clock.monotonic() - begin) }) };
 }
 
 /** Refuses a tool that the model made up: it learns which there are. */
@@ -60,15 +60,19 @@ export function refuseUnknown(
 ): FinishedCall {
   logger.info({ tool: name }, "a tool wasn't run: the agent has no such tool");
   const result = failure(`There is no tool ${name}, so nothing was done. There are: ${known.join(', ')}.`);
-  return { result, record: recordOf(name, args, { result, beganAt: new Date(clock.now()), durationMs: 0 }) };
+  return { result, record: recordOf({ name }, args, { result, beganAt: new Date(clock.now()), durationMs: 0 }) };
 }
 
+/** Stands in the place of what a sensitive tool answered. */
+export const SENSITIVE = '[sensitive]';
+
 function recordOf(
-  name: string,
+  { name, sensitive = false }: Pick<ToolDefinition, 'name' | 'sensitive'>,
   args: Arguments,
   { result: { succeeded, forModel = null }, ...times }: Pick<FinishedCall, 'result'> & Pick<CallToolCall, 'beganAt' | 'durationMs'>,
 ): FinishedCall['record'] {
   const result = typeof forModel === 'string' ? forModel : JSON.stringify(forModel);
+  if (sensitive) return { name, arguments: null, result: SENSITIVE, failed: !succeeded, ...times };
   return { name, arguments: args, result, failed: !succeeded, ...times };
 }
 

@@ -29,6 +29,8 @@ export interface ToolDefinition {
   readonly handsOver?: true;
   /** True if it looks things up in the agent's own data. */
   readonly searches?: true;
+  /** True if its arguments and results are stored nowhere. */
+  readonly sensitive?: boolean;
   /** True if it only reads or waits, so that an interruption stops it. Others run on: their effects could not be undone. */
   readonly stopsOnInterruption?: boolean;
   /** Returns problems of the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */

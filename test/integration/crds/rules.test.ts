@@ -100,6 +100,16 @@ const rows: readonly Row[] = [
     agent({ call: { voicemailDetection: { timeout } } }),
   ),
   ...between('Agent.spec.recording.retention', '24h', '87600h', '23h', '87601h', (retention) => agent({ recording: { retention } })),
+  {
+    rule: 'Agent.spec.redaction',
+    spec: agent({ redaction: { byModel: true } }),
+    answer: 'spec.redaction: set kinds or patterns, or remove redaction',
+  },
+  {
+    rule: 'Agent.spec.redaction',
+    spec: agent({ redaction: { kinds: ['Card', 'Address'] } }),
+    answer: 'spec.redaction.kinds: Address and Name have no shape: set byModel to true, or remove them',
+  },
   ...between('Agent.spec.dynamicData[].cache', '1s', '24h', '999ms', '25h', (cache) => dynamicData({ cache })),
   ...decimals('Agent.spec.llm.temperature', (temperature) => agent({ llm: { model: 'm', temperature } })),
   ...decimals('Agent.spec.llm.fallbacks[].temperature', (temperature) =>

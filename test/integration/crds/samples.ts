@@ -104,6 +104,12 @@ const agent: ManifestFields = {
     voicemailDetection: { mode: 'Never', timeout: '45s', message: 'Please call {{company}} back.' },
   },
   recording: { mode: 'Never', retention: '720h' },
+  redaction: {
+    kinds: ['Card', 'Name'],
+    patterns: [{ name: 'member', regex: String.raw`ACME-\d{4}`, label: 'member number' }],
+    byModel: true,
+    recordings: 'Keep',
+  },
   webhookURL: 'https://hooks.example.com/calls',
   requiredDynamicData: ['customer_name', 'order'],
   dynamicData: [
@@ -163,6 +169,7 @@ export const samples: readonly StoredManifest[] = [
       agentRefs: [{ name: 'receptionist' }, { name: 'night' }],
       description: 'looks an order up',
       messages: { start: 'One moment.', delayed: 'Still looking.', complete: 'There it is.', failed: 'That did not work.' },
+      sensitive: true,
       type: 'Custom',
       custom: {
         function: {
