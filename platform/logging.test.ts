@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
+import { childLogger, createLogger } from './logging.ts';
+
 const logging = fileURLToPath(new URL('logging.ts', import.meta.url));
 
 /** Runs a program that logs; resolves with the messages on its standard output, and how it ended. */
@@ -54,5 +56,30 @@ describe('log lines', () => {
     } finally {
       child.kill('SIGKILL');
     }
+  });
+});
+
+describe('a child that changes its lines', () => {
+  it('changes what errors say, too, and leaves the logger as it is', () => {
+    const lines: unknown[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const logger = createLogger({ role: 'test', level: 'info', destination });
+    const hide = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll('4242', '[card]'));
+    const child = childLogger(logger.child({ callId: 'call_1' }), hide);
+    child.warn({ reason: 'no 4242', count: 7, err: new Error('4242 is unknown') }, 'a tool failed');
+    logger.info({ reason: '4242' }, 'as it is');
+    expect(lines).toEqual([
+      expect.objectContaining({
+        callId: 'call_1',
+        reason: 'no [card]',
+        count: 7,
+        err: expect.objectContaining({
+          type: 'Error',
+          message: '[card] is unknown',
+          stack: expect.not.stringContaining('4242') as unknown,
+        }),
+      }),
+      expect.objectContaining({ reason: '4242' }),
+    ]);
   });
 });

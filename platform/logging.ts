@@ -34,6 +34,20 @@ export function createLogger(options: {
   );
 }
 
+/** Returns a logger of the same destination that changes the fields of each line. @param change takes a plain value, and gives another one */
+export function childLogger(logger: Logger, change: (value: unknown) => unknown): Logger {
+  const isError = (value: unknown): value is Error => value instanceof Error;
+  return logger.child(
+    {},
+    {
+      formatters: {
+        log: (line) => Object.fromEntries(Object.entries(line).map(([name, value]) => [name, isError(value) ? value : change(value)])),
+      },
+      serializers: { err: (error: Error) => change({ ...pino.stdSerializers.err(error) }) },
+    },
+  );
+}
+
 /** Adds the current span; fields of the line itself win. The object is a new one each time, because it is filled with the line. */
 function spanFields(): object {
   const span = currentSpan();

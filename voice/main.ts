@@ -18,6 +18,7 @@ import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
 import { createProviderKeyReader } from '../calls/provider-access/index.ts';
 import { countTokens, loadTokenizer } from '../calls/usage/count-tokens.ts';
+import { redactionsCounter } from '../calls/redaction/metrics.ts';
 import { usageMetrics } from '../calls/usage/usage-metrics.ts';
 import { drainCalls } from './drain.ts';
 import { freePlaces, type FreePlaces } from './free-places.ts';
@@ -72,6 +73,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   role.onStop('kubernetes', () => cluster.close());
   const takeovers = takeoversCounter();
   registry.registerMetric(takeovers);
+  const redactions = redactionsCounter([registry]);
   const genAiMetrics = createGenAiMetrics(registry);
   const recordUsage = usageMetrics(registry);
   void loadTokenizer();
@@ -80,6 +82,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
     readKey: answersWithKeys(createProviderKeyReader({ transport: cluster, clock })),
     countTokens,
     reportTakeover: async (part) => takeovers.inc({ part }),
+    reportRedaction: async (kind) => redactions.inc({ kind }),
     reportMeasurements: async (measurements) => measurements.forEach((measurement) => genAiMetrics.record(measurement)),
     reportUsage: async (report) => recordUsage(report),
   };

@@ -8,6 +8,7 @@ import { TextCall, type TextServices } from '../text/text-call.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { findReachableAgents } from '../../calls/handoffs.ts';
+import { createRedactor } from '../../calls/redaction/create-redactor.ts';
 import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
@@ -51,7 +52,7 @@ export async function evaluate({ services, agents, audio, judge }: EvaluateOptio
   const open = await (test.mode === 'audio' && audio !== undefined
     ? inAudio(todo, services, audio)
     : inText({ ...todo, others }, services, usage));
-  return runTest({
+  const result = await runTest({
     test: { name: test.name, spec },
     agent: { name, revision, config },
     others,
@@ -63,6 +64,12 @@ export async function evaluate({ services, agents, audio, judge }: EvaluateOptio
     signal,
     slots: new Semaphore(test.mode === 'text' ? TEXT_ATTEMPTS_AT_ONCE : 1),
   });
+  // Results are kept for weeks, and read by more than those who may read calls.
+  const redactor = createRedactor(
+    [config, ...others.values()].map(({ agent }) => agent),
+    services,
+  );
+  return redactor === undefined ? result : { ...result, attempts: redactor.redactValue(result.attempts) as TestResult['attempts'] };
 }
 
 type WithOthers = TestToRun & { readonly others: ReadonlyMap<string, AgentRevisionConfig> };

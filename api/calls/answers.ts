@@ -64,6 +64,12 @@ const callFields = z.object({
   agent_revision: z.string().describe('The revision of the agent that talks: whatever is changed during the call, it keeps that.'),
   metadata: z.record(z.string(), z.unknown()).describe('What was given to find the call again.'),
   native_llm_dynamic_data: z.record(z.string(), z.unknown()).describe('Values for the `{{name}}` placeholders, as they were given.'),
+  redactions: z
+    .record(z.string(), z.int().min(1))
+    .optional()
+    .describe(
+      "Values that were taken out of what is stored of it, by kind or by the name of the agent's pattern; absent where there were none.",
+    ),
   created_at: time.describe('When the call was made.'),
   call_start_time: time.optional().describe('The first media; absent before.'),
   call_end_time: time.optional().describe('When it was over; absent before.'),

@@ -31,6 +31,7 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras & Pick<Wh
     agent_revision: call.revision,
     metadata: call.metadata,
     native_llm_dynamic_data: call.dynamicData,
+    ...(Object.keys(call.redactions).length > 0 && { redactions: call.redactions }),
     created_at: call.createdAt.toISOString(),
     call_start_time: call.startedAt?.toISOString(),
     call_end_time: call.endedAt?.toISOString(),

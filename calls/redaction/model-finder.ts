@@ -34,6 +34,8 @@ const answer = z.object({ found: z.array(z.object({ kind: z.string(), text: z.st
 
 export class ModelFinder {
   readonly #options: ModelFinderOptions;
+  /** Answers by text: the sound and the record of a message have the same words. */
+  readonly #known = new Map<string, Promise<readonly KnownValue[] | undefined>>();
 
   constructor(options: ModelFinderOptions) {
     this.#options = options;
@@ -41,6 +43,15 @@ export class ModelFinder {
 
   /** @returns values as they stand in the texts; undefined where the model gave no usable answer */
   async find(texts: readonly string[]): Promise<readonly KnownValue[] | undefined> {
+    const unknown = texts.filter((text) => !this.#known.has(text));
+    const asked = this.#askAll(unknown);
+    for (const text of unknown) this.#known.set(text, asked);
+    const answers = new Set(texts.flatMap((text) => this.#known.get(text) ?? []));
+    const found = await Promise.all(answers);
+    return found.every((values) => values !== undefined) ? found.flat() : undefined;
+  }
+
+  async #askAll(texts: readonly string[]): Promise<readonly KnownValue[] | undefined> {
     const found: KnownValue[] = [];
     for (const part of partsOf(texts)) {
       const values = await this.#ask(part);

@@ -44,6 +44,7 @@ const FINDERS: readonly (readonly [RedactionKind, Find])[] = [
 export class Redactor {
   readonly #options: RedactorOptions;
   readonly #patterns: readonly Pattern[];
+  #counts = true;
   readonly #words = new Map<string, KnownValue>();
   readonly #numbers = new Map<string, RedactionKind>();
 
@@ -90,9 +91,19 @@ export class Redactor {
     for (const { start, end, kind, label } of withoutOverlaps([...this.find(text), ...more])) {
       redacted += `${text.slice(behind, start)}${labelled(label)}`;
       behind = end;
-      this.#options.onRedaction?.(kind);
+      if (this.#counts) this.#options.onRedaction?.(kind);
     }
     return redacted + text.slice(behind);
+  }
+
+  /** Redacts a value without counting, as for a log line, which says again what is stored. */
+  redactUncounted(value: unknown): unknown {
+    this.#counts = false;
+    try {
+      return this.redactValue(value);
+    } finally {
+      this.#counts = true;
+    }
   }
 
   /** Redacts all texts of JSON, names of fields and long numbers included. */

@@ -4,7 +4,10 @@ import type { Search } from '../../knowledge/search/search.ts';
 import type { ProviderUsage } from './counted-requests.ts';
 import { countedOrByLength } from './token-usage.ts';
 
-export function countedSearch(search: Pick<Search, 'search'>, { meter, countTokens }: ProviderUsage): Pick<Search, 'search'> {
+export function countedSearch(
+  search: Pick<Search, 'search'>,
+  { meter, countTokens, withholdsContent }: ProviderUsage & { readonly withholdsContent?: boolean | undefined },
+): Pick<Search, 'search'> {
   const onUse = ({ kind, provider, model, texts, reported: { tokens, searchUnits = 1 } }: ModelUse): void => {
     const of = { kind, purpose: 'conversation', provider, model } as const;
     // Rerankers that report no tokens aren't paid by tokens.
@@ -20,5 +23,5 @@ export function countedSearch(search: Pick<Search, 'search'>, { meter, countToke
         })),
       );
   };
-  return { search: (request) => search.search({ ...request, onUse }) };
+  return { search: (request) => search.search({ ...request, withholdsContent, onUse }) };
 }

@@ -57,7 +57,7 @@ export function createSearch(dependencies: SearchDependencies): Search {
   }
 }
 
-const spanOf = ({ org, knowledgeBase, topK, query }: SearchRequest): SpanStart => ({
+const spanOf = ({ org, knowledgeBase, topK, query, withholdsContent = false }: SearchRequest): SpanStart => ({
   name: genAi.spanName(genAi.RETRIEVAL, knowledgeBase),
   kind: 'client',
   attributes: {
@@ -65,7 +65,7 @@ const spanOf = ({ org, knowledgeBase, topK, query }: SearchRequest): SpanStart =
     [genAi.DATA_SOURCE_ID]: knowledgeBase,
     [genAi.REQUEST_TOP_K]: topK,
     'parley.org': org,
-    ...(capturesContent() && { [genAi.RETRIEVAL_QUERY]: query }),
+    ...(capturesContent() && !withholdsContent && { [genAi.RETRIEVAL_QUERY]: query }),
   },
 });
 

@@ -16,6 +16,8 @@ export interface SearchRequest {
    */
   readonly snippetLengths?: readonly number[];
   readonly signal?: AbortSignal;
+  /** True if its span may not have the question, also where content is switched on. */
+  readonly withholdsContent?: boolean | undefined;
   /** Called for each request to a model that the search makes. */
   readonly onUse?: OnModelUse;
 }

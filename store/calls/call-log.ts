@@ -58,15 +58,22 @@ export interface CallLogRows {
   readonly toolCalls: readonly CallToolCall[];
 }
 
+/** What a job has counted so far: it replaces what it has counted before. */
+export interface CallLogSums {
+  readonly usage?: CallUsageRows | undefined;
+  /** Values that were taken out, by kind. */
+  readonly redactions?: Readonly<Record<string, number>> | undefined;
+}
+
 export class CallLog extends Repository {
   /**
    * Adds rows with new numbers; a number that is there keeps its row, so that a job may send everything again after a lost answer. The
-   * usage so far replaces the usage of before.
+   * sums so far replace those of before.
    * @throws StoreError `conflict` for a call that doesn't exist
    */
   async add(
     { org, id }: CallRef,
-    { messages = [], turns = [], toolCalls = [], usage }: Partial<CallLogRows> & { readonly usage?: CallUsageRows | undefined },
+    { messages = [], turns = [], toolCalls = [], usage, redactions }: Partial<CallLogRows> & CallLogSums,
   ): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
       if (messages.length > 0) {
@@ -125,6 +132,12 @@ export class CallLog extends Repository {
           ],
         );
       }
+      if (redactions !== undefined)
+        await transaction.query('UPDATE parley.calls SET redactions = $3 WHERE org = $1 AND id = $2', [
+          org,
+          id,
+          JSON.stringify(redactions),
+        ]);
       // This comes last, because calls of one agent wait for each other in it.
       if (usage !== undefined) await storeUsage(transaction, { org, id }, usage);
     });

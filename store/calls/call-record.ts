@@ -89,6 +89,8 @@ export interface CallRecord extends CallRef {
   readonly sipCallId: string | null;
   readonly metadata: Values;
   readonly dynamicData: Values;
+  /** Values that were taken out of what is stored of it, by kind. */
+  readonly redactions: Readonly<Record<string, number>>;
   readonly createdBy: string | null;
   readonly createdByKey: string | null;
   readonly traceparent: string | null;
@@ -108,7 +110,7 @@ export interface CallRecord extends CallRef {
 export const CALL_COLUMNS = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
   agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", talking_agent AS "talkingAgent", revision, canary, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
-  sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",
+  sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", redactions, created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",
   started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt", recording_enabled AS "recordingEnabled",
   test, recording_key AS "recordingKey", recording_bytes::float8 AS "recordingBytes", recording_duration_ms::float8 AS "recordingDurationMs"`;
 

@@ -143,3 +143,31 @@ it('keeps words that come before an answer in its turn, and begins another where
     ['speech_to_text', 'chat'],
   ]);
 });
+
+it('puts no content on spans where it is withheld, also where it is switched on', () => {
+  const content = {
+    [genAi.INPUT_MESSAGES]: '[]',
+    [genAi.OUTPUT_MESSAGES]: '[]',
+    [genAi.SYSTEM_INSTRUCTIONS]: '[]',
+    [genAi.TOOL_CALL_ARGUMENTS]: '{}',
+    [genAi.TOOL_CALL_RESULT]: '{}',
+    [genAi.TOOL_DESCRIPTION]: 'x',
+  };
+  const observedBy = (withholdsContent: boolean): readonly string[] => {
+    spans = [];
+    const observed = new AgentTurns({
+      agent: { name: 'desk', knowledgeBase: null },
+      llm: { provider: 'openai', model: 'gpt' },
+      withholdsContent,
+      now: () => now,
+    });
+    observed.requests
+      .begin({ operation: genAi.CHAT, provider: 'openai', streams: true, attributes: { ...content, kept: 'a' } })
+      .end('completed', { attributes: { ...content, kept: 'b' } });
+    const span = observed.startSpan({ name: 'tool', attributes: { ...content, kept: 'c' } });
+    span.set({ ...content, kept: 'd' });
+    return spans.flatMap(({ attributes }) => Object.keys(attributes).filter((name) => name in content || name === 'kept'));
+  };
+  expect(new Set(observedBy(false))).toEqual(new Set(['kept', ...Object.keys(content)]));
+  expect(new Set(observedBy(true))).toEqual(new Set(['kept']));
+});

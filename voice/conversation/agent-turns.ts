@@ -3,6 +3,7 @@
  * with what the agent says by itself, and goes on until the user says something else; its end is that of the last thing that happened in it.
  * Source: OpenTelemetry's conventions for generative AI, on agents and on voice agents.
  */
+import { withoutContent } from '../../platform/telemetry/gen-ai/content.ts';
 import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
 import {
   observeModelRequests,
@@ -32,6 +33,8 @@ export interface AgentTurnsOptions extends AboutAgent {
   /** Id of the call; absent in text. */
   readonly conversationId?: string | undefined;
   readonly measure?: ((measurement: Measurement) => void) | undefined;
+  /** True if no span may have content, also where it is switched on. */
+  readonly withholdsContent?: boolean | undefined;
   /** The time, in milliseconds since the epoch. */
   readonly now?: () => number;
 }
@@ -51,6 +54,7 @@ interface Turn {
 export class AgentTurns {
   readonly requests: ModelRequestObserver;
   #about: AboutAgent;
+  readonly #withholdsContent: boolean;
   readonly #now: () => number;
   /** The trace of the call, kept because events of a session arrive outside of its span. */
   readonly #trace = currentTrace();
@@ -61,8 +65,9 @@ export class AgentTurns {
   readonly #turnOf = new WeakMap<ModelRequest, Turn>();
 
   constructor(options: AgentTurnsOptions) {
-    const { conversationId, measure, now = Date.now } = options;
+    const { conversationId, measure, withholdsContent = false, now = Date.now } = options;
     this.#about = options;
+    this.#withholdsContent = withholdsContent;
     this.#now = now;
     this.#common = { [genAi.CONVERSATION_ID]: conversationId };
     this.requests = observeModelRequests({
@@ -72,6 +77,7 @@ export class AgentTurns {
         return turn.span.context;
       },
       attributes: this.#common,
+      withholdsContent,
       measure,
       now,
       onEnd: (request, answer) => this.#requested(request, answer),
@@ -104,13 +110,15 @@ export class AgentTurns {
   /** Starts a span within the turn; the caller ends it. */
   startSpan(start: SpanStart): Span {
     const turn = this.#open();
+    const shown = (attributes: Attributes): Attributes => (this.#withholdsContent ? withoutContent(attributes) : attributes);
     const span = startSpan({
       ...start,
       parent: turn.span.context,
-      attributes: { ...start.attributes, ...this.#common },
+      attributes: { ...shown(start.attributes ?? {}), ...this.#common },
     });
     return {
       ...span,
+      set: (attributes) => span.set(shown(attributes)),
       end: () => {
         turn.activeAt = this.#now();
         span.end();

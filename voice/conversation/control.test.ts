@@ -52,7 +52,10 @@ describe('a muted agent', () => {
     talk.done();
     talk.at(3_300, muted(true));
     expect(talk.done()).toEqual(['cancelSpeech']);
-    talk.at(3_400, talk.silent(), { type: 'announced', text: 'One moment.', answers: false, agent: 'desk' }, told('Hello.'), { type: 'ending', agent: 'desk' });
+    talk.at(3_400, talk.silent(), { type: 'announced', text: 'One moment.', answers: false, agent: 'desk' }, told('Hello.'), {
+      type: 'ending',
+      agent: 'desk',
+    });
     talk.at(4_000, speaks(4_000));
     talk.at(4_600, lasts, interim('And what else?'));
     talk.at(5_000, pauses(900), understood('And what else?'));

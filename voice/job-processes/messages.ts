@@ -17,6 +17,7 @@ export interface RoleServices {
   /** Counts tokens: a tokenizer in each process would take 67 MB. */
   readonly countTokens: CountTokens;
   readonly reportTakeover: (part: ProviderPart) => Promise<void>;
+  readonly reportRedaction: (kind: string) => Promise<void>;
   readonly reportMeasurements: (measurements: readonly Measurement[]) => Promise<void>;
   readonly reportUsage: (report: UsageReport) => Promise<void>;
 }

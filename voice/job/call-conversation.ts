@@ -7,7 +7,7 @@ import type { Timer } from '../../platform/clock.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { createConversation, type CreateConversationOptions } from '../conversation/create-conversation.ts';
 import type { ConversationFigures, Figures } from '../conversation/figures.ts';
-import type { CreateEars } from '../conversation/ports.ts';
+import type { CreateEars, Voice } from '../conversation/ports.ts';
 import { silenceOf, voicemailMessageOf } from '../conversation/prompt.ts';
 import { agentStateOf, type ConversationState } from '../conversation/state.ts';
 import { GreetingEnd, isMachine, Screening, summarizeCall, type CalleeCategory, type TransferVoice } from '../phone/index.ts';
@@ -16,6 +16,7 @@ import { Ambience } from '../ambience/ambience.ts';
 import type { Controlled } from './live-control.ts';
 import { AgentTrack } from '../sound/agent-track.ts';
 import { CallRecorder, type CallRecorderOptions } from '../recording/call-recorder.ts';
+import type { SoundGuard } from '../recording/sound-guard.ts';
 import { CallSound } from '../sound/call-sound.ts';
 import { EAR_SAMPLE_RATE } from '../sound/ears.ts';
 import { PLAYOUT_SAMPLE_RATE } from '../sound/playout.ts';
@@ -40,6 +41,8 @@ export interface CallConversationOptions extends Omit<
   /** Absent where the call is not recorded. */
   readonly recording: Pick<CallRecorderOptions, 'file' | 'encoder' | 'onStart'> | undefined;
   readonly figures: Figures;
+  /** Says which sound may be recorded; absent where all may. */
+  readonly guard?: SoundGuard | undefined;
 }
 
 export class CallConversation {
@@ -66,7 +69,7 @@ export class CallConversation {
     const { room, userIdentity, providers, config, data, turnModel, figures, log, clock, logger } = options;
     const { agent } = config;
     this.#options = options;
-    this.#subtitles = new Subtitles({ room, userIdentity, logger });
+    this.#subtitles = new Subtitles({ room, userIdentity, onlyForUser: agent.redaction !== undefined, logger });
     this.#sound = new CallSound({
       agent,
       recognizer: providers.stt,
@@ -76,7 +79,10 @@ export class CallConversation {
       turnModel,
       clock,
       logger,
-      onHeard: (number, text, final) => this.#subtitles.agent(number, text, final),
+      onHeard: (number, text, final) => {
+        this.#subtitles.agent(number, text, final);
+        options.guard?.heard(number, text.length, final);
+      },
       onSound: (samples, at) => this.#recorder?.agent({ samples, sampleRate: PLAYOUT_SAMPLE_RATE }, at),
     });
     const { ambient, turnEndMs } = this.#sound.settings;
@@ -84,7 +90,7 @@ export class CallConversation {
     this.#conversation = createConversation({
       ...options,
       model: providers.llm,
-      voice: this.#sound.createVoice,
+      voice: (reports) => guardedVoice(this.#sound.createVoice(reports), options.guard),
       ears: this.#createEars,
       turnEndMs,
       silence: silenceOf(config, data),
@@ -107,7 +113,7 @@ export class CallConversation {
   async start(): Promise<void> {
     const { room, userIdentity, recording, clock } = this.#options;
     this.#conversation.listen();
-    this.#recorder = recording && new CallRecorder({ ...recording, clock });
+    this.#recorder = recording && new CallRecorder({ ...recording, guard: this.#options.guard, clock });
     this.#user = new UserTrack({
       room,
       identity: userIdentity,
@@ -189,14 +195,22 @@ export class CallConversation {
   }
 
   get transferVoice(): TransferVoice {
-    const { providers, clock, logger } = this.#options;
+    // What is told to the other side, and said on hold, nobody judges.
+    const { providers, guard, clock, logger } = this.#options;
     return {
-      say: async (text, signal) => this.#sound.voice?.tell(text, signal),
+      say: async (text, signal) => {
+        const uncover = guard?.coverAll(1);
+        await this.#sound.voice?.tell(text, signal).finally(() => uncover?.());
+      },
       summary: () => summarizeCall({ model: providers.llm, messages: this.#conversation.messages, clock, logger }),
       deafen: async () => {
         const listen = this.#sound.ears?.deafen();
+        const uncover = guard?.coverAll(0);
         this.#conversation.held();
-        return () => listen?.();
+        return () => {
+          listen?.();
+          uncover?.();
+        };
       },
     };
   }
@@ -230,6 +244,7 @@ export class CallConversation {
     this.#sound.createEars({
       report: (event) => {
         if (event.type === 'interim' || event.type === 'understood') this.#subtitles.user(event.text, event.type === 'understood');
+        this.#options.guard?.hear(event);
         report(event);
         this.#greeting?.hear(event);
         this.#screening?.hear(event);
@@ -251,4 +266,22 @@ export class CallConversation {
     // The request fails in a room that was left.
     this.#options.room.localParticipant?.setAttributes(attributes).catch(() => undefined);
   }
+}
+
+/** Lets the guard of the recording know what is said before it is heard. */
+function guardedVoice(voice: Voice, guard: SoundGuard | undefined): Voice {
+  if (guard === undefined) return voice;
+  return {
+    say: (speech, text) => {
+      guard.says(speech, text);
+      voice.say(speech, text);
+    },
+    sayNoMore: (speech) => {
+      guard.saysNoMore(speech);
+      voice.sayNoMore(speech);
+    },
+    cancel: (speech) => voice.cancel(speech),
+    pause: () => voice.pause(),
+    resume: () => voice.resume(),
+  };
 }

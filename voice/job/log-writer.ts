@@ -93,6 +93,7 @@ export class LogWriter {
             turns: batch.flatMap(({ turn }) => turn ?? []),
             toolCalls: batch.flatMap(({ toolCall }) => toolCall ?? []),
             usage: used,
+            redactions: this.#redaction?.counts,
           })
           .catch((error: unknown) => {
             if (used !== undefined) usage?.notStored();

@@ -4,7 +4,7 @@ import type { Room } from '@livekit/rtc-node';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { DynamicData } from '../../crds/template.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/logging.ts';
+import { childLogger, type Logger } from '../../platform/logging.ts';
 import { observedBy } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { CallRecord, FinishReason } from '../../store/index.ts';
 import { lookupsToMake, resolveDynamicData } from '../dynamic-data/resolve.ts';
@@ -19,7 +19,7 @@ import { Figures } from '../conversation/figures.ts';
 import type { TurnModel } from '../sound/turn-detector.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
 import { CallConversation, type CallConversationOptions } from './call-conversation.ts';
-import { createCallRedaction } from './call-redaction.ts';
+import { createCallRedaction, createSoundGuard } from './call-redaction.ts';
 import type { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { Services } from './services.ts';
@@ -59,13 +59,16 @@ export interface PreparedCall {
 
 /** Prepares the call. @throws PreparationError */
 export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
-  const { services, call, usage, logger, over } = options;
+  const { services, call, usage, over } = options;
   const { store, keys, clock } = services;
   const egress = services.egress.for(call.org);
-  const config = await readRevision(services, call, logger);
+  const config = await readRevision(services, call, options.logger);
   const { agent } = config;
-  const redaction = createCallRedaction({ services, call, config, usage, logger });
+  const redaction = createCallRedaction({ services, call, config, usage, logger: options.logger });
   if (redaction !== undefined) options.log.redact(redaction.log);
+  const logger =
+    redaction === undefined ? options.logger : childLogger(options.logger, (value) => redaction.redactor.redactUncounted(value));
+  const guard = createSoundGuard(config, redaction, clock);
   const turns = turnsOf(services, call, config);
   const figures = new Figures();
   const { dynamicData: lookups = [] } = agent;
@@ -74,7 +77,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     lookups: call.test === null ? lookups : lookupsToMake({ lookups, given: call.dynamicData }),
     given: call.dynamicData,
     egress,
-    cache: store.dynamicDataCache,
+    cache: redaction?.cache(store.dynamicDataCache) ?? store.dynamicDataCache,
     keys,
     clock,
     logger,
@@ -84,7 +87,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     providersOf({ services, call, agent, resolving, turns, figures, usage, logger }),
   ]);
   store.calls.calls
-    .keepDynamicData({ org: call.org, id: call.id, data })
+    .keepDynamicData({ org: call.org, id: call.id, data: redaction?.keptData(data, call.dynamicData) ?? data })
     .catch((err: unknown) => logger.warn({ err }, 'failed to store the dynamic data of the call'));
   // The user of a test has a keypad, whatever the type of the call.
   const hasKeypad = call.callType === 'phone_call' || call.test !== null;
@@ -100,7 +103,17 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     providers,
     turnModel,
     recording: recording && { encoder: services.recordingEncoder, file: recording.file, onStart: () => recording.started() },
-    tools: { ...services.tools, keypad, egress, keys, search: countedSearch(services.search, usage), over, mocks: mocksOf(call, clock) },
+    tools: {
+      ...services.tools,
+      keypad,
+      egress,
+      keys,
+      search: countedSearch(services.search, { ...usage, withholdsContent: isPrivate(config) }),
+      over,
+      mocks: mocksOf(call, clock),
+      onSensitiveKeys: () => guard?.coverAll(0) ?? (() => undefined),
+    },
+    guard,
     transfer: options.transfer,
     log: options.log,
     turns,
@@ -123,6 +136,10 @@ async function readRevision({ store, clock }: Services, call: CallRecord, logger
   return stored.config as AgentRevisionConfig;
 }
 
+/** Tells whether spans may have nothing of what is said: what a model is sent has the results of sensitive tools, too. */
+const isPrivate = ({ agent, tools }: AgentRevisionConfig): boolean =>
+  agent.redaction !== undefined || tools.some(({ spec }) => spec.sensitive === true);
+
 /** Returns the answers that a test's call has in place of tools. */
 function mocksOf({ test }: CallRecord, clock: Clock): ToolMocks | undefined {
   return test === null ? undefined : new ToolMocks({ mocks: test.tools as readonly ToolMock[], clock });
@@ -130,7 +147,14 @@ function mocksOf({ test }: CallRecord, clock: Clock): ToolMocks | undefined {
 
 function turnsOf({ measure }: Services, { id, org, revision }: CallRecord, config: AgentRevisionConfig): AgentTurns {
   const { name, agent, knowledgeBase } = config;
-  return new AgentTurns({ agent: { name, id: `${org}/${name}`, revision, knowledgeBase }, llm: agent.llm, conversationId: id, measure });
+  const withholdsContent = isPrivate(config);
+  return new AgentTurns({
+    withholdsContent,
+    agent: { name, id: `${org}/${name}`, revision, knowledgeBase },
+    llm: agent.llm,
+    conversationId: id,
+    measure,
+  });
 }
 
 interface ProvidersWanted extends Pick<PrepareOptions, 'services' | 'call' | 'usage' | 'logger'> {

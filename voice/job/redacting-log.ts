@@ -24,6 +24,8 @@ export interface RedactingLogOptions {
   readonly redactor: Redactor;
   /** Asks the model what is personal; absent where it isn't asked. */
   readonly model?: Pick<ModelFinder, 'find'> | undefined;
+  /** Values that the redactor has taken out, by kind. */
+  readonly counts?: ReadonlyMap<string, number> | undefined;
   readonly clock: Clock;
 }
 
@@ -46,6 +48,12 @@ export class RedactingLog {
 
   constructor(options: RedactingLogOptions) {
     this.#options = options;
+  }
+
+  /** Values that were taken out so far, by kind; undefined while there are none. */
+  get counts(): Readonly<Record<string, number>> | undefined {
+    const { counts } = this.#options;
+    return counts === undefined || counts.size === 0 ? undefined : Object.fromEntries(counts);
   }
 
   /** Number of records that are not handed on. */

@@ -33,6 +33,8 @@ export interface Services {
   readonly keys: ProviderKeyReader;
   readonly providerDefaults: ProviderDefaults;
   readonly onTakeover: (part: ProviderPart) => void;
+  /** Called with each value that is taken out. @param kind as in the metric */
+  readonly onRedaction: (kind: string) => void;
   /** Called with each request to a provider. */
   readonly measure: (measurement: Measurement) => void;
   readonly usageOf: (call: CallRecord) => ProviderUsage;
@@ -73,6 +75,7 @@ export function openServices(config: Config, logger: Logger, role: RoleClient): 
     keys: keysFromRole(role, own),
     providerDefaults: config.PARLEY_PROVIDERS,
     onTakeover: (part) => void role.ask('reportTakeover', part).catch(nothing),
+    onRedaction: (kind) => void role.ask('reportRedaction', kind).catch(nothing),
     measure: (measurement) => measurements.add(measurement),
     usageOf: (call) => ({
       meter: new UsageMeter({

@@ -2,21 +2,26 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
-import type { Clock, Timer } from '../../platform/clock.ts';
+import { withTimeout, type Clock, type Timer } from '../../platform/clock.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { Channel } from './channel.ts';
 import type { SoundEncoder } from './encoder/index.ts';
+import type { SoundGuard } from './sound-guard.ts';
 import { StereoBuffer } from './stereo-buffer.ts';
 import { positionOf } from './timeline.ts';
 
 /** Longest delay of sound, in milliseconds: then its time is written as silence. */
 const LATE_MS = 2_000;
 const WRITE_INTERVAL_MS = 1_000;
+/** Longest wait for the model's word on the last sound, in milliseconds. */
+const JUDGED_WITHIN_MS = 5_000;
 
 export interface CallRecorderOptions {
   /** Path of the Ogg Opus file. */
   readonly file: string;
   readonly encoder: Pick<SoundEncoder, 'open'>;
+  /** Says which sound may be written; absent where all may. */
+  readonly guard?: SoundGuard | undefined;
   readonly clock: Clock;
   /** Called once, at the moment from which the recording counts. */
   readonly onStart: () => void;
@@ -24,6 +29,7 @@ export interface CallRecorderOptions {
 
 export class CallRecorder {
   readonly #clock: Clock;
+  readonly #guard: SoundGuard | undefined;
   readonly #sound = new StereoBuffer();
   readonly #left = new Channel((samples, start) => this.#sound.put(0, samples, start));
   readonly #right = new Channel((samples, start) => this.#sound.put(1, samples, start));
@@ -37,8 +43,9 @@ export class CallRecorder {
   #closing: Promise<void> | undefined;
 
   /** Records from now on. */
-  constructor({ file, encoder, clock, onStart }: CallRecorderOptions) {
+  constructor({ file, encoder, guard, clock, onStart }: CallRecorderOptions) {
     this.#clock = clock;
+    this.#guard = guard;
     this.#origin = { now: clock.now(), monotonic: clock.monotonic() };
     onStart();
     this.#output = encoder.open(file);
@@ -65,6 +72,10 @@ export class CallRecorder {
   }
 
   async #finish(): Promise<void> {
+    if (this.#guard !== undefined) {
+      await withTimeout(this.#clock, JUDGED_WITHIN_MS, this.#guard.settled());
+      this.#guard.close();
+    }
     this.#record(() => {
       this.#limitMs = this.#elapsedMs();
       this.#left.end();
@@ -107,10 +118,23 @@ export class CallRecorder {
     return this.#clock.monotonic() - this.#origin.monotonic;
   }
 
+  /** Returns up to when the sound is judged, in milliseconds from the beginning. */
+  #judgedMs(): number {
+    if (this.#guard === undefined) return Infinity;
+    const now = this.#clock.now();
+    return this.#guard.judgedUntil(now) === now ? Infinity : this.#guard.judgedUntil(now) - this.#origin.now;
+  }
+
+  #positionAt(time: number): number {
+    return Math.round(positionOf(time - this.#origin.now));
+  }
+
   #write(): void {
-    const limit = Math.floor(positionOf(this.#limitMs));
+    const limit = Math.floor(positionOf(Math.min(this.#limitMs, this.#judgedMs())));
     const until = Math.min(this.#left.settle(limit), this.#right.settle(limit));
     if (until <= this.#sound.from) return;
+    for (const { side, from, to } of this.#guard?.covered() ?? [])
+      this.#sound.cover(side, this.#positionAt(from), this.#positionAt(to), until);
     this.#output.write(new Uint8Array(this.#sound.take(until).buffer));
     this.#left.release(until);
     this.#right.release(until);

@@ -7,15 +7,19 @@ import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE } from '../../calls/live-transcript.
 import { Subtitles } from './subtitles.ts';
 
 /** Builds subtitles, and returns each stream as it was opened and closed. */
-function someSubtitles() {
+function someSubtitles({ onlyForUser = false } = {}) {
   const streams: string[] = [];
+  const readers: unknown[] = [];
   const streamText = async ({
     senderIdentity,
     attributes,
+    destinationIdentities,
   }: {
+    readonly destinationIdentities?: readonly string[];
     readonly senderIdentity: string;
     readonly attributes: Record<string, string>;
   }) => {
+    readers.push(destinationIdentities);
     const final = attributes[FINAL_ATTRIBUTE] === 'true' ? ' final' : '';
     let text = '';
     return {
@@ -24,8 +28,8 @@ function someSubtitles() {
     };
   };
   const room = { isConnected: true, localParticipant: { identity: 'agent', streamText } } as unknown as Room;
-  const subtitles = new Subtitles({ room, userIdentity: 'user', logger: createLogger({ role: 'voice', level: 'silent' }) });
-  return { subtitles, streams };
+  const subtitles = new Subtitles({ room, userIdentity: 'user', onlyForUser, logger: createLogger({ role: 'voice', level: 'silent' }) });
+  return { subtitles, streams, readers };
 }
 
 it('shows the words of the user as they change, and those of the agent as they are heard', async () => {
@@ -52,4 +56,17 @@ it('ends the line of words that are taken without their last version', async () 
   subtitles.user('Are you', false);
   await settle();
   expect(streams).toEqual(['user user-1: Cancel my order', 'user user-1 final: Cancel my order', 'user user-2: Are you']);
+});
+
+it('is read by everybody in the room, or by the user alone', async () => {
+  for (const [onlyForUser, readersWanted] of [
+    [false, undefined],
+    [true, ['user']],
+  ] as const) {
+    const { subtitles, readers } = someSubtitles({ onlyForUser });
+    subtitles.user('tea', true);
+    subtitles.agent(4, 'With milk?', true);
+    await settle();
+    expect(readers).toEqual([readersWanted, readersWanted]);
+  }
 });

@@ -10,6 +10,8 @@ import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE, TRANSCRIPT_TOPIC } from '../../call
 export interface SubtitlesOptions {
   readonly room: Room;
   readonly userIdentity: string;
+  /** True if nobody but the user may read along. */
+  readonly onlyForUser: boolean;
   readonly logger: Logger;
 }
 
@@ -70,7 +72,13 @@ export class Subtitles {
     const { localParticipant } = this.#options.room;
     if (localParticipant === undefined) return Promise.reject(new Error('the room is left'));
     const attributes = { [SEGMENT_ATTRIBUTE]: segment, [FINAL_ATTRIBUTE]: String(final) };
-    return localParticipant.streamText({ topic: TRANSCRIPT_TOPIC, senderIdentity, attributes });
+    const { userIdentity, onlyForUser } = this.#options;
+    return localParticipant.streamText({
+      topic: TRANSCRIPT_TOPIC,
+      senderIdentity,
+      attributes,
+      ...(onlyForUser && { destinationIdentities: [userIdentity] }),
+    });
   }
 
   #write(write: () => Promise<void>): void {

@@ -20,6 +20,7 @@ import type { Calendar } from './calendar/calendar.ts';
 import { createCustomTool } from './custom/custom-tool.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { createMcpTools } from './mcp/create-mcp-tools.ts';
+import { SensitiveKeys } from './sensitive-keys.ts';
 import type { ToolHost } from './tool-host.ts';
 import type { ToolMocks } from './tool-mocks.ts';
 import { NO_MESSAGES, type ToolDefinition } from './tool-result.ts';
@@ -50,6 +51,8 @@ export interface CreateToolsOptions {
   readonly over: AbortSignal;
   /** Aborts when nothing of the call may run any more: some time after `over`. */
   readonly stop: AbortSignal;
+  /** Called when keys are about to be pressed for a sensitive tool. @returns is called when no more are */
+  readonly onSensitiveKeys?: (() => () => void) | undefined;
   /** Answers in place of tools, in a test. */
   readonly mocks?: ToolMocks | undefined;
 }
@@ -59,23 +62,33 @@ export interface CreateToolsOptions {
  * ({@link toolsOf}).
  */
 export function createTools(options: CreateToolsOptions): readonly ToolDefinition[] {
-  const { org, agent, data, displayNames, host, keypad, search, over, mocks } = options;
-  const definitions = byPrecedence(agent.tools).flatMap((tool) =>
-    definitionsOf(tool, options).map((definition): ToolDefinition => ({
-      ...definition,
-      ...(tool.spec.sensitive === true && { sensitive: true as const }),
-    })),
-  );
+  const { org, agent, data, displayNames, host, keypad, search, over, mocks, onSensitiveKeys = () => () => undefined } = options;
+  const keys = new SensitiveKeys();
+  const isSensitive = new Set<ToolDefinition>();
+  const definitions = byPrecedence(agent.tools).flatMap((tool) => {
+    const defined = definitionsOf(tool, options);
+    if (tool.spec.sensitive === true) for (const definition of defined) isSensitive.add(definition);
+    return [...defined];
+  });
+  const sensitive = definitions.filter((definition) => isSensitive.has(definition)).map(({ name }) => name);
+  const hidden = sensitive.length === 0 ? undefined : { tools: sensitive, keys, onCollect: onSensitiveKeys };
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
   }
   for (const handoff of agent.agent?.handoffs ?? [])
     definitions.push(createHandOver({ handoff, displayName: displayNames?.get(handoff.agentRef.name), data, host }));
-  if (keypad !== undefined) definitions.push(createCollectDigits(keypad), createSendDigits(keypad));
+  if (keypad !== undefined) definitions.push(createCollectDigits(keypad, hidden), createSendDigits(keypad));
   definitions.push(createEndCall(host));
   const names = functionNames(definitions.map(({ name }) => name));
-  const renamed = (definition: ToolDefinition, index: number): ToolDefinition => ({ ...definition, name: names[index] ?? definition.name });
-  return definitions.map(renamed).map((definition) => mocks?.inPlaceOf(definition, over) ?? definition);
+  const renamed = (definition: ToolDefinition, index: number): ToolDefinition => ({
+    ...definition,
+    name: names[index] ?? definition.name,
+    ...(isSensitive.has(definition) && { sensitive: true }),
+  });
+  return definitions
+    .map(renamed)
+    .map((definition) => mocks?.inPlaceOf(definition, over) ?? definition)
+    .map((definition) => (definition.sensitive === true ? keys.protect(definition) : definition));
 }
 
 /** Returns the names by which the model calls the tools of {@link createTools}. @param keypad of a phone call */

@@ -13,6 +13,9 @@ import {
   type ProviderKeyReader,
   type ProviderDefaults,
 } from '../../calls/provider-access/index.ts';
+import { createRedactor } from '../../calls/redaction/create-redactor.ts';
+import { redactionLabel, redactionsCounter } from '../../calls/redaction/metrics.ts';
+import type { Redactor } from '../../calls/redaction/redactor.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EgressGuard } from '../../platform/egress/egress.ts';
@@ -75,6 +78,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
         countedRequests({ meter, purpose: 'analysis', countTokens }),
       ),
     });
+  const redacted = redactionsCounter([registry]);
   const analysed = new Counter({
     name: 'parley_call_analyses_total',
     help: 'Analyses of calls that came to an end, by outcome: completed, or why not.',
@@ -131,7 +135,8 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
         await meter.settled();
         const used = meter.takeUnstored();
         if (used !== undefined) await store.calls.usage.store({ org: call.org, id: call.id }, used);
-        return finish(call, await analysing);
+        const redactor = createRedactor([agent], { clock, onRedaction: (kind) => redacted.inc({ kind: redactionLabel(kind) }) });
+        return finish(call, redactedOutcome(await analysing, redactor));
       };
       try {
         return await whileAlive(() => context.heartbeat(), run);
@@ -144,6 +149,18 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
       return work === undefined ? 'gone' : finish(work.call, failedOutcome(questionsOf(work.revision?.config), error));
     },
   };
+}
+
+/** The transcript has nothing personal, but a model may put it together. */
+function redactedOutcome({ items, error }: AnalysisOutcome, redactor: Redactor | undefined): AnalysisOutcome {
+  if (redactor === undefined) return { items, error };
+  const shown = ({ name, type, result, error: why }: AnalysisOutcome['items'][number]): AnalysisOutcome['items'][number] => ({
+    name,
+    type,
+    result: typeof result === 'string' ? redactor.redact(result) : result,
+    error: why,
+  });
+  return { items: items.map(shown), error };
 }
 
 /** Builds the event with the results; a failed analysis has none. */

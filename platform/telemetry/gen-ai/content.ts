@@ -5,6 +5,8 @@
 import { cutText } from '../../cut-text.ts';
 import { MASK } from '../../masking.ts';
 import { SECRET_KEYS } from '../../secret-keys.ts';
+import type { Attributes } from '../tracing.ts';
+import * as genAi from './conventions.ts';
 
 const MAX_CHARACTERS = 32_000;
 /** Most characters of a text within an attribute. */
@@ -42,4 +44,19 @@ export function valueText(value: unknown): string {
     return typeof item === 'string' ? cutText(item.replaceAll(SECRET_IN_TEXT, `"$1":"${MASK}"`), MAX_TEXT) : item;
   });
   return text === undefined ? 'null' : text.length <= MAX_CHARACTERS ? text : JSON.stringify(cutText(text, MAX_CHARACTERS));
+}
+
+const CONTENT: ReadonlySet<string> = new Set([
+  genAi.SYSTEM_INSTRUCTIONS,
+  genAi.INPUT_MESSAGES,
+  genAi.OUTPUT_MESSAGES,
+  genAi.TOOL_DESCRIPTION,
+  genAi.TOOL_CALL_ARGUMENTS,
+  genAi.TOOL_CALL_RESULT,
+  genAi.RETRIEVAL_QUERY,
+]);
+
+/** Returns the attributes that say nothing of what is said. */
+export function withoutContent(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !CONTENT.has(name)));
 }

@@ -1,6 +1,7 @@
 /** Observes requests to models, as spans and measurements of OpenTelemetry's conventions for generative AI. */
 import type { TraceContext } from '../trace-context.ts';
 import { startSpan, type Attributes } from '../tracing.ts';
+import { withoutContent } from './content.ts';
 import * as genAi from './conventions.ts';
 
 export interface ModelRequest {
@@ -69,6 +70,8 @@ export interface ModelRequestObserverOptions {
   /** Finds the trace to which the spans belong; the current one by default. */
   readonly parent?: (request: ModelRequest) => TraceContext | undefined;
   readonly attributes?: Attributes;
+  /** True if no span may have content, also where it is switched on. */
+  readonly withholdsContent?: boolean | undefined;
   readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly onEnd?: (request: ModelRequest, answer: ModelAnswer) => void;
   /** Returns milliseconds since the epoch. */
@@ -76,7 +79,8 @@ export interface ModelRequestObserverOptions {
 }
 
 export function observeModelRequests(options: ModelRequestObserverOptions): ModelRequestObserver {
-  const { parent = () => undefined, attributes: common, measure, onEnd, now = Date.now } = options;
+  const { parent = () => undefined, attributes: common, withholdsContent = false, measure, onEnd, now = Date.now } = options;
+  const shown = (attributes: Attributes): Attributes => (withholdsContent ? withoutContent(attributes) : attributes);
   return {
     begin(begun) {
       // The observers that get the request see the same start.
@@ -95,7 +99,7 @@ export function observeModelRequests(options: ModelRequestObserverOptions): Mode
           ...genAi.serverOf(address),
           ...(streams && { [genAi.REQUEST_STREAM]: true }),
           ...common,
-          ...attributes,
+          ...shown(attributes ?? {}),
         },
       });
       let firstChunkSeconds: number | undefined;
@@ -107,7 +111,7 @@ export function observeModelRequests(options: ModelRequestObserverOptions): Mode
           over = true;
           const failure = typeof outcome === 'object' ? outcome.failure : undefined;
           span.set({
-            ...attributesOf(answer),
+            ...shown(attributesOf(answer)),
             ...(streams && { [genAi.TIME_TO_FIRST_CHUNK]: firstChunkSeconds }),
             ...(outcome === 'cancelled' && { 'parley.cancelled': true }),
           });
