@@ -17,6 +17,7 @@ import { registerKnowledgeBases } from './knowledge-bases/routes.ts';
 import { registerMcp } from './mcp-server/routes.ts';
 import { registerMediaEvents } from './media-events/routes.ts';
 import { registerOpenApi } from './openapi/routes.ts';
+import { registerPeople } from './people/routes.ts';
 import { phoneNumberResource, phoneNumbersOfAgent } from './phone-numbers/phone-number-service.ts';
 import { registerPhoneNumbers } from './phone-numbers/routes.ts';
 import { registerReleases } from './releases/routes.ts';
@@ -43,6 +44,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerWebhooks(app, context, dependencies);
   registerCalls(app, context, dependencies);
   registerUsage(app, dependencies);
+  registerPeople(app, dependencies);
   registerTestRuns(app, context, dependencies);
   registerExplanations(app, dependencies);
   registerApiKeys(app, dependencies, context.pageTokens);

@@ -22,8 +22,12 @@ export class CallDeletion {
     this.#files = files;
   }
 
-  /** @returns `live` for a call that isn't over, which stays. @throws StorageError, StoreError: what is left is deleted by the next attempt */
-  async delete({ org, id }: CallRef): Promise<'deleted' | 'live' | 'not_found'> {
+  /**
+   * @param erasure id of the erasure of a person that the call belongs to
+   * @returns `live` for a call that isn't over, which stays
+   * @throws StorageError, StoreError: what is left is deleted by the next attempt
+   */
+  async delete({ org, id, erasure }: CallRef & { readonly erasure?: string }): Promise<'deleted' | 'live' | 'not_found'> {
     const { calls, deletions } = this.#store;
     for (let attempt = 0; ; attempt += 1) {
       const call = await calls.get({ org, id });
@@ -32,7 +36,7 @@ export class CallDeletion {
       const key = call.recording?.key ?? null;
       await this.#files.delete(key ?? recordingKey(org, id));
       // A job that has saved its recording meanwhile leads to another attempt.
-      if (await deletions.delete({ org, id, recordingKey: key, redact })) return 'deleted';
+      if (await deletions.delete({ org, id, recordingKey: key, redact, erasure })) return 'deleted';
     }
   }
 

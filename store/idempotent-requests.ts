@@ -3,6 +3,8 @@ import { Repository } from './repository.ts';
 
 /** Expired rows that each claim deletes: more than are written, so that the table shrinks. */
 const SWEPT = 20;
+/** Most calls that an answer is found by. */
+const MOST_CALLS = 1_000;
 const KEPT = "interval '24 hours'";
 
 export interface IdempotentRequest {
@@ -56,12 +58,12 @@ export class IdempotentRequests extends Repository {
     });
   }
 
-  /** Stores the answer to a request that was carried out, at most 4 MiB. */
-  async answered({ org, apiKeyId, key }: IdempotentRequest, answer: Buffer): Promise<void> {
+  /** Stores the answer to a request that was carried out, at most 4 MiB. @param callIds the calls that it is about */
+  async answered({ org, apiKeyId, key }: IdempotentRequest, answer: Buffer, callIds: readonly string[] = []): Promise<void> {
     await this.database.queryAs(
       org,
-      'UPDATE parley.idempotent_requests SET answer = $4 WHERE org = $1 AND api_key_id = $2 AND key = $3 AND answer IS NULL',
-      [org, apiKeyId, key, answer],
+      'UPDATE parley.idempotent_requests SET answer = $4, call_ids = $5 WHERE org = $1 AND api_key_id = $2 AND key = $3 AND answer IS NULL',
+      [org, apiKeyId, key, answer, callIds.slice(0, MOST_CALLS)],
     );
   }
 

@@ -47,6 +47,7 @@ export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/c
 export { commandKinds, commandStatuses, newCommandId, type CommandKind, type CommandRecord, type CommandRef } from './calls/commands.ts';
 export type { UsageGroup, UsageGrouping } from './calls/usage-sums.ts';
 export type { CallUsageRows, Cost, UsageLine } from './calls/usage.ts';
+export type { ErasedPerson, Erasure } from './calls/erasures.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
 export { finishReasons, type FinishReason } from '../platform/finish-reasons.ts';
 export { callStatuses, isTerminal, terminalStatusOf } from './calls/call-state.ts';

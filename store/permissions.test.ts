@@ -6,8 +6,8 @@ import { covers, isPermission, permissionResources, permissions, type Permission
 const anyPermission = fc.constantFrom<Permission>(...permissions);
 
 describe('the vocabulary', () => {
-  it('is *, two words for each resource, and three more of calls', () => {
-    expect(permissions).toHaveLength(4 + 2 * permissionResources.length);
+  it('is *, two words for each resource, three more of calls, and people:erase', () => {
+    expect(permissions).toHaveLength(5 + 2 * permissionResources.length);
     expect(new Set(permissions).size).toBe(permissions.length);
   });
 

@@ -17,9 +17,15 @@ type PermissionResource = (typeof permissionResources)[number];
 /**
  * `*` is everything, also what later versions add. `write` implies `read` of the same resource. `calls:create` makes web calls and sees
  * only those that the same key has made: `calls:write` implies it. Nothing but `*` implies `calls:control` (speak in a call that goes on, or steer
- * its agent) and `calls:listen` (hear it).
+ * its agent), `calls:listen` (hear it) and `people:erase`.
  */
-export type Permission = '*' | 'calls:create' | 'calls:control' | 'calls:listen' | `${PermissionResource}:${'read' | 'write'}`;
+export type Permission =
+  | '*'
+  | 'calls:create'
+  | 'calls:control'
+  | 'calls:listen'
+  | 'people:erase'
+  | `${PermissionResource}:${'read' | 'write'}`;
 
 /** The whole vocabulary, for schemas and help texts. */
 export const permissions: readonly Permission[] = [
@@ -28,6 +34,7 @@ export const permissions: readonly Permission[] = [
   'calls:create',
   'calls:control',
   'calls:listen',
+  'people:erase',
 ];
 
 const vocabulary: ReadonlySet<string> = new Set(permissions);

@@ -9,6 +9,7 @@ import { analysisQueue } from '../calls/analysis/names.ts';
 import { CallDeletion } from '../calls/call-deletion.ts';
 import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
+import { PersonErasure } from '../calls/person-erasure.ts';
 import { AgentRedispatcher } from '../calls/agent-redispatcher.ts';
 import { OVERDUE_LIMITS, StaleCallSweeper } from '../calls/stale-call-sweeper.ts';
 import { ToolListRefresher } from '../calls/mcp-client/tool-list-refresher.ts';
@@ -229,7 +230,7 @@ function describeWorkers(
 }
 
 /** Runs work that needs no history: tools are listed, and calls end, while Temporal is unavailable, too. */
-function runWithoutTemporal(role: RoleContext, { store, egress, providerKeys }: Parts): void {
+function runWithoutTemporal(role: RoleContext, { store, knowledge, egress, providerKeys }: Parts): void {
   const { config, clock, logger, registry, stopping } = role;
   const common = { clock, random: Math.random, logger };
   const toolLists = new ToolListRefresher({
@@ -246,6 +247,8 @@ function runWithoutTemporal(role: RoleContext, { store, egress, providerKeys }: 
   const limits = { ...OVERDUE_LIMITS, joinMs: config.PARLEY_CALL_JOIN_SECONDS * 1_000 };
   const sweeper = new StaleCallSweeper({ store: store.calls, lifecycle, rooms, limits, registry, ...common });
   role.background('stale-call sweeper', sweeper.run(stopping));
+  const deletion = new CallDeletion({ store: store.calls, files: knowledge.storage });
+  role.background('erasures', new PersonErasure({ erasures: store.calls.erasures, deletion, clock, logger }).run(stopping));
   if (rooms !== undefined) {
     const redispatcher = new AgentRedispatcher({ store: store.calls, rooms, ...common });
     role.background('agent redispatcher', redispatcher.run(stopping));

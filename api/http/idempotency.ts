@@ -33,6 +33,8 @@ const LOC = ['header', 'Idempotency-Key'];
 /** Time that a claim outlasts its request, in milliseconds, so that nobody carries out a request that still runs. */
 const MARGIN_MS = 5_000;
 const KEPT_HEADERS = ['content-type', 'etag', 'location', 'warning'];
+/** Ids of calls in an answer, by which it is found when a call is erased. */
+const CALL_ID = /\bcall_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -103,7 +105,8 @@ export function registerIdempotency(app: FastifyInstance, { requests, requestTim
     if (status >= 300) return requests.forget(claimed);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return undefined;
     const headers = Object.fromEntries(KEPT_HEADERS.filter((name) => reply.hasHeader(name)).map((name) => [name, headerOf(reply, name)]));
-    return requests.answered(claimed, seal({ status, headers, body: payload.toString() }, claimed));
+    const body = payload.toString();
+    return requests.answered(claimed, seal({ status, headers, body }, claimed), [...new Set(body.match(CALL_ID))]);
   }
 }
 

@@ -19,6 +19,7 @@ const tags = [
   { name: 'Knowledge bases', description: 'Files and web pages, and what is found in them.' },
   { name: 'Webhooks', description: 'Where events are sent, and what became of them.' },
   { name: 'Calls', description: 'Conversations with agents: begun, looked up, listened to.' },
+  { name: 'People', description: 'What is known of one person, and its erasure.' },
   { name: 'Test runs', description: 'Tests of agents, run in the cluster, and their results.' },
   { name: 'Explanations', description: 'Why an object is not in use, and what to do.' },
   { name: 'API keys', description: 'Who may use this interface, and for what.' },

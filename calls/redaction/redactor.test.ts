@@ -176,6 +176,12 @@ describe('a redactor', () => {
     expect(redactor.redact('JO ANN sees Joanna and jo ann.')).toBe('[name] sees Joanna and [name].');
   });
 
+  it('knows whether a number may go on in the next message', () => {
+    const findsNumbers = (spec: RedactorOptions['spec']) => redactorOf('en', spec).findsNumbers;
+    expect([findsNumbers({ kinds: ['Card'] }), findsNumbers({ kinds: ['Name'] })]).toEqual([true, false]);
+    expect(findsNumbers({ patterns: [{ name: 'a', regex: 'a' }] })).toBe(true);
+  });
+
   it('counts by kind', () => {
     const counted: string[] = [];
     const redactor = new Redactor({

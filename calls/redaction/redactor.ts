@@ -57,6 +57,11 @@ export class Redactor {
     }));
   }
 
+  /** Tells whether digits of several messages may be one number that is taken out. */
+  get findsNumbers(): boolean {
+    return this.#patterns.length > 0 || (this.#options.spec.kinds ?? []).some((kind) => kind === 'Card' || kind === 'Phone');
+  }
+
   get language(): string {
     return this.#options.language;
   }

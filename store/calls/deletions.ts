@@ -2,6 +2,7 @@
 import type { Transaction } from '../database.ts';
 import { Repository } from '../repository.ts';
 import type { CallRef, StoredRecording } from './call-record.ts';
+import { eraseCallTraces } from './erasures.ts';
 
 /** Returns the body of an event without the call's content; undefined where it has none of it. */
 export type RedactEvent = (event: { readonly name: string; readonly body: Uint8Array }) => Uint8Array | undefined;
@@ -21,6 +22,7 @@ export class CallDeletions extends Repository {
    * delivered.
    *
    * @param recordingKey key of its recording, which the caller has deleted from the storage
+   * @param erasure id of the erasure of a person to which it belongs: what else names the call is erased, too, and counted
    * @returns false for a call that isn't there, that isn't over, or that has another recording by now
    */
   async delete({
@@ -28,8 +30,15 @@ export class CallDeletions extends Repository {
     id,
     recordingKey,
     redact,
-  }: CallRef & { readonly recordingKey: string | null; readonly redact: RedactEvent }): Promise<boolean> {
+    erasure,
+  }: CallRef & {
+    readonly recordingKey: string | null;
+    readonly redact: RedactEvent;
+    readonly erasure?: string | undefined;
+  }): Promise<boolean> {
     return this.database.asOrganization(org, async (transaction) => {
+      if (erasure !== undefined && (await isDeletable(transaction, { org, id, recordingKey })))
+        await eraseCallTraces(transaction, { org, id }, { erasure, redact });
       const { rowCount } = await transaction.query(
         `WITH deleted AS (
            DELETE FROM parley.calls
@@ -99,6 +108,18 @@ export class CallDeletions extends Repository {
     const { rows } = await this.database.queryAs<{ id: string }>(org, sql, values);
     return rows.map(({ id }) => id);
   }
+}
+
+/** Tells whether the call goes, and keeps it as it is until the transaction is over. */
+async function isDeletable(
+  transaction: Transaction,
+  { org, id, recordingKey }: CallRef & { readonly recordingKey: string | null },
+): Promise<boolean> {
+  const { rowCount } = await transaction.query(
+    `SELECT FROM parley.calls WHERE org = $1 AND id = $2 AND status IN ('ended', 'error') AND recording_key IS NOT DISTINCT FROM $3 FOR UPDATE`,
+    [org, id, recordingKey],
+  );
+  return rowCount > 0;
 }
 
 async function redactEvents(transaction: Transaction, { org, id }: CallRef, redact: RedactEvent): Promise<void> {

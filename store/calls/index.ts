@@ -6,6 +6,7 @@ import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
 import { CallDeletions } from './deletions.ts';
 import { CallUsage } from './call-usage.ts';
+import { PersonErasures } from './erasures.ts';
 import { roomsWithoutCall, unservedCalls, type UnservedCall } from './unserved.ts';
 import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts';
 
@@ -16,6 +17,7 @@ export interface CallStore {
   readonly deletions: CallDeletions;
   readonly commands: CallCommands;
   readonly usage: CallUsage;
+  readonly erasures: PersonErasures;
   list(options: CallListOptions): Promise<CallPage>;
   /** Returns calls of all organisations. */
   unserved(): Promise<readonly UnservedCall[]>;
@@ -33,6 +35,7 @@ export function createCallStore(database: Database): CallStore {
     deletions: new CallDeletions(database),
     commands: new CallCommands(database),
     usage: new CallUsage(database),
+    erasures: new PersonErasures(database),
     list: (options) => listCalls(database, options),
     unserved: () => unservedCalls(database),
     withoutCall: (rooms) => roomsWithoutCall(database, rooms),

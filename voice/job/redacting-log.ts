@@ -105,7 +105,7 @@ export class RedactingLog {
     };
     for (const entry of this.#waiting) {
       if (entry.message?.role !== 'user') continue;
-      if (isDictation(entry.message.content, redactor.language)) open.push(entry);
+      if (redactor.findsNumbers && isDictation(entry.message.content, redactor.language)) open.push(entry);
       else {
         end();
         open = [];

@@ -102,7 +102,7 @@ export class SoundGuard {
       const isPersonal = !checked || redactor.find(texts[index] ?? '').length > 0;
       if (isPersonal) this.#cover(sound);
     }
-    const dictated = texts.map((text) => isDictation(text, redactor.language));
+    const dictated = texts.map((text) => redactor.findsNumbers && isDictation(text, redactor.language));
     const from = dictated.lastIndexOf(false) + 1;
     const parts = over.slice(from);
     const { findings, complete } = findInDictation(texts.slice(from), redactor.language, (text) => redactor.find(text));

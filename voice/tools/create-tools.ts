@@ -65,11 +65,12 @@ export function createTools(options: CreateToolsOptions): readonly ToolDefinitio
   const { org, agent, data, displayNames, host, keypad, search, over, mocks, onSensitiveKeys = () => () => undefined } = options;
   const keys = new SensitiveKeys();
   const isSensitive = new Set<ToolDefinition>();
-  const definitions = byPrecedence(agent.tools).flatMap((tool) => {
+  const definitions: ToolDefinition[] = [];
+  for (const tool of byPrecedence(agent.tools)) {
     const defined = definitionsOf(tool, options);
+    definitions.push(...defined);
     if (tool.spec.sensitive === true) for (const definition of defined) isSensitive.add(definition);
-    return [...defined];
-  });
+  }
   const sensitive = definitions.filter((definition) => isSensitive.has(definition)).map(({ name }) => name);
   const hidden = sensitive.length === 0 ? undefined : { tools: sensitive, keys, onCollect: onSensitiveKeys };
   if (agent.knowledgeBase !== null) {

@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { CallDeletion } from '../../../calls/call-deletion.ts';
+import { PersonErasure } from '../../../calls/person-erasure.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { createLogger } from '../../../platform/logging.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { session } from '../store/support.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
@@ -93,6 +97,25 @@ describe('a request with an Idempotency-Key', () => {
     const { rows } = await query('SELECT answer FROM parley.idempotent_requests WHERE key = $1', key);
     expect(rows[0].answer.toString('latin1')).not.toContain(body.api_key ?? body.key);
     expect((await send(key, '/v1/api-keys', { name: key, permissions: ['agents:read'] })).body).toEqual(body);
+  });
+
+  it('is found by the call that its answer is about, and makes nothing twice once that call is erased', async () => {
+    const key = newKey();
+    const body = { ai_agent_id: 'receptionist', metadata: { ticket: key } };
+    const { body: call } = await send(key, CALLS, body);
+    await org.call('POST', `/v1/calls/${call._id}/end`);
+    const erased = await org.call('DELETE', `/v1/people?metadata_key=ticket&metadata_value=${key}`);
+    const erasure = new PersonErasure({
+      erasures: facade.store.calls.erasures,
+      deletion: new CallDeletion({ store: facade.store.calls, files: { delete: async () => undefined } }),
+      clock: systemClock,
+      logger: createLogger({ role: 'worker', level: 'silent' }),
+    });
+    await erasure.eraseDue();
+    const report = await org.call('GET', `/v1/people/erasures/${erased.body.erasure_id}`);
+    expect(report.body).toMatchObject({ status: 'finished', counts: { calls: 1, idempotent_answers: 1 } });
+    expect((await send(key, CALLS, body)).status).toBe(409);
+    expect(await callsWith(key)).toEqual([]);
   });
 
   it('is not remembered of a dry run, and refused of an upload and where it is no key', async () => {

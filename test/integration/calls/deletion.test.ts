@@ -11,7 +11,9 @@ import type { OpenedFileStorage } from '../../../knowledge/storage/file-storage.
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { newCallId, openDispatchStore } from '../../../store/index.ts';
+import { createLogger } from '../../../platform/logging.ts';
 import { CallDeletion } from '../../../calls/call-deletion.ts';
+import { PersonErasure } from '../../../calls/person-erasure.ts';
 import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { recordingKey } from '../../../calls/names.ts';
 import { suiteFolder } from '../../support/folders.ts';
@@ -274,5 +276,126 @@ describe('what is past its time', () => {
     expect(await deletion.settledDeletions(batch())).toBe(1);
     expect(await files.list(`recordings/${org.name}/`, { limit: 5 })).toEqual([]);
     expect(await rowsWith(admin, id)).toEqual(['event_bodies', 'events']);
+  });
+});
+
+describe('the erasure of a person', () => {
+  const phone = '+12025550199';
+  const theirs = { callType: 'phone_call', direction: 'inbound', fromNumber: phone, toNumber: '+15550100' } as const;
+  const erase = (query: string, key = org.key) => facade.call('DELETE', `/v1/people?${query}`, { key });
+  const worker = () =>
+    new PersonErasure({
+      erasures: facade.store.calls.erasures,
+      deletion,
+      clock: systemClock,
+      logger: createLogger({ role: 'worker', level: 'silent' }),
+    });
+  const reportOf = async (id: string) => (await facade.call('GET', `/v1/people/erasures/${id}`, { key: org.key })).body;
+
+  it('finds all that is theirs, by number, and leaves what is of others', async () => {
+    const admin = await session(facade.database.url);
+    const [one, two] = [await talked(theirs), await talked({ ...theirs, direction: 'outbound', fromNumber: '+15550100', toNumber: phone })];
+    const other = await talked({ ...theirs, fromNumber: '+12025550198', metadata: { who: 'somebody else' } });
+    const elsewhere = await organization(facade);
+    const foreign = await registerCall(facade.store, elsewhere.name, { ...theirs, metadata: { who: 'foreign' } });
+    const request = { org: org.name, apiKeyId: 'key', key: 'a' };
+    const fingerprint = Buffer.alloc(32);
+    await facade.store.idempotentRequests.claim(request, { fingerprint, forMs: 0 });
+    await facade.store.idempotentRequests.answered(request, Buffer.from('sealed'), [one.id]);
+    await facade.store.dynamicDataCache.put(org.name, 'ab'.repeat(32), JSON.stringify({ phone }), { forMs: 60_000 });
+
+    const begun = await erase(`phone=${encodeURIComponent(phone)}`);
+    expect([begun.status, begun.body.status]).toEqual([202, 'running']);
+    const { erasure_id: id } = begun.body;
+    expect((await erase(`phone=${encodeURIComponent(phone)}`)).body.erasure_id).toBe(id);
+    await worker().eraseDue();
+
+    expect(await reportOf(id)).toMatchObject({
+      erasure_id: id,
+      status: 'finished',
+      waiting_calls: 0,
+      counts: {
+        calls: 2,
+        messages: 2,
+        document_hits: 0,
+        tool_calls: 2,
+        analyses: 2,
+        recordings: 2,
+        events: 4,
+        idempotent_answers: 1,
+        cached_lookups: 1,
+      },
+    });
+    expect(await rowsWith(admin, phone)).toEqual(['calls']);
+    expect((await admin.query('SELECT org FROM parley.calls WHERE from_number = $1', [phone])).rows).toEqual([{ org: elsewhere.name }]);
+    expect(await facade.store.calls.calls.get({ org: elsewhere.name, id: foreign.id })).toBeDefined();
+    for (const { id: call } of [one, two]) {
+      expect(await facade.store.calls.calls.get({ org: org.name, id: call })).toBeUndefined();
+      await expect(files.read(recordingKey(org.name, call))).rejects.toMatchObject({ name: 'StorageError' });
+    }
+    expect((await facade.store.calls.log.read(other)).messages).toHaveLength(1);
+    // A request that is sent again makes nothing twice.
+    expect(await facade.store.idempotentRequests.claim(request, { fingerprint, forMs: 0 })).toEqual({ outcome: 'running' });
+  });
+
+  it('finds them by metadata, and waits for calls that go on', async () => {
+    const ref = await talked({ metadata: { customer: 'c-17' } });
+    const other = await talked({ metadata: { customer: 'c-18' } });
+    const live = await registerCall(facade.store, org.name, { metadata: { customer: 'c-17' } });
+    const { erasure_id: id } = (await erase('metadata_key=customer&metadata_value=c-17')).body;
+    await worker().eraseDue();
+    expect(await reportOf(id)).toMatchObject({ status: 'running', waiting_calls: 1, counts: { calls: 1 } });
+    expect(await facade.store.calls.calls.get(ref)).toBeUndefined();
+    expect(await facade.store.calls.calls.get(other)).toBeDefined();
+    await lifecycle.end({ ...live, reason: 'user_ended_call' });
+    // It is due again half a minute later.
+    await (await session(facade.database.url)).query('UPDATE parley.erasures SET due_at = now() WHERE id = $1', [id]);
+    await worker().eraseDue();
+    expect(await reportOf(id)).toMatchObject({ status: 'finished', waiting_calls: 0, counts: { calls: 2 } });
+    expect(await facade.store.calls.calls.get(live)).toBeUndefined();
+  });
+
+  it('goes on where a worker has died, and counts nothing twice', async () => {
+    const refs = [await talked(theirs), await talked(theirs)];
+    const { erasure_id: id } = (await erase(`phone=${encodeURIComponent(phone)}`)).body;
+    storageIsAway = true;
+    await expect(worker().eraseDue()).rejects.toThrow('the storage is away');
+    await deletion.delete({ ...refs[0]!, erasure: id }).catch(() => undefined);
+    storageIsAway = false;
+    await deletion.delete({ ...refs[0]!, erasure: id });
+    // Another worker has it for a minute.
+    await worker().eraseDue();
+    expect(await reportOf(id)).toMatchObject({ status: 'running', counts: { calls: 1 } });
+    await (await session(facade.database.url)).query('UPDATE parley.erasures SET due_at = now() WHERE id = $1', [id]);
+    await worker().eraseDue();
+    expect(await reportOf(id)).toMatchObject({ status: 'finished', counts: { calls: 2, recordings: 2 } });
+  });
+
+  it('names exactly one person, and none that is everybody', async () => {
+    const messageOf = async (query: string): Promise<unknown> => JSON.stringify((await erase(query)).body);
+    expect(await messageOf('')).toContain('give phone, or metadata_key and metadata_value');
+    expect(await messageOf('metadata_key=a')).toContain('metadata_value');
+    expect(await messageOf('phone=123&metadata_key=a')).toContain('make two requests for both');
+    expect(await messageOf('phone=+12025550199')).toContain('write + as %2B');
+    await facade.store.phoneRoutes.put({
+      org: org.name,
+      uid: 'uid',
+      name: 'main',
+      number: '+15550177',
+      type: 'SIP',
+      inboundAgent: null,
+      outboundAgent: null,
+      outboundTrunk: null,
+    });
+    expect(await messageOf('phone=%2B15550177')).toContain('is a number of your organisation');
+  });
+
+  it('needs a permission of its own, and is nobody else’s to see', async () => {
+    for (const permission of ['calls:write', 'recordings:write'] as const)
+      expect((await erase('phone=%2B1202', await org.keyWith(permission))).status).toBe(403);
+    const { erasure_id: id } = (await erase('phone=%2B1202', await org.keyWith('people:erase'))).body;
+    const elsewhere = await organization(facade);
+    expect((await facade.call('GET', `/v1/people/erasures/${id}`, { key: elsewhere.key })).status).toBe(404);
+    expect((await facade.call('GET', '/v1/people/erasures/x', { key: org.key })).status).toBe(404);
   });
 });

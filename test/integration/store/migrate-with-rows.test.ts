@@ -66,6 +66,9 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     call_commands: `(org, call_id, id, kind, body, created_by_key)
       VALUES ('${org}', '${call}', 'cmd_01234567-89ab-7cde-8f01-23456789abcd', 'say', '{"text": "Hello"}', 'key')`,
   },
+  4: {
+    erasures: `(org, id, phone) VALUES ('${org}', 'erasure_01890a5d-ac96-774b-bcce-b302099a8057', '+15550100')`,
+  },
 };
 
 it('every migration is applied to rows of every version before it, and keeps them', async () => {

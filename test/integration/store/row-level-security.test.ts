@@ -37,6 +37,7 @@ async function twoOrganizations() {
     await oneCompletedDocument(store, org);
     await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
     await store.idempotentRequests.claim({ org, apiKeyId: 'key', key: 'canary' }, { fingerprint: Buffer.alloc(32), forMs: 60_000 });
+    await store.calls.erasures.begin(org, { phone: '+15550199' }, { requestedBy: 'canary' });
     const call = await registerCall(store, org);
     await (await session(url)).query('INSERT INTO parley.deleted_calls (org, call_id) VALUES ($1, $2)', [org, `call_${org}`]);
     await (await session(url)).query('INSERT INTO parley.call_analyses (org, call_id) VALUES ($1, $2)', [org, call.id]);
@@ -145,6 +146,7 @@ const callTables = [
   'call_usage',
   'agent_spending',
   'deleted_calls',
+  'erasures',
   'dynamic_data_cache',
   'phone_routes',
   'number_claims',

@@ -66,7 +66,9 @@ async function allRows(): Promise<readonly string[]> {
   );
   const rows: string[] = [];
   for (const { name } of tables.rows) {
-    const { rows: texts } = await client.query<{ text: string }>(`SELECT t::text AS text FROM parley.${name} t`);
+    // Bodies of events are bytes.
+    const text = name === 'event_bodies' ? `convert_from(body, 'UTF8')` : 't::text';
+    const { rows: texts } = await client.query<{ text: string }>(`SELECT ${text} AS text FROM parley.${name} t`);
     rows.push(...texts.map(({ text }) => `${name}: ${text}`));
   }
   return rows;
