@@ -95,6 +95,12 @@ describe('what has no effect', () => {
     ['a lookup of nothing', found('x', { response: undefined }), 'spec.dynamicData[0]', /takes nothing/],
     ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
     [
+      'a speed that the voice does not have',
+      { textToSpeech: { provider: 'cartesia', model: 'sonic-2', speed: '1.2' } },
+      'spec.textToSpeech.speed',
+      /cartesia with the model sonic-2$/,
+    ],
+    [
       'a message to voicemail that is not recognised',
       { call: { voicemailDetection: { mode: 'Never', message: 'x' } } },
       'spec.call.voicemailDetection.message',

@@ -10,6 +10,7 @@ import type { SpecProblem } from './spec-problem.ts';
 import { temperatureProviders } from './providers.ts';
 import { callerNames, namesIn, stringsIn, type Templates } from './template.ts';
 import type { ToolSpec } from './tool.ts';
+import { speedRemarks } from './voice-speed.ts';
 import { dataNamesOf } from './tool-consistency.ts';
 
 /** The fields that decide which data all calls of an agent have. */
@@ -24,6 +25,7 @@ export function agentRemarks(spec: AgentSpec, prompt?: string): readonly SpecPro
   return [
     ...ineffective(spec),
     ...keywordRemarks(spec),
+    ...speedRemarks(spec.textToSpeech),
     ...lookupRemarks(spec),
     ...unsuppliedIn(templatesOf(spec, prompt), suppliedNames(spec)),
   ];

@@ -54,6 +54,12 @@ export const textToSpeech = speaker.extend({
   fallbacks: list(speaker, MAX_FALLBACKS)
     .optional()
     .describe('Others, in this order: the next one says what one that fails, or is late by a second, has not said yet.'),
+  speed: decimal(0.5, 2)
+    .optional()
+    .describe(
+      'How fast the voices speak; 1, their own pace, where absent. Models that take none, or less, are named by the condition Accepted.',
+    ),
+  volume: decimal(0, 2).optional().describe('How loud the voices are; 1, as loud as they come, where absent.'),
   temperature: decimal(0, 2)
     .default(DEFAULT_TEMPERATURE)
     .describe(

@@ -129,6 +129,8 @@ const spec = optional(
         provider: providers,
         model: text(9),
         voice: optional({ id: text(9), name: text(9) }, []),
+        speed: fc.constantFrom('0.5', '0.90', '2', '1.25'),
+        volume: decimal(0, 2),
         temperature: decimal(0, 2),
         baseURL: url,
         apiKeySecretRef: keyRef,
@@ -381,6 +383,8 @@ const body = fc.record(
       {
         ...speaker,
         voice_temperature: number(0, 2),
+        voice_speed: number(0.5, 2),
+        voice_volume: number(0, 2),
         fallbacks: fc.array(fc.record(speaker, { requiredKeys: ['provider'] }), { maxLength: 3 }),
       },
       { requiredKeys: ['provider'] },

@@ -81,6 +81,8 @@ export const tts = group(
     voice_id: field('textToSpeech.voice.id', { also: ['textToSpeech.voice'] }),
     voice_name: field('textToSpeech.voice.name', { as: trimmedLabel }),
     model_name: field('textToSpeech.model'),
+    voice_speed: field('textToSpeech.speed', { as: number, text: 'How fast the voices speak; 1, their own pace, where absent.' }),
+    voice_volume: field('textToSpeech.volume', { as: number }),
     voice_temperature: field('textToSpeech.temperature', { as: number }),
     fallbacks: field('textToSpeech.fallbacks', {
       as: items(

@@ -46,8 +46,8 @@ interface Wanted {
 type AgentSettings = AgentRevisionConfig['agent'];
 /** The language model of an agent, or of one of its fallbacks. */
 export type WantedLlm = NonNullable<AgentSettings['llm']['fallbacks']>[number];
-export type WantedStt = Omit<AgentSettings['speechToText'], 'fallbacks'>;
-export type WantedTts = Omit<AgentSettings['textToSpeech'], 'fallbacks' | 'temperature'>;
+export type WantedStt = Omit<AgentSettings['speechToText'], 'fallbacks' | 'keywords'>;
+export type WantedTts = Omit<AgentSettings['textToSpeech'], 'fallbacks' | 'temperature' | 'speed' | 'volume'>;
 
 /** Addresses of providers with OpenAI's protocol, without a slash at the end. */
 const OPENAI_ADDRESSES: Readonly<Record<string, string>> = {

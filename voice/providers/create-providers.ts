@@ -55,14 +55,15 @@ export interface CreateProvidersOptions extends ProviderOptions {
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
   const { agent, egress, logger, clock = systemClock, observer = unobserved, meter } = options;
   const { language, speech } = agent;
+  const { temperature, speed, volume = 1 } = agent.textToSpeech;
   const welcome = agent.welcomeMessage && new TextNormalizer({ language, ...speech }).spokenOf(agent.welcomeMessage);
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const ttsOf = async (tts: WantedTts): Promise<TtsProvider> => {
-    const settings = await voiceSettingsOf({ ...options, tts, language, temperature: agent.textToSpeech.temperature, clock });
+    const settings = await voiceSettingsOf({ ...options, tts, language, temperature, speed, clock });
     const { endpoint } = settings;
     const { provider } = endpoint;
     const source = observedSpeech({ source: createSpeechSource({ ...settings, egress, clock }), endpoint, observer });
-    return new TtsProvider({ provider, source: withWelcomeSounds({ source, welcome, settings, clock }) });
+    return new TtsProvider({ provider, source: withWelcomeSounds({ source, welcome, settings, clock }), volume: Number(volume) });
   };
   const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
   const sttOf = async (stt: WantedStt) => {

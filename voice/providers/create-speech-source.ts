@@ -18,14 +18,23 @@ export interface VoiceSettingsOptions
   readonly tts: WantedTts;
   /** Temperature from "0" to "2". */
   readonly temperature: string;
+  /** Pace of the voice, from "0.5" to "2"; its own where absent. */
+  readonly speed?: string | undefined;
   readonly clock: Clock;
 }
 
 /** Reads the key, and looks up the id of a voice that has only a name. @throws ProviderError */
-export async function voiceSettingsOf({ language, temperature, egress, clock, ...options }: VoiceSettingsOptions): Promise<TtsSettings> {
+export async function voiceSettingsOf({
+  language,
+  temperature,
+  speed,
+  egress,
+  clock,
+  ...options
+}: VoiceSettingsOptions): Promise<TtsSettings> {
   const endpoint = await ttsEndpointOf(options);
   const directory = voicesOf(endpoint);
-  const settings = { endpoint, language, temperature: Number(temperature) };
+  const settings = { endpoint, language, temperature: Number(temperature), ...(speed !== undefined && { speed: Number(speed) }) };
   if (directory === undefined) return settings;
   const fetch = createProviderFetch({ endpoint, egress, clock });
   return { ...settings, endpoint: { ...endpoint, voice: await voiceIdOf({ endpoint, directory, fetch, clock }) } };

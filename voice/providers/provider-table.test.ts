@@ -63,6 +63,40 @@ it('sends a temperature to the providers that the status names as having one', (
   expect(ttsProviders.filter((provider) => sent(provider, 0) !== sent(provider, 1))).toEqual(temperatureProviders);
 });
 
+describe('a speed', () => {
+  const paced = { language: 'de-AT', temperature: 0.2, speed: 1.4 };
+  const bodyOf = (provider: string, more?: Partial<ProviderEndpoint>): Record<string, unknown> =>
+    JSON.parse(ttsProtocolOf({ ...paced, endpoint: endpoint('tts', provider, more) }).requestFor('Hi').body) as Record<string, unknown>;
+
+  it('is asked for as each provider has it, as far as it goes', () => {
+    expect(bodyOf('openai')).toMatchObject({ speed: 1.4 });
+    expect(bodyOf('google')).toMatchObject({ audioConfig: { speakingRate: 1.4 } });
+    expect(bodyOf('elevenlabs')).toMatchObject({ voice_settings: { speed: 1.2 } });
+    const deepgram = ttsProtocolOf({ ...paced, endpoint: endpoint('tts', 'deepgram') });
+    expect(new URL(deepgram.requestFor('Hi').url).searchParams.get('speed')).toBe('1.4');
+    const azure = ttsProtocolOf({
+      ...paced,
+      endpoint: endpoint('tts', 'azure', { baseURL: 'https://westeurope.tts.speech.microsoft.com' }),
+    });
+    expect(azure.requestFor('a < b').body).toContain('<prosody rate="1.4">a &lt; b</prosody></voice>');
+    const said = (provider: string): string =>
+      ttsStreamingOf({ ...paced, endpoint: endpoint('tts', provider) })!
+        .context('c')
+        .say('Hi')
+        .join();
+    expect(said('elevenlabs')).toContain('"similarity_boost":0.75,"speed":1.2}');
+    expect(said('cartesia')).toContain('"generation_config":{"speed":1.4}');
+  });
+
+  it('is not sent to a model that has none', () => {
+    const url = (model: string): string =>
+      ttsProtocolOf({ ...paced, endpoint: endpoint('tts', 'deepgram', { model }) }).requestFor('Hi').url;
+    expect(url('aura-2-julius-de')).not.toContain('speed');
+    const sonic = ttsStreamingOf({ ...paced, endpoint: endpoint('tts', 'cartesia', { model: 'sonic-2' }) })!;
+    expect(sonic.context('c').say('Hi').join()).not.toContain('speed');
+  });
+});
+
 it('asks azure for speech, in SSML that no text can break out of', () => {
   const { url, headers, body } = tts('azure', { baseURL: 'https://westeurope.tts.speech.microsoft.com', voice: 'de-AT-IngridNeural' });
   expect(url).toBe('https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1');

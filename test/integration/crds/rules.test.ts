@@ -111,6 +111,10 @@ const rows: readonly Row[] = [
     answer: 'spec.redaction.kinds: Address and Name have no shape: set byModel to true, or remove them',
   },
   ...between('Agent.spec.dynamicData[].cache', '1s', '24h', '999ms', '25h', (cache) => dynamicData({ cache })),
+  ...between('Agent.spec.textToSpeech.speed', '0.5', '2', '0.49', '2.1', (speed) =>
+    agent({ textToSpeech: { provider: 'elevenlabs', speed } }),
+  ),
+  ...decimals('Agent.spec.textToSpeech.volume', (volume) => agent({ textToSpeech: { provider: 'elevenlabs', volume } })),
   ...decimals('Agent.spec.llm.temperature', (temperature) => agent({ llm: { model: 'm', temperature } })),
   ...decimals('Agent.spec.llm.fallbacks[].temperature', (temperature) =>
     agent({ llm: { model: 'm', fallbacks: [{ provider: 'openai', model: 'm', temperature }] } }),

@@ -66,6 +66,8 @@ const agent: ManifestFields = {
       { provider: 'google' },
     ],
     temperature: '0.25',
+    speed: '1.1',
+    volume: '0.8',
     baseURL: 'https://tts.example.com',
     apiKeySecretRef: secret,
   },

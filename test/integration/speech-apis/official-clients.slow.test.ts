@@ -117,11 +117,18 @@ describe('the official clients', () => {
     ['deepgram', { text: SAID, model: 'aura-2-thalia-en' }, {}],
     [
       'elevenlabs',
-      { text: SAID, voice: 'Rachel', stability: 0.5, model_id: 'eleven_v3', language_code: 'de' },
-      { voice: { name: 'Rachel' }, model: 'eleven_v3' },
+      { text: SAID, voice: 'Rachel', stability: 0.5, speed: 1.1, model_id: 'eleven_v3', language_code: 'de' },
+      { voice: { name: 'Rachel' }, model: 'eleven_v3', speed: '1.1' },
     ],
     ['openai', { input: SAID, model: 'gpt-4o-mini-tts', voice: 'alloy' }, { model: 'gpt-4o-mini-tts' }],
     ['google', { text: SAID, language_code: 'de-AT', name: 'de-DE-Neural2-F' }, { voice: { name: 'de-DE-Neural2-F' } }],
+    ['deepgram', { text: SAID, model: 'aura-2-thalia-en', speed: 1.2 }, { speed: '1.2' }],
+    ['openai', { input: SAID, model: 'tts-1', voice: 'alloy', speed: 0.75 }, { model: 'tts-1', speed: '0.75' }],
+    [
+      'google',
+      { text: SAID, language_code: 'de-AT', name: 'de-DE-Neural2-F', speaking_rate: 1.25 },
+      { voice: { name: 'de-DE-Neural2-F' }, speed: '1.25' },
+    ],
   ])('of %s asks for speech as Parley does', async (provider, settings, tts) => {
     const { sound } = await official(provider, 'tts', settings);
     expect(Buffer.from(sound ?? '', 'base64').equals(SOUND)).toBe(true);

@@ -44,12 +44,13 @@ def elevenlabs(part, url, settings):
     if part == "stt":
         return {"text": client.speech_to_text.convert(file=recording(), tag_audio_events=False, **settings).text}
     name, stability = settings.pop("voice"), settings.pop("stability")
+    pace = {name: settings.pop(name) for name in ["speed"] if name in settings}
     found = client.voices.search(search=name, page_size=100).voices
     voice = next(voice.voice_id for voice in found if voice.name == name)
     sound = client.text_to_speech.stream(
         voice,
         output_format="pcm_24000",
-        voice_settings=VoiceSettings(stability=stability, similarity_boost=0.75),
+        voice_settings=VoiceSettings(stability=stability, similarity_boost=0.75, **pace),
         **settings,
     )
     return {"sound": b"".join(sound)}
@@ -92,7 +93,9 @@ def google(part, url, settings):
     answer = client.synthesize_speech(
         input=texttospeech_v1.SynthesisInput(text=settings["text"]),
         voice=texttospeech_v1.VoiceSelectionParams(language_code=settings["language_code"], name=settings["name"]),
-        audio_config=texttospeech_v1.AudioConfig(audio_encoding="LINEAR16", sample_rate_hertz=24_000),
+        audio_config=texttospeech_v1.AudioConfig(
+            audio_encoding="LINEAR16", sample_rate_hertz=24_000, speaking_rate=settings.get("speaking_rate", 0)
+        ),
     )
     return {"sound": answer.audio_content}
 

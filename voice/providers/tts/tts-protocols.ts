@@ -1,6 +1,7 @@
 /** Builds each provider's TTS request for one sentence, and tells how its response carries the audio. */
 import { requireApiKey, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
-import { azureAddressMissing, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
+import { speedFor } from '../../../crds/voice-speed.ts';
+import { azureAddressMissing, baseLanguage, elevenLabsApi, isOpenAi, queryOf } from '../protocol-support.ts';
 
 export interface TtsRequest {
   readonly url: string;
@@ -24,19 +25,22 @@ export interface TtsSettings {
   readonly language: string;
   /** Temperature from 0 to 2. */
   readonly temperature: number;
+  /** Pace of the voice; 1 where absent. Each protocol asks for as much of it as its model takes. */
+  readonly speed?: number;
 }
 
 /** Rate of the 16-bit samples that each provider is asked for, in Hz; a WAV file says its own. */
 export const SAMPLE_RATE = 24_000;
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-export function openAi({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
+export function openAi({ endpoint, language, temperature, speed }: TtsSettings): TtsProtocol {
   const { baseURL = '', apiKey } = endpoint;
   const official = isOpenAi(baseURL);
   if (official) requireApiKey(endpoint);
   const model = endpoint.model ?? (official ? 'gpt-4o-mini-tts' : 'tts-1');
   // OpenAI detects the language and refuses unknown fields; other servers use them or ignore them.
-  const more = official ? {} : { language, temperature };
+  const asked = speedFor(speed, { provider: 'openai', model });
+  const more = { ...(!official && { language, temperature }), ...(asked !== undefined && { speed: asked }) };
   return {
     model,
     requestFor: (text) => ({
@@ -48,7 +52,7 @@ export function openAi({ endpoint, language, temperature }: TtsSettings): TtsPro
 }
 
 /** Returns the settings with which ElevenLabs is to speak, by HTTP or WebSocket. */
-export function elevenLabsVoice({ endpoint, language, temperature }: TtsSettings) {
+export function elevenLabsVoice({ endpoint, language, temperature, speed }: TtsSettings) {
   const { voice = 'bIHbv24MWmeRgasZH58o', model = 'eleven_flash_v2_5' } = endpoint;
   const third = /_v3/.test(model);
   // Only these models take a language; for the others it is part of the voice.
@@ -57,7 +61,8 @@ export function elevenLabsVoice({ endpoint, language, temperature }: TtsSettings
   const wanted = Math.min(1, Math.max(0, 1 - temperature));
   // The third generation takes 0, 0.5 and 1 only.
   const stability = third ? Math.round(wanted * 2) / 2 : wanted;
-  return { voice, model, third, named, settings: { stability, similarity_boost: 0.75 } };
+  const asked = speedFor(speed, { provider: 'elevenlabs', model });
+  return { voice, model, third, named, settings: { stability, similarity_boost: 0.75, ...(asked !== undefined && { speed: asked }) } };
 }
 
 /** ElevenLabs' API: https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
@@ -83,10 +88,12 @@ export function elevenLabs(settings: TtsSettings): TtsProtocol {
 }
 
 /** Deepgram's API, where the model is the voice, and the language with it: https://developers.deepgram.com/reference/text-to-speech-api */
-export function deepgram({ endpoint }: TtsSettings): TtsProtocol {
+export function deepgram({ endpoint, speed }: TtsSettings): TtsProtocol {
   const { baseURL = 'https://api.deepgram.com/v1' } = endpoint;
   const model = endpoint.model ?? endpoint.voice ?? 'aura-2-thalia-en';
-  const query = new URLSearchParams({ model, encoding: 'linear16', sample_rate: String(SAMPLE_RATE), container: 'none' }).toString();
+  const asked = speedFor(speed, { provider: 'deepgram', model });
+  const sound = { encoding: 'linear16', sample_rate: String(SAMPLE_RATE), container: 'none' };
+  const query = queryOf({ model, ...sound, ...(asked !== undefined && { speed: String(asked) }) });
   const headers = { ...JSON_HEADERS, authorization: `Token ${requireApiKey(endpoint)}` };
   return {
     model,
@@ -95,7 +102,7 @@ export function deepgram({ endpoint }: TtsSettings): TtsProtocol {
 }
 
 /** Azure's API: https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech */
-export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
+export function azure({ endpoint, language, speed }: TtsSettings): TtsProtocol {
   const { baseURL, voice = 'en-US-AvaMultilingualNeural' } = endpoint;
   if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.tts.speech.microsoft.com', 'textToSpeech');
   const headers = {
@@ -104,21 +111,24 @@ export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
     'ocp-apim-subscription-key': requireApiKey(endpoint),
     'user-agent': 'parley',
   };
+  const asked = speedFor(speed, { provider: 'azure', model: voice });
+  const paced = (text: string): string => (asked === undefined ? xml(text) : `<prosody rate="${asked}">${xml(text)}</prosody>`);
   return {
     model: voice,
     requestFor: (text) => ({
       url: `${baseURL}/cognitiveservices/v1`,
       headers,
-      body: `<speak version="1.0" xml:lang="${xml(language)}"><voice name="${xml(voice)}">${xml(text)}</voice></speak>`,
+      body: `<speak version="1.0" xml:lang="${xml(language)}"><voice name="${xml(voice)}">${paced(text)}</voice></speak>`,
     }),
   };
 }
 
 /** Google's API, with an API key: https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize */
-export function google({ endpoint, language }: TtsSettings): TtsProtocol {
+export function google({ endpoint, language, speed }: TtsSettings): TtsProtocol {
   const { baseURL = 'https://texttospeech.googleapis.com/v1', voice } = endpoint;
   const headers = { ...JSON_HEADERS, 'x-goog-api-key': requireApiKey(endpoint) };
-  const audioConfig = { audioEncoding: 'LINEAR16', sampleRateHertz: SAMPLE_RATE };
+  const asked = speedFor(speed, { provider: 'google', model: voice });
+  const audioConfig = { audioEncoding: 'LINEAR16', sampleRateHertz: SAMPLE_RATE, ...(asked !== undefined && { speakingRate: asked }) };
   return {
     model: voice ?? 'google',
     audioField: 'audioContent',

@@ -1,5 +1,6 @@
 /** Cartesia's contexts on a WebSocket: https://docs.cartesia.ai/api-reference/tts/websocket */
 import { failureOfStatus } from '../../../../calls/provider-access/index.ts';
+import { speedFor } from '../../../../crds/voice-speed.ts';
 import { asText, at, baseLanguage, cartesiaApi, socketUrl } from '../../protocol-support.ts';
 import { SAMPLE_RATE, type TtsSettings } from '../tts-protocols.ts';
 import type { TtsContext, TtsStreaming, TtsStreamEvent } from './protocol.ts';
@@ -11,10 +12,12 @@ import type { TtsContext, TtsStreaming, TtsStreamEvent } from './protocol.ts';
 const CONTEXT_IDLE_MS = 600;
 const OUTPUT = { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE };
 
-export function cartesiaSpeech({ endpoint, language }: TtsSettings): TtsStreaming {
+export function cartesiaSpeech({ endpoint, language, speed }: TtsSettings): TtsStreaming {
   const { baseURL, headers } = cartesiaApi(endpoint);
   const { voice = 'f786b574-daa5-4673-aa0c-cbe3e8534c02', model = 'sonic-3' } = endpoint;
-  const settings = { model_id: model, voice: { mode: 'id', id: voice }, output_format: OUTPUT, language: baseLanguage(language) };
+  const asked = speedFor(speed, { provider: 'cartesia', model });
+  const pace = asked === undefined ? {} : { generation_config: { speed: asked } };
+  const settings = { model_id: model, voice: { mode: 'id', id: voice }, output_format: OUTPUT, language: baseLanguage(language), ...pace };
   return {
     model,
     url: socketUrl(baseURL, '/tts/websocket'),
