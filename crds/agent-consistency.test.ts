@@ -95,6 +95,20 @@ describe('what has no effect', () => {
     ['a lookup of nothing', found('x', { response: undefined }), 'spec.dynamicData[0]', /takes nothing/],
     ['single braces in a lookup', found('x', { url: 'https://a.example/{who}' }), 'spec.dynamicData[0].url', /written "{{who}}"$/],
     [
+      'a pronunciation that no voice takes',
+      {
+        speech: {
+          replacements: [
+            { written: 'x', spoken: 'ex' },
+            { written: 'Aare', spoken: 'Aare', ipa: 'ˈaːrə' },
+          ],
+        },
+        textToSpeech: { provider: 'cartesia', fallbacks: [{ provider: 'azure' }] },
+      },
+      'spec.speech.replacements[1].ipa',
+      /^has no effect with cartesia,/,
+    ],
+    [
       'a speed that the voice does not have',
       { textToSpeech: { provider: 'cartesia', model: 'sonic-2', speed: '1.2' } },
       'spec.textToSpeech.speed',

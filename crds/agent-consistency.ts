@@ -6,6 +6,7 @@ import type { AgentSpec } from './agent.ts';
 import { millisecondsOf } from './duration.ts';
 import { isBodyless } from './http-method.ts';
 import { keywordRemarks } from './keywords.ts';
+import { pronunciationRemarks } from './pronunciation.ts';
 import type { SpecProblem } from './spec-problem.ts';
 import { temperatureProviders } from './providers.ts';
 import { callerNames, namesIn, stringsIn, type Templates } from './template.ts';
@@ -26,6 +27,7 @@ export function agentRemarks(spec: AgentSpec, prompt?: string): readonly SpecPro
     ...ineffective(spec),
     ...keywordRemarks(spec),
     ...speedRemarks(spec.textToSpeech),
+    ...pronunciationRemarks(spec),
     ...lookupRemarks(spec),
     ...unsuppliedIn(templatesOf(spec, prompt), suppliedNames(spec)),
   ];

@@ -77,6 +77,11 @@ export const speech = z.object({
     z.object({
       written: name(128).describe('A whole word or phrase. One without capitals stands for itself with capitals, too.'),
       spoken: name(256).describe('What the voice says in its place.'),
+      ipa: name(128)
+        .optional()
+        .describe(
+          'How it sounds, in the International Phonetic Alphabet. Voices that take none say what spoken spells, as the condition Accepted tells.',
+        ),
     }),
     ['written'],
     100,

@@ -34,11 +34,17 @@ export function speedFor(speed: number | undefined, model: VoiceModel): number |
   return Math.min(range.most, Math.max(range.least, speed));
 }
 
-interface Speaker {
+export interface Speaker {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly voice?: { readonly id?: string | undefined; readonly name?: string | undefined } | undefined;
 }
+
+/** Returns the model of a voice: with Deepgram the voice is the model. */
+export const voiceModelOf = ({ provider, model, voice }: Speaker): VoiceModel => ({
+  provider,
+  model: model ?? (provider === 'deepgram' ? (voice?.id ?? voice?.name) : undefined),
+});
 
 /** Returns remarks on a speed that a voice of the agent doesn't take, or not as it is. */
 export function speedRemarks({
@@ -48,8 +54,8 @@ export function speedRemarks({
 }: Speaker & { readonly speed?: string | undefined; readonly fallbacks?: readonly Speaker[] | undefined }): readonly SpecProblem[] {
   const wanted = Number(speed ?? 1);
   if (wanted === 1) return [];
-  return [first, ...fallbacks].flatMap(({ provider, model: named, voice }, index): readonly SpecProblem[] => {
-    const model = named ?? (provider === 'deepgram' ? (voice?.id ?? voice?.name) : undefined);
+  return [first, ...fallbacks].flatMap((speaker, index): readonly SpecProblem[] => {
+    const { provider, model } = voiceModelOf(speaker);
     const path = 'spec.textToSpeech.speed';
     const name = `${index === 0 ? '' : 'the fallback '}${provider}${model === undefined ? '' : ` with the model ${model}`}`;
     const taken = speedFor(wanted, { provider, model });

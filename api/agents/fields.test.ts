@@ -140,7 +140,10 @@ const spec = optional(
     // REST has no field for `speech`.
     speech: optional(
       {
-        replacements: distinct(fc.record({ written: named(9), spoken: named(9) }), ({ written }) => written),
+        replacements: distinct(
+          optional({ written: named(9), spoken: named(9), ipa: named(9) }, ['written', 'spoken']),
+          ({ written }) => written,
+        ),
         normalization: optional({ money: fc.boolean(), markup: fc.boolean() }, []),
       },
       [],

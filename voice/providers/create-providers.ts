@@ -56,10 +56,11 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   const { agent, egress, logger, clock = systemClock, observer = unobserved, meter } = options;
   const { language, speech } = agent;
   const { temperature, speed, volume = 1 } = agent.textToSpeech;
+  const pronunciations = (speech?.replacements ?? []).flatMap(({ spoken, ipa }) => (ipa === undefined ? [] : [{ spoken, ipa }]));
   const welcome = agent.welcomeMessage && new TextNormalizer({ language, ...speech }).spokenOf(agent.welcomeMessage);
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const ttsOf = async (tts: WantedTts): Promise<TtsProvider> => {
-    const settings = await voiceSettingsOf({ ...options, tts, language, temperature, speed, clock });
+    const settings = await voiceSettingsOf({ ...options, tts, language, temperature, speed, pronunciations, clock });
     const { endpoint } = settings;
     const { provider } = endpoint;
     const source = observedSpeech({ source: createSpeechSource({ ...settings, egress, clock }), endpoint, observer });

@@ -1,5 +1,6 @@
 /** Creates the source of a provider's voice: one WebSocket where the provider has one, else a request for each sentence. */
 import type { Clock } from '../../platform/clock.ts';
+import { present } from '../../platform/present.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { createProviderConnect, createProviderFetch, ttsEndpointOf, type WantedTts } from '../../calls/provider-access/index.ts';
 import type { ProviderOptions } from './create-language-model.ts';
@@ -14,7 +15,7 @@ import { voiceIdOf } from './tts/voices.ts';
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
 export interface VoiceSettingsOptions
-  extends Pick<TtsSettings, 'language'>, Pick<ProviderOptions, 'org' | 'keys' | 'defaults' | 'egress' | 'env'> {
+  extends Pick<TtsSettings, 'language' | 'pronunciations'>, Pick<ProviderOptions, 'org' | 'keys' | 'defaults' | 'egress' | 'env'> {
   readonly tts: WantedTts;
   /** Temperature from "0" to "2". */
   readonly temperature: string;
@@ -28,13 +29,19 @@ export async function voiceSettingsOf({
   language,
   temperature,
   speed,
+  pronunciations,
   egress,
   clock,
   ...options
 }: VoiceSettingsOptions): Promise<TtsSettings> {
   const endpoint = await ttsEndpointOf(options);
   const directory = voicesOf(endpoint);
-  const settings = { endpoint, language, temperature: Number(temperature), ...(speed !== undefined && { speed: Number(speed) }) };
+  const settings = {
+    endpoint,
+    language,
+    temperature: Number(temperature),
+    ...present({ speed: speed === undefined ? undefined : Number(speed), pronunciations }),
+  };
   if (directory === undefined) return settings;
   const fetch = createProviderFetch({ endpoint, egress, clock });
   return { ...settings, endpoint: { ...endpoint, voice: await voiceIdOf({ endpoint, directory, fetch, clock }) } };

@@ -63,6 +63,50 @@ it('sends a temperature to the providers that the status names as having one', (
   expect(ttsProviders.filter((provider) => sent(provider, 0) !== sent(provider, 1))).toEqual(temperatureProviders);
 });
 
+describe('a pronunciation', () => {
+  const pronunciations = [
+    { spoken: 'Aare', ipa: 'ˈaː"rə' },
+    { spoken: 'Aare Bikes', ipa: 'ˈaːrə baɪks' },
+  ];
+  const settings = { temperature: 0.2, pronunciations, language: 'en-US' };
+  const bodyOf = (provider: string, more?: Partial<ProviderEndpoint>, language = 'en-US'): string =>
+    ttsProtocolOf({ ...settings, language, endpoint: endpoint('tts', provider, more) }).requestFor('Aare & Aare Bikes.').body;
+
+  it('is part of what azure is asked to say', () => {
+    const said =
+      '<phoneme alphabet="ipa" ph="ˈaː&quot;rə">Aare</phoneme> &amp; <phoneme alphabet="ipa" ph="ˈaːrə baɪks">Aare Bikes</phoneme>.';
+    expect(bodyOf('azure', { baseURL: 'https://westeurope.tts.speech.microsoft.com' }, 'de-AT')).toContain(`>${said}</voice>`);
+  });
+
+  it('is sent beside the text to google, in the language in which it takes some', () => {
+    const encoding = { phoneticEncoding: 'PHONETIC_ENCODING_IPA' };
+    expect(JSON.parse(bodyOf('google'))).toMatchObject({
+      input: {
+        text: 'Aare & Aare Bikes.',
+        customPronunciations: {
+          pronunciations: [
+            { phrase: 'Aare', ...encoding, pronunciation: 'ˈaː"rə' },
+            { phrase: 'Aare Bikes', ...encoding, pronunciation: 'ˈaːrə baɪks' },
+          ],
+        },
+      },
+    });
+    expect(bodyOf('google', {}, 'de-AT')).not.toContain('customPronunciations');
+  });
+
+  it('stands in the text for deepgram, for single words of its English and Spanish voices', () => {
+    expect(JSON.parse(bodyOf('deepgram'))).toEqual({
+      text: '\\{"word": "Aare", "pronounce": "ˈaː\\"rə"\\} & \\{"word": "Aare", "pronounce": "ˈaː\\"rə"\\} Bikes.',
+    });
+    expect(JSON.parse(bodyOf('deepgram', { model: 'aura-2-julius-de' }))).toEqual({ text: 'Aare & Aare Bikes.' });
+  });
+
+  it.each(['openai', 'elevenlabs'])('is left out for %s, which says what is spelt', (provider) => {
+    expect(bodyOf(provider)).toContain('"Aare & Aare Bikes."');
+    expect(bodyOf(provider)).not.toContain('ˈaː');
+  });
+});
+
 describe('a speed', () => {
   const paced = { language: 'de-AT', temperature: 0.2, speed: 1.4 };
   const bodyOf = (provider: string, more?: Partial<ProviderEndpoint>): Record<string, unknown> =>

@@ -72,7 +72,7 @@ const agent: ManifestFields = {
     apiKeySecretRef: secret,
   },
   speech: {
-    replacements: [{ written: 'nginx', spoken: 'engine x' }],
+    replacements: [{ written: 'nginx', spoken: 'engine x', ipa: 'ˈɛndʒɪnˈɛks' }],
     normalization: {
       markup: true,
       emoji: false,

@@ -1,6 +1,8 @@
 /** Builds each provider's TTS request for one sentence, and tells how its response carries the audio. */
 import { requireApiKey, type ProviderEndpoint } from '../../../calls/provider-access/index.ts';
-import { speedFor } from '../../../crds/voice-speed.ts';
+import { takesIpa } from '../../../crds/pronunciation.ts';
+import { speedFor, type VoiceModel } from '../../../crds/voice-speed.ts';
+import { partsOf, type Pronunciation, type SpokenPart } from './pronunciations.ts';
 import { azureAddressMissing, baseLanguage, elevenLabsApi, isOpenAi, queryOf } from '../protocol-support.ts';
 
 export interface TtsRequest {
@@ -27,6 +29,13 @@ export interface TtsSettings {
   readonly temperature: number;
   /** Pace of the voice; 1 where absent. Each protocol asks for as much of it as its model takes. */
   readonly speed?: number;
+  /** Words whose sound is known; each protocol says those that its voice takes. */
+  readonly pronunciations?: readonly Pronunciation[];
+}
+
+/** Returns the pronunciations that a voice takes. */
+function pronunciationsFor({ pronunciations = [], language }: TtsSettings, voice: VoiceModel): readonly Pronunciation[] {
+  return pronunciations.filter(({ spoken }) => takesIpa(voice, spoken, language));
 }
 
 /** Rate of the 16-bit samples that each provider is asked for, in Hz; a WAV file says its own. */
@@ -88,21 +97,27 @@ export function elevenLabs(settings: TtsSettings): TtsProtocol {
 }
 
 /** Deepgram's API, where the model is the voice, and the language with it: https://developers.deepgram.com/reference/text-to-speech-api */
-export function deepgram({ endpoint, speed }: TtsSettings): TtsProtocol {
+export function deepgram(settings: TtsSettings): TtsProtocol {
+  const { endpoint, speed } = settings;
   const { baseURL = 'https://api.deepgram.com/v1' } = endpoint;
   const model = endpoint.model ?? endpoint.voice ?? 'aura-2-thalia-en';
   const asked = speedFor(speed, { provider: 'deepgram', model });
   const sound = { encoding: 'linear16', sample_rate: String(SAMPLE_RATE), container: 'none' };
   const query = queryOf({ model, ...sound, ...(asked !== undefined && { speed: String(asked) }) });
   const headers = { ...JSON_HEADERS, authorization: `Token ${requireApiKey(endpoint)}` };
+  const own = pronunciationsFor(settings, { provider: 'deepgram', model });
+  const marked = ({ text, ipa }: SpokenPart): string =>
+    ipa === undefined ? text : `\\{"word": ${JSON.stringify(text)}, "pronounce": ${JSON.stringify(ipa)}\\}`;
+  const deepgramText = (text: string): string => partsOf(text, own).map(marked).join('');
   return {
     model,
-    requestFor: (text) => ({ url: `${baseURL}/speak?${query}`, headers, body: JSON.stringify({ text }) }),
+    requestFor: (text) => ({ url: `${baseURL}/speak?${query}`, headers, body: JSON.stringify({ text: deepgramText(text) }) }),
   };
 }
 
 /** Azure's API: https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech */
-export function azure({ endpoint, language, speed }: TtsSettings): TtsProtocol {
+export function azure(settings: TtsSettings): TtsProtocol {
+  const { endpoint, language, speed } = settings;
   const { baseURL, voice = 'en-US-AvaMultilingualNeural' } = endpoint;
   if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.tts.speech.microsoft.com', 'textToSpeech');
   const headers = {
@@ -112,7 +127,11 @@ export function azure({ endpoint, language, speed }: TtsSettings): TtsProtocol {
     'user-agent': 'parley',
   };
   const asked = speedFor(speed, { provider: 'azure', model: voice });
-  const paced = (text: string): string => (asked === undefined ? xml(text) : `<prosody rate="${asked}">${xml(text)}</prosody>`);
+  const own = pronunciationsFor(settings, { provider: 'azure', model: voice });
+  const sounding = ({ text, ipa }: SpokenPart): string =>
+    ipa === undefined ? xml(text) : `<phoneme alphabet="ipa" ph="${xml(ipa)}">${xml(text)}</phoneme>`;
+  const ssmlOf = (text: string): string => partsOf(text, own).map(sounding).join('');
+  const paced = (text: string): string => (asked === undefined ? ssmlOf(text) : `<prosody rate="${asked}">${ssmlOf(text)}</prosody>`);
   return {
     model: voice,
     requestFor: (text) => ({
@@ -124,10 +143,21 @@ export function azure({ endpoint, language, speed }: TtsSettings): TtsProtocol {
 }
 
 /** Google's API, with an API key: https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize */
-export function google({ endpoint, language, speed }: TtsSettings): TtsProtocol {
+export function google(settings: TtsSettings): TtsProtocol {
+  const { endpoint, language, speed } = settings;
   const { baseURL = 'https://texttospeech.googleapis.com/v1', voice } = endpoint;
   const headers = { ...JSON_HEADERS, 'x-goog-api-key': requireApiKey(endpoint) };
   const asked = speedFor(speed, { provider: 'google', model: voice });
+  const own = pronunciationsFor(settings, { provider: 'google', model: voice });
+  const customPronunciations = (text: string): object => {
+    const inside = partsOf(text, own).flatMap((part) => (part.ipa === undefined ? [] : [[part.text, part.ipa] as const]));
+    const pronunciations = [...new Map(inside)].map(([phrase, pronunciation]) => ({
+      phrase,
+      phoneticEncoding: 'PHONETIC_ENCODING_IPA',
+      pronunciation,
+    }));
+    return pronunciations.length === 0 ? {} : { customPronunciations: { pronunciations } };
+  };
   const audioConfig = { audioEncoding: 'LINEAR16', sampleRateHertz: SAMPLE_RATE, ...(asked !== undefined && { speakingRate: asked }) };
   return {
     model: voice ?? 'google',
@@ -136,7 +166,7 @@ export function google({ endpoint, language, speed }: TtsSettings): TtsProtocol 
       url: `${baseURL}/text:synthesize`,
       headers,
       body: JSON.stringify({
-        input: { text },
+        input: { text, ...customPronunciations(text) },
         voice: { languageCode: language, ...(voice !== undefined && { name: voice }) },
         audioConfig,
       }),

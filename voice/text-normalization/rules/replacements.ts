@@ -34,7 +34,8 @@ function ruleOf(replacements: readonly Replacement[], flags: string): readonly R
   return [(text) => editsOf(text, pattern, ([found]) => spoken.get(found) ?? spoken.get(found.toLowerCase()))];
 }
 
-function wholeWords(written: string): string {
+/** Returns a pattern of a text as whole words. */
+export function wholeWords(written: string): string {
   const [before, after] = [BEGINS_WITH_WORD.test(written) ? `(?<!${WORD})` : '', ENDS_WITH_WORD.test(written) ? `(?!${WORD})` : ''];
   return `${before}${written.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`;
 }
