@@ -1,4 +1,4 @@
-/** The token with which the user of a web call joins its room. */
+/** The tokens with which people join the room of a call: the user of a web call, and those who hear a call or take it over. */
 import { AccessToken, TrackSource } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';
@@ -39,6 +39,39 @@ export async function accessTokenOf(
     canSubscribe: true,
     canUpdateOwnMetadata: false,
     hidden: false,
+  });
+  return token.toJwt();
+}
+
+/** How long a token admits somebody beside the user, in milliseconds: they join at once. */
+export const SUPERVISOR_TOKEN_TTL_MS = 60_000;
+
+export interface SupervisorTokenOptions {
+  readonly room: string;
+  readonly identity: string;
+  /** True for somebody who speaks with the user, whom everybody sees; false for one who hears, whom nobody sees. */
+  readonly speaks: boolean;
+}
+
+/** A token for the room of a live call. Who only hears may publish nothing, and neither the user nor the agent learns of them. */
+export function supervisorTokenOf(
+  server: Pick<MediaServer, 'apiKey' | 'apiSecret'>,
+  { room, identity, speaks }: SupervisorTokenOptions,
+): Promise<string> {
+  const token = new AccessToken(server.apiKey, server.apiSecret, { identity, ttl: SUPERVISOR_TOKEN_TTL_MS / 1_000 });
+  token.addGrant({
+    room,
+    roomJoin: true,
+    roomCreate: false,
+    roomList: false,
+    roomAdmin: false,
+    roomRecord: false,
+    canPublish: speaks,
+    ...(speaks && { canPublishSources: [TrackSource.MICROPHONE] }),
+    canPublishData: false,
+    canSubscribe: true,
+    canUpdateOwnMetadata: false,
+    hidden: !speaks,
   });
   return token.toJwt();
 }

@@ -10,6 +10,25 @@ export function userIdentityOf(callId: string): string {
   return `user-${callId}`;
 }
 
+/** The identity of somebody who hears a call and is seen by nobody. @param id id of the command that let them in */
+export function listenerIdentityOf(id: string): string {
+  return `listener-${id}`;
+}
+
+/** The identity of somebody who takes a call over. @param id id of the command that let them in */
+export function supervisorIdentityOf(id: string): string {
+  return `supervisor-${id}`;
+}
+
+export function isSupervisor(identity: string): boolean {
+  return identity.startsWith('supervisor-');
+}
+
+/** Whether the participant is there for the sake of a call, and neither its user nor its agent. */
+export function isBeside(identity: string): boolean {
+  return isSupervisor(identity) || identity.startsWith('listener-');
+}
+
 /** Attribute of the agent once it has said its welcome message, or has none: from then on a user who waits for a turn may speak. */
 export const WELCOMED_ATTRIBUTE = 'parley.welcomed';
 
@@ -18,6 +37,12 @@ export const END_TOPIC = 'parley.end';
 
 /** Topic of the message with which the API tells the agent of a room that there are commands for its call. */
 export const CONTROL_TOPIC = 'parley.control';
+
+/** Topic of the message with which the API tells the agent of a room that somebody follows its call. */
+export const WATCH_TOPIC = 'parley.watch';
+
+/** How long such a message counts, in milliseconds. */
+export const WATCH_MS = 30_000;
 
 /** Participants can read it: it names the call and nothing else. */
 export function dispatchMetadata(callId: string): string {

@@ -9,7 +9,7 @@ import {
 } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from './media-server.ts';
-import { CONTROL_TOPIC, END_TOPIC, isInboundRoom, roomOf } from './names.ts';
+import { CONTROL_TOPIC, END_TOPIC, isBeside, isInboundRoom, roomOf, WATCH_TOPIC } from './names.ts';
 import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
@@ -33,7 +33,9 @@ export interface Rooms {
   end(room: string): Promise<boolean>;
   /** Tells the agent in the room that there are commands for its call. @returns false where there is no agent */
   control(room: string): Promise<boolean>;
-  /** Whether anybody but agents is in the room now; false for a room that does not exist. */
+  /** Tells the agent in the room that somebody follows its call. @returns false where there is no agent */
+  watch(room: string): Promise<boolean>;
+  /** Whether anybody but agents and supervisors is in the room now; false for a room that does not exist. */
   hasUser(room: string): Promise<boolean>;
   /** Whether an agent is in the room now; false for a room that does not exist. */
   hasAgent(room: string): Promise<boolean>;
@@ -86,7 +88,8 @@ export function createRooms(server: MediaServer): Rooms {
     },
     end: (room) => tellAgents(room, END_TOPIC),
     control: (room) => tellAgents(room, CONTROL_TOPIC),
-    hasUser: async (room) => (await participantsOf(room)).some((each) => !isAgent(each)),
+    watch: (room) => tellAgents(room, WATCH_TOPIC),
+    hasUser: async (room) => (await participantsOf(room)).some((each) => !isAgent(each) && !isBeside(each.identity)),
     hasAgent: async (room) => (await participantsOf(room)).some(isAgent),
     inbound: async () => (await client.listRooms()).map(({ name }) => name).filter(isInboundRoom),
     async waiting(names) {

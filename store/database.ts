@@ -291,6 +291,17 @@ export class Database {
     await this.#once((client) => client.query(`BEGIN; SET LOCAL synchronous_commit = off; NOTIFY ${escapeIdentifier(channel)}; COMMIT`));
   }
 
+  /**
+   * Notifies a channel with a payload, without waiting for the disk. Who doesn't listen at this moment misses it.
+   * @throws StoreError
+   */
+  async publish(channel: string, payload: string): Promise<void> {
+    const notify = `NOTIFY ${escapeIdentifier(channel)}, ${escapeLiteral(payload)}`;
+    await this.#once((client) => client.query(`BEGIN; SET LOCAL synchronous_commit = off; ${notify}; COMMIT`)).catch((error: unknown) => {
+      throw toStoreError(error);
+    });
+  }
+
   async #withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
     const giveUpAt = this.#clock.monotonic() + this.#retryForMs;
     const attempt = (): Promise<T> =>

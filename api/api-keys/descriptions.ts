@@ -38,7 +38,7 @@ const apiKeyCreate = z
       .array(z.enum(permissions).meta({ id: 'Permission' }))
       .min(1)
       .describe(
-        'A key can grant only what it holds. `write` implies `read`. `calls:create` makes web calls and sees those that the same key has made, and no others. `calls:control` speaks in calls that go on and steers their agents, `calls:listen` hears them; `calls:write` implies neither.',
+        'A key can grant only what it holds. `write` implies `read`. `calls:create` makes web calls and sees those that the same key has made, and no others. `calls:control` steers calls that go on and takes them over, `calls:listen` hears them; `calls:write` implies neither.',
       ),
   })
   .meta({ id: 'ApiKeyCreate' });

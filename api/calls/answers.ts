@@ -18,7 +18,7 @@ const source = z
   })
   .meta({ id: 'CallMessageSource' });
 
-const message = z
+export const message = z
   .object({
     role: z.enum(['agent', 'user']).describe('Who spoke.'),
     content: z.string().describe('What was said.'),
@@ -28,7 +28,7 @@ const message = z
   })
   .meta({ id: 'CallMessage' });
 
-const toolCall = z
+export const toolCall = z
   .object({
     name: z.string().describe('The name by which the model called the tool.'),
     arguments: z
@@ -42,7 +42,7 @@ const toolCall = z
   })
   .meta({ id: 'ToolCall' });
 
-const turn = z
+export const turn = z
   .object({
     timestamp: time.nullable().describe('The `timestamp` of the answer in `messages`; null where nothing of it was heard.'),
     eou: milliseconds.describe('From the end of speech to the decision that the user has finished.'),
@@ -53,11 +53,13 @@ const turn = z
   })
   .meta({ id: 'CallTurn' });
 
+export const finishReason = z.enum(finishReasons).meta({ id: 'CallFinishReason' });
+
 const callFields = z.object({
   _id: z.string().describe('Id of the call.'),
   call_type: z.enum(['web_call', 'phone_call']).meta({ id: 'CallType' }).describe('How the user talks.'),
   call_status: callStatus.describe('`registered` until the first media, then `ongoing`; `ended` and `error` are final.'),
-  call_finish_reason: z.enum(finishReasons).meta({ id: 'CallFinishReason' }).optional().describe('Absent until it is over.'),
+  call_finish_reason: finishReason.optional().describe('Absent until it is over.'),
   ai_agent_id: z.string().describe('The agent that was called, or calls.'),
   ai_agent_name: z.string().describe('Its `agent_name` when the call was made.'),
   override_ai_agent_id: z.string().optional().describe('The agent that talks in place of it.'),

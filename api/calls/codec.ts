@@ -1,6 +1,6 @@
 import { costShown, usageShown } from '../../events/call-usage.ts';
 import { durationOf } from '../../calls/lifecycle.ts';
-import type { CallLogRows, CallRecord, UsageLine } from '../../store/index.ts';
+import type { CallLogRows, CallMessage, CallRecord, CallToolCall, CallTurn, UsageLine } from '../../store/index.ts';
 import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';
 
@@ -53,33 +53,40 @@ export function callToRest(
   call: CallRecord,
   extras: CallExtras & WholeCall & { readonly analysis?: CallAnalysisAnswer | undefined },
 ): CallAnswer {
-  const spokenAt = new Map(extras.messages.map((message) => [message.seq, message.spokenAt.toISOString()]));
+  const spokenAt = new Map(extras.messages.map((message) => [message.seq, message.spokenAt]));
   return {
     ...callSummaryToRest(call, extras),
-    messages: extras.messages.map(({ role, content, interrupted, sources, ...message }) => ({
-      role,
-      content,
-      timestamp: message.spokenAt.toISOString(),
-      interrupted,
-      ...(sources !== null && { sources: sources as CallAnswer['messages'][number]['sources'] }),
-    })),
-    turns: extras.turns.map(({ seq, eou, stt, llmTtft, ttsTtfb, v2v }) => ({
-      timestamp: spokenAt.get(seq) ?? null,
-      eou,
-      stt,
-      llm_ttft: llmTtft,
-      tts_ttfb: ttsTtfb,
-      v2v,
-    })),
-    tool_calls: extras.toolCalls.map(({ name, arguments: given, result, failed, beganAt, durationMs }) => ({
-      name,
-      ...(given !== null && { arguments: given }),
-      result,
-      is_error: failed,
-      timestamp: beganAt.toISOString(),
-      duration_ms: durationMs,
-    })),
+    messages: extras.messages.map(messageToRest),
+    turns: extras.turns.map((turn) => turnToRest(turn, spokenAt.get(turn.seq) ?? null)),
+    tool_calls: extras.toolCalls.map(toolCallToRest),
     usage: usageShown(extras.usage),
     post_call_analysis: extras.analysis,
+  };
+}
+
+export function messageToRest({ role, content, spokenAt, interrupted, sources }: CallMessage): CallAnswer['messages'][number] {
+  return {
+    role,
+    content,
+    timestamp: spokenAt.toISOString(),
+    interrupted,
+    ...(sources !== null && { sources: sources as CallAnswer['messages'][number]['sources'] }),
+  };
+}
+
+/** @param spokenAt when the answer was begun to be said; null where nothing of it was heard */
+export function turnToRest({ eou, stt, llmTtft, ttsTtfb, v2v }: CallTurn, spokenAt: Date | null): CallAnswer['turns'][number] {
+  return { timestamp: spokenAt?.toISOString() ?? null, eou, stt, llm_ttft: llmTtft, tts_ttfb: ttsTtfb, v2v };
+}
+
+export function toolCallToRest(call: CallToolCall): CallAnswer['tool_calls'][number] {
+  const { name, arguments: given, result, failed, beganAt, durationMs } = call;
+  return {
+    name,
+    ...(given !== null && { arguments: given }),
+    result,
+    is_error: failed,
+    timestamp: beganAt.toISOString(),
+    duration_ms: durationMs,
   };
 }

@@ -66,3 +66,15 @@ export type CallCommandAnswer = z.output<typeof callCommand>;
 export const callCommands = z
   .object({ data: z.array(callCommand).describe('The commands, the oldest first.') })
   .meta({ id: 'CallCommandList' });
+
+export const callEntrance = z
+  .object({
+    command_id: z.string().describe('Id of the command in the commands of the call.'),
+    identity: z.string().describe('Who joins: its name among the participants of the room.'),
+    access_token: z.string().describe('Opens the room of the call, to one participant.'),
+    media_url: z.string().describe('The media server (LiveKit) that the token is for.'),
+    expires_at: time.describe('Until when one may join with it. Who has joined stays.'),
+  })
+  .meta({ id: 'CallEntrance' });
+
+export type CallEntranceAnswer = z.output<typeof callEntrance>;

@@ -1,13 +1,16 @@
 /** The routes by which people steer a call while it goes on. */
 import { routesOf } from '../http/route.ts';
+import { callEvent, eventsQuery } from './event-answers.ts';
 import {
   callCommand,
   callCommands,
+  callEntrance,
   instructionsRequest,
   muteRequest,
   sayRequest,
   transferRequest,
   type CallCommandAnswer,
+  type CallEntranceAnswer,
 } from './control-answers.ts';
 
 const defineRoute = routesOf('Calls');
@@ -24,6 +27,14 @@ const said: CallCommandAnswer = {
   created_at: '2026-11-21T04:00:20.000Z',
   finished_at: '2026-11-21T04:00:20.060Z',
 };
+
+const entranceOf = (who: 'listener' | 'supervisor'): CallEntranceAnswer => ({
+  command_id: said.command_id,
+  identity: `${who}-${said.command_id}`,
+  access_token: 'eyJhbGciOiJIUzI1NiJ9.eyJ2aWRlbyI6e319.c2lnbmF0dXJl',
+  media_url: 'wss://media.example.com',
+  expires_at: '2026-11-21T04:01:20.000Z',
+});
 
 const answersOf = (what: string, example: Pick<CallCommandAnswer, 'kind' | 'body'>) =>
   ({
@@ -95,6 +106,60 @@ export const muteInCall = defineRoute({
   bodyExamples: { mute: { muted: true } },
   answers: answersOf('The command: the agent is muted, or speaks again.', { kind: 'mute', body: { muted: true } }),
   errors,
+});
+
+export const listenToCall = defineRoute({
+  method: 'POST',
+  path: '/v1/calls/:call_id/listen',
+  operationId: 'listenToCall',
+  summary: 'Hear a live call',
+  description:
+    "Gives a token for the call's room, for a minute and one participant, who hears both sides as they hear each other. Nobody in the call learns of them; the transcript, the recording and the events of the call stay as they are. Who asked is written down in the commands of the call.",
+  permission: 'calls:listen',
+  params,
+  answers: { 200: { description: 'How to join.', schema: callEntrance, example: entranceOf('listener') } },
+  errors,
+});
+
+export const takeOverCall = defineRoute({
+  method: 'POST',
+  path: '/v1/calls/:call_id/take-over',
+  operationId: 'takeOverCall',
+  summary: 'Speak with the user of a live call in place of its agent',
+  description:
+    "Gives a token for the call's room, for a minute and one participant. From when they join until they leave the agent is muted. They are recorded and transcribed on the agent's side, and the agent, once it speaks again, knows what was said.",
+  permission: 'calls:control',
+  params,
+  answers: { 200: { description: 'How to join.', schema: callEntrance, example: entranceOf('supervisor') } },
+  errors,
+});
+
+export const followCall = defineRoute({
+  method: 'GET',
+  path: '/v1/calls/:call_id/events',
+  operationId: 'followCall',
+  summary: 'Follow a call as it goes on',
+  description:
+    'Server-Sent Events, from the first word of the call on, until it is over: `message`, `tool_call`, `turn` and `end` are what is stored, and have an `id`; `words`, `tool_started` and `state` are of the moment. Asked again with the header `Last-Event-ID`, or with `last_event_id`, it goes on behind that event; behind the `end` it answers 204, by which clients know that nothing more comes. A comment every 15 s shows that the connection lives. A client that reads too slowly, or whose key is revoked, gets a last event `closed` with the reason.',
+  permission: 'calls:read',
+  permissionForOwn: 'calls:create',
+  params,
+  query: eventsQuery,
+  streamsEvents: true,
+  answers: {
+    200: {
+      description: 'The events. Each is sent as its name (`event:`), its `id:` where it has one, and its `data:` in JSON.',
+      contentType: 'text/event-stream',
+      schema: callEvent,
+      example: {
+        event: 'message',
+        id: '4711',
+        data: { role: 'user', content: 'What does it cost?', timestamp: '2026-11-21T04:00:10.100Z', interrupted: false },
+      },
+    },
+    204: { description: 'The call is over, and the client has all of it.' },
+  },
+  errors: ['unavailable'],
 });
 
 export const listCallCommands = defineRoute({

@@ -1,6 +1,10 @@
 /** Commands for calls that go on: stored, carried out by the call's job, and answered with what came of them. */
+import { SUPERVISOR_TOKEN_TTL_MS, supervisorTokenOf } from '../../calls/access-token.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
+import { listenerIdentityOf, supervisorIdentityOf } from '../../calls/names.ts';
 import type { Rooms } from '../../calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
 import { pollUntil } from '../../platform/poll-until.ts';
 import {
   isTerminal,
@@ -15,7 +19,7 @@ import {
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { currentRequest } from '../http/request-state.ts';
-import type { CallCommandAnswer } from './control-answers.ts';
+import type { CallCommandAnswer, CallEntranceAnswer } from './control-answers.ts';
 import { requireMediaServer } from './register-call.ts';
 
 /** Longest wait for what comes of a command, in milliseconds. */
@@ -28,7 +32,9 @@ export interface CallControlOptions {
   readonly commands: Pick<CallStore['commands'], 'add' | 'get' | 'expire' | 'ofCall'>;
   /** Absent without a media server. */
   readonly rooms: Pick<Rooms, 'control'> | undefined;
+  readonly mediaServer: MediaServer | undefined;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 export interface AskedCommand {
@@ -52,7 +58,7 @@ export class CallControl {
     const rooms = requireMediaServer(this.#options.rooms);
     if (asked.kind === 'transfer' && call.callType !== 'phone_call')
       throw new ApiError('conflict', "a web call can't be transferred: only phone calls can");
-    const { org, callId, id } = await this.add(caller, call, asked);
+    const { org, callId, id } = await this.#add(caller, call, asked);
     const found = await this.#outcome(rooms, call, { org, callId, id });
     if (found === undefined) throw new ApiError('conflict', 'the call was deleted meanwhile');
     if (found.status === 'refused' || found.status === 'expired') throw new ApiError('conflict', found.reason ?? 'it was not carried out');
@@ -60,10 +66,32 @@ export class CallControl {
   }
 
   /**
+   * Lets somebody into the room of a call: to hear it, or to take it over.
+   * @throws ApiError `conflict` for a call that doesn't go on, `unavailable` without a media server
+   */
+  async admit(caller: Caller, call: CallRecord, kind: 'listen' | 'take_over'): Promise<CallEntranceAnswer> {
+    const { mediaServer, clock, logger } = this.#options;
+    const server = requireMediaServer(mediaServer);
+    const { id } = await this.#add(caller, call, { kind, body: {} }, { done: true });
+    const speaks = kind === 'take_over';
+    const identity = speaks ? supervisorIdentityOf(id) : listenerIdentityOf(id);
+    const { userId: user, keyId } = caller;
+    logger.info({ callId: call.id, org: call.org, commandId: id, kind, user, keyId }, 'let somebody into the room of a call');
+    const expiresAt = new Date(clock.now() + SUPERVISOR_TOKEN_TTL_MS);
+    return {
+      command_id: id,
+      identity,
+      access_token: await supervisorTokenOf(server, { room: call.room, identity, speaks }),
+      media_url: server.publicUrl,
+      expires_at: expiresAt.toISOString(),
+    };
+  }
+
+  /**
    * Writes a command down. @param options.done true for one that needs no job
    * @throws ApiError `conflict` for a call that doesn't go on, or has as many commands as it may have
    */
-  async add({ keyId, userId }: Caller, call: CallRecord, { kind, body }: AskedCommand, { done = false } = {}): Promise<CommandRecord> {
+  async #add({ keyId, userId }: Caller, call: CallRecord, { kind, body }: AskedCommand, { done = false } = {}): Promise<CommandRecord> {
     const id = newCommandId(currentRequest()?.newUuid());
     const ref = { org: call.org, callId: call.id, id };
     const added = await this.#options.commands.add({ ...ref, kind, body, createdBy: userId, createdByKey: keyId, done });

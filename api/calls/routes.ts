@@ -6,15 +6,29 @@ import { CallLifecycle } from '../../calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
-import { ApiError, notFound } from '../http/api-error.ts';
+import { ApiError, notFound, ValidationError } from '../http/api-error.ts';
+import { tokenOf } from '../http/auth.ts';
 import { meets, type Requirement } from '../http/permissions.ts';
 import { addRoute, type RouteContext } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
+import { validate } from '../validation/validate.ts';
 import { Admission } from './admission.ts';
 import { AnalysisReader } from './analysis.ts';
+import { CallFollowers } from './call-followers.ts';
+import { EventStream } from './event-stream.ts';
+import { lastEventIdHeader } from './event-answers.ts';
 import { CallEnding } from './call-ending.ts';
 import { CallControl, commandToRest, type AskedCommand } from './control.ts';
-import { instructInCall, listCallCommands, muteInCall, sayInCall, transferCall } from './control-descriptions.ts';
+import {
+  followCall,
+  instructInCall,
+  listCallCommands,
+  listenToCall,
+  muteInCall,
+  sayInCall,
+  takeOverCall,
+  transferCall,
+} from './control-descriptions.ts';
 import { CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, nothingLogged, type CallExtras } from './codec.ts';
 import {
@@ -36,7 +50,7 @@ import { ServedAgents } from './served-agents.ts';
 export function registerCalls(
   app: FastifyInstance,
   context: KindContext,
-  { store, clock, calls, signing }: Pick<ApiDependencies, 'store' | 'clock' | 'calls' | 'signing'>,
+  { store, clock, calls, signing, logger }: Pick<ApiDependencies, 'store' | 'clock' | 'calls' | 'signing' | 'logger'>,
 ): void {
   const agents = new ServedAgents({ context, revisions: store.agentRevisions });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
@@ -121,8 +135,35 @@ export function registerCalls(
     timed('db', () => analyses.results({ org, id: params.call_id, agent: params.ai_agent_id })),
   );
 
-  registerControl(app, service, new CallControl({ commands: store.calls.commands, rooms, clock }));
+  registerControl(app, service, new CallControl({ commands: store.calls.commands, rooms, mediaServer: calls.mediaServer, clock, logger }));
+  const followers = new CallFollowers({ store: store.calls, rooms, clock, logger });
+  // Before the server waits for requests to end: these end with their calls.
+  app.addHook('preClose', () => followers.close());
+  addRoute(app, followCall, async ({ params, query, caller, request, reply, timed }) => {
+    const { after, isOver } = readLastEventId(request.headers['last-event-id'] ?? query.last_event_id);
+    const call = await timed('db', () => service.get(caller.org, params.call_id));
+    if (!maySee(caller, call, 'calls:read')) throw notFound('Call');
+    if (isOver) return reply.code(204).send();
+    followers.admit(caller.org);
+    void reply.type('text/event-stream').header('x-accel-buffering', 'no');
+    if (request.method === 'HEAD') return reply.send('');
+    const stream = new EventStream({ clock });
+    const refusal = async (): Promise<string | undefined> => {
+      const { outcome } = await store.apiKeys.authenticate(tokenOf(request));
+      return outcome === 'ok' ? undefined : `the API key is ${outcome}`;
+    };
+    void followers.follow({ call, stream, after, refusal });
+    return reply.send(stream.body);
+  });
   registerRecordings(app, recordings);
+}
+
+/** @throws ValidationError for a header that is no id of an event */
+function readLastEventId(sent: string | readonly string[] | undefined): { readonly after: number; readonly isOver: boolean } {
+  if (sent === undefined || sent === '') return { after: 0, isOver: false };
+  const read = validate(lastEventIdHeader, sent, ['header', 'Last-Event-ID']);
+  if (!read.ok) throw new ValidationError(read.issues);
+  return { after: Number.parseInt(read.value, 10), isOver: read.value.endsWith('-end') };
 }
 
 function registerControl(app: FastifyInstance, service: CallService, control: CallControl): void {
@@ -138,6 +179,15 @@ function registerControl(app: FastifyInstance, service: CallService, control: Ca
   addRoute(app, instructInCall, (request) => carryOut(request, { kind: 'instructions', body: request.body }));
   addRoute(app, transferCall, (request) => carryOut(request, { kind: 'transfer', body: request.body }));
   addRoute(app, muteInCall, (request) => carryOut(request, { kind: 'mute', body: request.body }));
+  const admit = async (
+    { params, caller, timed }: Pick<RouteContext<typeof listenToCall>, 'params' | 'caller' | 'timed'>,
+    kind: 'listen' | 'take_over',
+  ) => {
+    const call = await timed('db', () => service.get(caller.org, params.call_id));
+    return timed('db', () => control.admit(caller, call, kind));
+  };
+  addRoute(app, listenToCall, (request) => admit(request, 'listen'));
+  addRoute(app, takeOverCall, (request) => admit(request, 'take_over'));
   addRoute(app, listCallCommands, async ({ params, caller, timed }) => {
     const call = await timed('db', () => service.get(caller.org, params.call_id));
     return { data: (await control.ofCall(call)).map(commandToRest) };

@@ -4,6 +4,7 @@ import { parseJson } from '../../platform/json.ts';
 import { linesOf } from '../../platform/lines-of.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import { retry } from '../../platform/retry.ts';
+import { serverEventsOf, type ServerEvent } from '../../platform/server-events.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
 export interface RequestOptions {
@@ -19,6 +20,8 @@ export interface RestClient {
   download(method: 'GET' | 'POST', path: string, body?: object, options?: RequestOptions): Promise<Uint8Array>;
   /** Sends lines of JSON, and hands over each line of the answer as it comes. Rejects where the answer breaks off. */
   lines(path: string, lines: readonly string[], onLine: (value: unknown) => void, options?: RequestOptions): Promise<void>;
+  /** Reads Server-Sent Events until the server ends them. Rejects where they break off. */
+  events(path: string, onEvent: (event: ServerEvent) => void, options?: RequestOptions): Promise<void>;
 }
 
 /** Longest time for a whole answer, in milliseconds: an api that is being restarted needs less. */
@@ -136,6 +139,17 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
           onLine(JSON.parse(line));
         }
       }),
+    events: (path, onEvent, options) =>
+      exchange({ method: 'GET', path, body: undefined, ...options }, async (answer, limit) => {
+        const body = async function* (): AsyncGenerator<Uint8Array> {
+          for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+            // A comment comes every 15 s where nothing else does.
+            limit.renew(ANSWER_WITHIN_MS);
+            yield part;
+          }
+        };
+        for await (const event of serverEventsOf(body())) onEvent(event);
+      }),
   };
 }
 
@@ -215,6 +229,8 @@ const areas = [
 
 function cureForStatus(status: number, path: string): { readonly cure?: string } {
   const area = areas.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'knowledge_bases';
+  if (status === 403 && /^\/v1\/calls\/[^/]+\/(say|instructions|transfer|mute)$/.test(path))
+    return { cure: 'use a key with the permission calls:control' };
   if (status === 401) return { cure: 'check PARLEY_API_KEY: `parley keys list --org <organisation>` shows what there is' };
   if (status === 403) return { cure: `use a key with the permission ${area}:read, or :write to change something` };
   if (status === 404 && area === 'webhooks')

@@ -39,6 +39,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     const { socket } = request.raw;
     const before = socket.bytesWritten;
     arm(request, timeoutMs, () => {
+      if (reply.raw.headersSent && request.routeOptions.config.description?.streamsEvents) return;
       const enough = socket.bytesWritten - before >= (SLOWEST_LINE * timeoutMs) / 1000;
       if (reply.raw.headersSent && enough) watchAnswer(request, reply);
       else end(request, reply);

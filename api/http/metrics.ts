@@ -1,7 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 export interface HttpMetrics {
-  observe(request: { readonly route: string; readonly method: string; readonly status: number; readonly seconds: number }): void;
+  observe(request: {
+    readonly route: string;
+    readonly method: string;
+    readonly status: number;
+    /** Absent for a request without a duration to speak of: it lasts as long as what it follows. */ readonly seconds?: number | undefined;
+  }): void;
 }
 
 /** Makes the metrics of requests. `route` is a pattern, never an address, so that the number of series stays small. */
@@ -20,7 +25,7 @@ export function httpMetrics(registry: Registry): HttpMetrics {
   return {
     observe({ route, method, status, seconds }) {
       total.inc({ route, method, status: String(status) });
-      duration.observe({ route, method }, seconds);
+      if (seconds !== undefined) duration.observe({ route, method }, seconds);
     },
   };
 }

@@ -40,12 +40,16 @@ describe('permissions', () => {
       expect(needed).toBe('calls:create');
       return;
     }
-    if (/^\/v1\/calls\/:call_id\/(say|instructions|transfer|mute)$/.test(path)) {
+    if (/^\/v1\/calls\/:call_id\/(say|instructions|transfer|mute|take-over)$/.test(path)) {
       expect(needed).toBe('calls:control');
       return;
     }
     if (path.startsWith('/v1/people')) {
       expect(needed).toBe('people:erase');
+      return;
+    }
+    if (path === '/v1/calls/:call_id/listen') {
+      expect(needed).toBe('calls:listen');
       return;
     }
     const [, resource] = resources.find(([pattern]) => pattern.test(path)) ?? [];

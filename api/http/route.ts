@@ -84,6 +84,8 @@ export interface RouteDescription {
   readonly countsLater?: true;
   /** Lets browsers send requests only from the pages of this server and of the own machine. */
   readonly ownOriginsOnly?: true;
+  /** Answers with events for as long as they come (`text/event-stream`): neither the deadline nor the histogram of durations counts it. */
+  readonly streamsEvents?: true;
   /** Answers failures as errors of JSON-RPC, which clients show to people. */
   readonly jsonRpc?: true;
   readonly answers: Readonly<Record<number, AnswerDescription>>;

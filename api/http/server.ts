@@ -130,7 +130,8 @@ function logRequests(app: FastifyInstance, { registry, logger }: Pick<ApiDepende
   app.addHook('onResponse', async (request, reply) => {
     const state = requestState(request);
     const route = request.routeOptions.url ?? 'unknown';
-    metrics.observe({ route, method: request.method, status: reply.statusCode, seconds: state.elapsedMs / 1000 });
+    const seconds = request.routeOptions.config.description?.streamsEvents ? undefined : state.elapsedMs / 1000;
+    metrics.observe({ route, method: request.method, status: reply.statusCode, seconds });
     const durationMs = Math.round(state.elapsedMs * 100) / 100;
     const line = {
       traceId: state.traceId,

@@ -79,6 +79,7 @@ describe('unions', () => {
       'BuiltinTool',
       'BuiltinToolCreate',
       'BuiltinToolUpdate',
+      'CallEvent',
       'PhoneNumber',
     ]);
     // A request may leave its `provider` out.

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import { registerBackup } from './backup.ts';
 import { registerCall } from './call.ts';
+import { registerCalls } from './calls.ts';
 import { registerChat } from './chat.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
@@ -38,6 +39,7 @@ export const commands: readonly Register[] = [
   registerOrg,
   registerKeys,
   registerCall,
+  registerCalls,
   registerInit,
   registerTest,
   registerChat,

@@ -65,6 +65,14 @@ export interface CallLogSums {
   readonly redactions?: Readonly<Record<string, number>> | undefined;
 }
 
+/** A row of the log, with its place in the order in which rows were written. */
+export type LoggedRow = { readonly position: number } & (
+  | { readonly kind: 'message'; readonly message: CallMessage }
+  /** `spokenAt` is that of the message with the same number; null where nothing of it was heard. */
+  | { readonly kind: 'turn'; readonly turn: CallTurn; readonly spokenAt: Date | null }
+  | { readonly kind: 'tool_call'; readonly toolCall: CallToolCall }
+);
+
 export class CallLog extends Repository {
   /**
    * Adds rows with new numbers; a number that is there keeps its row, so that a job may send everything again after a lost answer. The
@@ -141,6 +149,40 @@ export class CallLog extends Repository {
       // This comes last, because calls of one agent wait for each other in it.
       if (usage !== undefined) await storeUsage(transaction, { org, id }, usage);
     });
+  }
+
+  /** Returns rows in the order in which they were written, those behind a position; `limit` of them at most. */
+  async after({ org, id }: CallRef, position: number, limit: number): Promise<readonly LoggedRow[]> {
+    return this.database.asOrganization(
+      org,
+      async (transaction) => {
+        const behind = 'org = $1 AND call_id = $2 AND position > $3 ORDER BY position LIMIT $4';
+        const values = [org, id, position, limit];
+        type Positioned = { readonly position: number } & Record<string, unknown>;
+        const messages = await transaction.query<CallMessage & Positioned>(
+          `SELECT position::float8, seq, role, content, spoken_at AS "spokenAt", interrupted, sources FROM parley.call_messages WHERE ${behind}`,
+          values,
+        );
+        const turns = await transaction.query<CallTurn & Positioned & { readonly spokenAt: Date | null }>(
+          `SELECT position::float8, seq, eou, stt, llm_ttft AS "llmTtft", tts_ttfb AS "ttsTtfb", v2v,
+             (SELECT m.spoken_at FROM parley.call_messages m WHERE m.org = t.org AND m.call_id = t.call_id AND m.seq = t.seq) AS "spokenAt"
+           FROM parley.call_turns t WHERE ${behind}`,
+          values,
+        );
+        const toolCalls = await transaction.query<CallToolCall & Positioned>(
+          `SELECT position::float8, seq, name, arguments, result, failed, began_at AS "beganAt", duration_ms AS "durationMs"
+           FROM parley.call_tool_calls WHERE ${behind}`,
+          values,
+        );
+        const rows: readonly LoggedRow[] = [
+          ...messages.rows.map((message) => ({ kind: 'message', position: message.position, message }) as const),
+          ...turns.rows.map((turn) => ({ kind: 'turn', position: turn.position, turn, spokenAt: turn.spokenAt }) as const),
+          ...toolCalls.rows.map((toolCall) => ({ kind: 'tool_call', position: toolCall.position, toolCall }) as const),
+        ];
+        return rows.toSorted((one, other) => one.position - other.position).slice(0, limit);
+      },
+      { snapshot: true },
+    );
   }
 
   /** Returns the rows in the order of their numbers. */

@@ -2,6 +2,7 @@ import type { Database } from '../database.ts';
 import { CallAnalyses } from './analyses.ts';
 import { CallLog } from './call-log.ts';
 import { CallCommands } from './commands.ts';
+import { CallEvents } from './live-events.ts';
 import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
 import { CallDeletions } from './deletions.ts';
@@ -16,6 +17,7 @@ export interface CallStore {
   readonly analyses: CallAnalyses;
   readonly deletions: CallDeletions;
   readonly commands: CallCommands;
+  readonly events: CallEvents;
   readonly usage: CallUsage;
   readonly erasures: PersonErasures;
   list(options: CallListOptions): Promise<CallPage>;
@@ -34,6 +36,7 @@ export function createCallStore(database: Database): CallStore {
     analyses: new CallAnalyses(database),
     deletions: new CallDeletions(database),
     commands: new CallCommands(database),
+    events: new CallEvents(database),
     usage: new CallUsage(database),
     erasures: new PersonErasures(database),
     list: (options) => listCalls(database, options),

@@ -29,3 +29,12 @@ ALTER TABLE parley.call_commands FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_organization ON parley.call_commands TO parley_app
   USING (org = current_setting('parley.org', true)) WITH CHECK (org = current_setting('parley.org', true));
 CREATE POLICY leaving ON parley.call_commands TO CURRENT_USER USING (org = current_setting('parley.leaving', true));
+
+-- The order in which the rows of a call's log were written, by its job alone and one write after the other: whoever follows a call goes on behind the
+-- last row that they have. Numbers of the conversation (`seq`) say when something began.
+CREATE SEQUENCE parley.call_log_positions;
+ALTER TABLE parley.call_messages ADD COLUMN position bigint NOT NULL DEFAULT nextval('parley.call_log_positions');
+ALTER TABLE parley.call_turns ADD COLUMN position bigint NOT NULL DEFAULT nextval('parley.call_log_positions');
+ALTER TABLE parley.call_tool_calls ADD COLUMN position bigint NOT NULL DEFAULT nextval('parley.call_log_positions');
+
+GRANT USAGE ON SEQUENCE parley.call_log_positions TO parley_app;

@@ -99,3 +99,25 @@ describe('a muted agent', () => {
     expect(talk.done()).toEqual(['cancelAnswer']);
   });
 });
+
+describe('a person in place of the agent', () => {
+  it('stands in the transcript and in the history on its side, which the model sees with the next request', () => {
+    const talk = asked();
+    talk.at(3_100, muted(true));
+    talk.at(6_000, { type: 'colleague', text: ' This is Ada. ', since: 4_000 }, { type: 'colleague', text: ' ', since: 5_000 });
+    expect(talk.transcript().slice(-2)).toEqual(['1000 user: What does it cost?', '4000 agent: This is Ada.']);
+    talk.at(7_000, muted(false));
+    talk.done();
+    talk.at(8_000, { type: 'turn', text: 'Thanks.' });
+    expect(talk.done()).toEqual(['ask: Thanks.']);
+    expect(talk.history().slice(-3)).toEqual(['user: What does it cost?', 'agent: This is Ada.', 'user: Thanks.']);
+  });
+
+  it('is placed after what was said before, also where it is heard late', () => {
+    const talk = asked();
+    talk.at(3_100, muted(true));
+    talk.at(5_000, { type: 'turn', text: 'Hello?' });
+    talk.at(6_000, { type: 'colleague', text: 'This is Ada.', since: 4_000 });
+    expect(talk.times()).toEqual(talk.times().toSorted((one, other) => one - other));
+  });
+});

@@ -1,6 +1,7 @@
 /** Carries out what people ask of a conversation from outside while it goes on. */
 import { cancelAnswer } from './answers.ts';
 import type { Change } from './change.ts';
+import { recordAgent } from './records.ts';
 import { announce, interruptSpeech } from './speech.ts';
 
 /** Says a sentence that the model didn't write. @param interrupt true silences the agent first, and gives up the answer that it is giving */
@@ -27,4 +28,15 @@ export function muted(change: Change, on: boolean): void {
   if (!goodbye.said || ending) return;
   change.set({ goodbye: { ...goodbye, said: false } });
   change.emit({ type: 'stopWaiting', timer: 'goodbye' });
+}
+
+/** Takes what a person has said in place of the agent: for the user, and so for the model, it is the agent's side that has spoken. */
+export function colleague(change: Change, text: string, since: number): void {
+  const content = text.trim();
+  if (content === '') return;
+  const seq = change.number();
+  const spokenAt = Math.max(since, change.state.lastAt);
+  recordAgent(change, content, { seq, spokenAt });
+  const { history } = change.state;
+  change.set({ lastAt: spokenAt, history: [...history, { type: 'message', id: String(seq), role: 'agent', text: content }] });
 }

@@ -237,6 +237,11 @@ export class Conversation {
     return undefined;
   }
 
+  /** Takes what a person has said in place of the agent. @param since when it began, in milliseconds since the epoch */
+  saidByColleague(text: string, since: number): void {
+    this.#happened({ type: 'colleague', text, since });
+  }
+
   /** Mutes the agent, or lets it speak again. Idempotent. */
   mute(on: boolean): void {
     this.#happened({ type: 'muted', on });

@@ -70,6 +70,8 @@ export type ConversationEvent =
   // -- people who steer the conversation from outside
   /** The agent says this. @property interrupt true silences it first */
   | { readonly type: 'told'; readonly text: string; readonly interrupt: boolean }
+  /** A person has said this in place of the agent. @property since when it began, in milliseconds since the epoch */
+  | { readonly type: 'colleague'; readonly text: string; readonly since: number }
   /** The agent neither speaks nor answers, or does again. */
   | { readonly type: 'muted'; readonly on: boolean }
   // -- the agent's speech

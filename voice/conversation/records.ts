@@ -13,6 +13,13 @@ export function recordUser(change: Change, content: string, { number: seq, spoke
   });
 }
 
+/** Records words of the agent's side that a person has said in its place. */
+export function recordAgent(change: Change, content: string, { seq, spokenAt }: { readonly seq: number; readonly spokenAt: number }): void {
+  const { agent } = change.state.settings;
+  const message = { seq, role: 'agent', agent, content, spokenAt: new Date(spokenAt), interrupted: false, sources: null } as const;
+  record(change, { message });
+}
+
 /** Gives the latencies to the message of which a word was heard. */
 export function answerTurn(change: Change, { number, agent }: Pick<Speech, 'number' | 'agent'>, seq: number): void {
   const { turn } = change.state;

@@ -17,7 +17,7 @@
  */
 import { answered, called, cancelAnswer, extra, failed, words } from './answers.ts';
 import { Change } from './change.ts';
-import { muted, told } from './control.ts';
+import { colleague, muted, told } from './control.ts';
 import type { ConversationEvent, Effect } from './events.ts';
 import { hangUpIfDue, lose, sayGoodbye } from './goodbye.ts';
 import { closeEars, forget, interim, lasts, pauses, resume, speaks, turnEnds, understood, waited } from './hearing.ts';
@@ -115,6 +115,8 @@ function happen(change: Change, event: ConversationEvent): void {
       return announced(change, event);
     case 'told':
       return told(change, event.text, event.interrupt);
+    case 'colleague':
+      return colleague(change, event.text, event.since);
     case 'muted':
       return muted(change, event.on);
     case 'ran':

@@ -2,8 +2,9 @@
 import type { Room } from '@livekit/rtc-node';
 
 import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
+import type { SpokenLine } from '../../calls/live-transcript.ts';
 import { WELCOMED_ATTRIBUTE } from '../../calls/names.ts';
-import type { Timer } from '../../platform/clock.ts';
+import { withTimeout, type Timer } from '../../platform/clock.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { createConversation, type CreateConversationOptions } from '../conversation/create-conversation.ts';
 import type { ConversationFigures, Figures } from '../conversation/figures.ts';
@@ -14,6 +15,9 @@ import { GreetingEnd, isMachine, Screening, summarizeCall, type CalleeCategory, 
 import type { Providers } from '../providers/index.ts';
 import { Ambience } from '../ambience/ambience.ts';
 import type { Controlled } from './live-control.ts';
+import type { LiveEvents } from './live-events.ts';
+import { SupervisorSound } from './supervisor-sound.ts';
+import { Supervisors } from './supervisors.ts';
 import { AgentTrack } from '../sound/agent-track.ts';
 import { CallRecorder, type CallRecorderOptions } from '../recording/call-recorder.ts';
 import type { SoundGuard } from '../recording/sound-guard.ts';
@@ -25,6 +29,9 @@ import { playTones } from '../sound/tones.ts';
 import type { TurnModel } from '../sound/turn-detector.ts';
 import { UserTrack } from '../sound/user-track.ts';
 import { VoiceActivityModel } from '../sound/voice-activity-model.ts';
+
+/** Longest wait for the last words of who has taken the call over, in milliseconds. */
+const LAST_WORDS_MS = 3_000;
 
 /** Attribute of the agent in LiveKit's rooms: listening, thinking or speaking. */
 const STATE_ATTRIBUTE = 'lk.agent.state';
@@ -43,6 +50,8 @@ export interface CallConversationOptions extends Omit<
   readonly figures: Figures;
   /** Says which sound may be recorded; absent where all may. */
   readonly guard?: SoundGuard | undefined;
+  /** Those who follow the call. */
+  readonly live: Pick<LiveEvents, 'conversation' | 'changed' | 'words'>;
 }
 
 export class CallConversation {
@@ -64,12 +73,24 @@ export class CallConversation {
   #welcome: number | undefined;
   #welcomed = false;
   #closed: Promise<void> | undefined;
+  /** True if a command has muted the agent. */
+  #muted = false;
+  #supervisors: Supervisors | undefined;
+  readonly #supervisorSounds = new Map<string, SupervisorSound>();
+  /** Ends what covers a colleague's words in the recording. */
+  #uncover: (() => void) | undefined;
 
   constructor(options: CallConversationOptions) {
     const { room, userIdentity, providers, config, data, turnModel, figures, log, clock, logger } = options;
     const { agent } = config;
     this.#options = options;
-    this.#subtitles = new Subtitles({ room, userIdentity, onlyForUser: agent.redaction !== undefined, logger });
+    this.#subtitles = new Subtitles({
+      room,
+      userIdentity,
+      onlyForUser: agent.redaction !== undefined,
+      logger,
+      onLine: this.#follow,
+    });
     this.#sound = new CallSound({
       agent,
       recognizer: providers.stt,
@@ -100,7 +121,10 @@ export class CallConversation {
           log.add(entries);
         },
       },
-      onChange: (state) => this.#show(state),
+      onChange: (state) => {
+        this.#show(state);
+        options.live.conversation(state);
+      },
       onFailure: (failure) => {
         figures.failed(failure);
         options.onFailure?.(failure);
@@ -138,6 +162,11 @@ export class CallConversation {
     this.#conversation.begin();
     // A user who never listens would be in a call without an end.
     this.#unheard = clock.after(AGENT_HEARD_WITHIN_MS, () => this.#sound.open());
+    this.#supervisors = new Supervisors({
+      room,
+      onCome: (identity) => this.#takenOver(identity),
+      onLeft: (identity) => void this.#givenBack(identity),
+    });
     this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
   }
 
@@ -183,10 +212,55 @@ export class CallConversation {
     tell: (text, options) => this.#held() ?? this.#conversation.tell(text, options),
     instruct: (text) => this.#conversation.instruct(text),
     mute: (on) => {
+      if (!on && this.#supervisors?.present === true)
+        return 'a person has taken the call over: the agent speaks again when they leave, unless it is to stay muted';
+      this.#muted = on;
       this.#conversation.mute(on);
       return undefined;
     },
     transfer: (target) => this.#conversation.transfer(target),
+  };
+
+  /** Mutes the agent: somebody else speaks with the user, who is recorded and transcribed in its place. */
+  #takenOver(identity: string): void {
+    const { room, providers, config, guard, live, clock, logger } = this.#options;
+    logger.info({ identity }, 'a person has taken the call over');
+    // Nobody judges what a colleague says in time.
+    if (config.agent.redaction !== undefined) this.#uncover ??= guard?.coverAll(1);
+    this.#conversation.mute(true);
+    live.changed({ takenOver: true });
+    const sound = new SupervisorSound({
+      room,
+      identity,
+      settings: this.#sound.settings.activity,
+      model: new VoiceActivityModel(),
+      recognizer: providers.stt,
+      onSound: (samples, at) => this.#recorder?.agent(samples, at),
+      onLine: this.#follow,
+      onSaid: (text, since) => this.#conversation.saidByColleague(text, since),
+      clock,
+      logger,
+    });
+    this.#supervisorSounds.set(identity, sound);
+  }
+
+  async #givenBack(identity: string): Promise<void> {
+    const { live, logger } = this.#options;
+    logger.info({ identity }, 'a person has given the call back');
+    const sound = this.#supervisorSounds.get(identity);
+    this.#supervisorSounds.delete(identity);
+    if (this.#supervisors?.present !== true) {
+      this.#conversation.mute(this.#muted);
+      live.changed({ takenOver: false });
+      this.#uncover?.();
+      this.#uncover = undefined;
+    }
+    await sound?.close();
+  }
+
+  /** Shows words as they come, but not where they are stored without what is personal: until then nobody knows what is. */
+  readonly #follow = (line: SpokenLine): void => {
+    if (this.#options.config.agent.redaction === undefined) this.#options.live.words(line);
   };
 
   /** Returns why the caller hears nothing of the agent. */
@@ -207,9 +281,11 @@ export class CallConversation {
         const listen = this.#sound.ears?.deafen();
         const uncover = guard?.coverAll(0);
         this.#conversation.held();
+        this.#options.live.changed({ held: true });
         return () => {
           listen?.();
           uncover?.();
+          this.#options.live.changed({ held: false });
         };
       },
     };
@@ -232,6 +308,9 @@ export class CallConversation {
 
   async #close(): Promise<void> {
     this.#unheard?.cancel();
+    const sounds = [...this.#supervisorSounds.values()];
+    this.#supervisors?.close();
+    await withTimeout(this.#options.clock, LAST_WORDS_MS, Promise.all(sounds.map((sound) => sound.close())));
     this.#user?.close();
     await this.#ambience?.close().catch(() => undefined);
     await this.#conversation.close();

@@ -46,6 +46,7 @@ import { playTones } from '../sound/tones.ts';
 import { CallEnd, type ServedCall } from './call-end.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { LiveControl } from './live-control.ts';
+import { LiveEvents } from './live-events.ts';
 import { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
@@ -79,6 +80,7 @@ interface PickedUp {
 interface Serving extends PickedUp, ServedCall {
   readonly usage: ProviderUsage;
   readonly jobId: string;
+  readonly live: LiveEvents;
   readonly decision: FinishDecision;
 }
 
@@ -157,9 +159,10 @@ export class CallJob {
     const onLost = (): boolean => decision.decide('elsewhere');
     const heartbeats = sendHeartbeats({ calls: store.calls.calls, call, jobId, signal: beating.signal, onLost, clock, logger: log });
     const usage = services.usageOf(call);
-    const writer = new LogWriter({ log: store.calls.log, call, usage: usage.meter, clock, logger: log });
+    const live = new LiveEvents({ room: ctx.room, publish: (events) => store.calls.events.publish(call.id, events), clock, logger: log });
+    const writer = new LogWriter({ log: store.calls.log, call, usage: usage.meter, onStored: () => live.stored(), clock, logger: log });
     const recording = await this.#openRecording(ctx, call, log);
-    const serving: Serving = { ...pickedUp, jobId, room: ctx.room, decision, log, writer, usage, recording };
+    const serving: Serving = { ...pickedUp, jobId, room: ctx.room, decision, log, writer, live, usage, recording };
     try {
       const held = this.#prepare(ctx, serving);
       let starting: Promise<void> = Promise.resolve();
@@ -178,6 +181,8 @@ export class CallJob {
       const closing = await this.#end.hangUp(serving, { finish, prepared, transfers });
       await withTimeout(clock, TIMEOUTS.preparation, controlled);
       await this.#end.record(serving, { finish, over, starting, closing, prepared, transfers });
+      live.stored();
+      await live.close();
     } finally {
       beating.abort();
       serving.recording?.leave();
@@ -188,7 +193,7 @@ export class CallJob {
 
   // -- prepare
 
-  #prepare(ctx: JobContext, { call, userIdentity, decision, log, writer, usage, recording }: Serving): Held {
+  #prepare(ctx: JobContext, { call, userIdentity, decision, log, writer, live, usage, recording }: Serving): Held {
     const { services, phone } = this.#options;
     const { clock } = services;
     const media = Promise.withResolvers<void>();
@@ -216,6 +221,7 @@ export class CallJob {
       logger: log,
       recording,
       turnModel: ctx.inferenceExecutor,
+      live,
       over: decision.signal,
       transfer: async (target) => {
         // A test has no one to hand the call over to: it only sees that the agent does it.

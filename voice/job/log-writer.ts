@@ -20,6 +20,8 @@ export interface LogWriterOptions {
   readonly call: CallRef;
   /** Meter of the call's usage, which is stored with the transcript. */
   readonly usage?: Pick<UsageMeter, 'settled' | 'takeUnstored' | 'notStored'> | undefined;
+  /** Called when rows are stored. */
+  readonly onStored?: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -99,6 +101,7 @@ export class LogWriter {
             if (used !== undefined) usage?.notStored();
             throw error;
           });
+      if (batch.length > 0) this.#options.onStored?.();
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
       if (this.#waiting.length > 0) return 'again';

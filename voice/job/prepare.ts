@@ -38,7 +38,7 @@ export class PreparationError extends Error {
   }
 }
 
-export interface PrepareOptions extends Pick<CallConversationOptions, 'transfer' | 'onEnd'> {
+export interface PrepareOptions extends Pick<CallConversationOptions, 'transfer' | 'onEnd' | 'live'> {
   readonly services: Services;
   readonly call: CallRecord;
   readonly room: Room;
@@ -120,6 +120,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     clock,
     logger,
     onEnd: options.onEnd,
+    live: options.live,
     figures,
   });
   keypad?.listen({ onKey: () => conversation.keyPressed(), onEntry: (entry) => conversation.pressed(entry) });

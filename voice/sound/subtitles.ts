@@ -5,7 +5,7 @@
 import type { Room, TextStreamWriter } from '@livekit/rtc-node';
 
 import type { Logger } from '../../platform/logging.ts';
-import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE, TRANSCRIPT_TOPIC } from '../../calls/live-transcript.ts';
+import { FINAL_ATTRIBUTE, SEGMENT_ATTRIBUTE, TRANSCRIPT_TOPIC, type SpokenLine } from '../../calls/live-transcript.ts';
 
 export interface SubtitlesOptions {
   readonly room: Room;
@@ -13,6 +13,8 @@ export interface SubtitlesOptions {
   /** True if nobody but the user may read along. */
   readonly onlyForUser: boolean;
   readonly logger: Logger;
+  /** Called with each line as it grows. */
+  readonly onLine?: (line: SpokenLine) => void;
 }
 
 interface OpenStream {
@@ -39,6 +41,7 @@ export class Subtitles {
     const id = `user-${this.#segment}`;
     this.#interim = final ? '' : text;
     if (final) this.#segment += 1;
+    this.#options.onLine?.({ id, role: 'user', text, final });
     this.#write(async () => {
       const writer = await this.#open(this.#options.userIdentity, id, final);
       await writer.write(text);
@@ -61,6 +64,7 @@ export class Subtitles {
     const added = text.slice(open.written);
     open.written = text.length;
     if (final) this.#streams.delete(speech);
+    this.#options.onLine?.({ id: `agent-${speech}`, role: 'agent', text, final });
     this.#write(async () => {
       const writer = await open.writer;
       if (added !== '') await writer.write(added);

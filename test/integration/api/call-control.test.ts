@@ -1,10 +1,12 @@
 /** Tests commands for live calls, with a job that takes them from the table; what they do in a call is in test/integration/voice. */
 import { randomUUID } from 'node:crypto';
 
+import { TokenVerifier } from 'livekit-server-sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import type { Permission } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { query } from '../../support/sql.ts';
@@ -156,6 +158,48 @@ describe('a command for a call that goes on', () => {
     const { id } = await registerCall(facade.store, org.name);
     const answer = await org.call('POST', `/v1/calls/${id}/${kind}`, body);
     expect([answer.status, answer.body.detail]).toMatchObject([422, [{ loc: ['body', field] }]]);
+  });
+});
+
+describe('somebody beside the user', () => {
+  const grantsOf = async (token: string) => (await new TokenVerifier(server.apiKey, server.apiSecret).verify(token)).video;
+
+  it('gets a token for a minute that hears, or one that speaks, and nothing more', async () => {
+    const ref = await liveCall();
+    const listening = await org.call('POST', `/v1/calls/${ref.id}/listen`);
+    const speaking = await org.call('POST', `/v1/calls/${ref.id}/take-over`);
+    expect([listening.status, speaking.status]).toEqual([200, 200]);
+    const room = (await facade.store.calls.calls.get(ref))?.room;
+    const common = { room, roomJoin: true, roomCreate: false, roomAdmin: false, canSubscribe: true, canPublishData: false };
+    expect(await grantsOf(listening.body.access_token)).toMatchObject({ ...common, canPublish: false, hidden: true });
+    expect(await grantsOf(speaking.body.access_token)).toMatchObject({
+      ...common,
+      canPublish: true,
+      canPublishSources: ['microphone'],
+      hidden: false,
+    });
+    const { exp, nbf, sub } = JSON.parse(Buffer.from(speaking.body.access_token.split('.')[1], 'base64url').toString());
+    expect([exp - nbf, sub]).toEqual([60, `supervisor-${speaking.body.command_id}`]);
+    expect(listening.body).toMatchObject({ identity: `listener-${listening.body.command_id}`, media_url: server.publicUrl });
+    const { data } = (await org.call('GET', `/v1/calls/${ref.id}/commands`)).body;
+    expect(data).toMatchObject([
+      { kind: 'listen', status: 'done', created_by_user_id: 'user-1' },
+      { kind: 'take_over', status: 'done' },
+    ]);
+  });
+
+  it('needs calls:listen to hear, calls:control to speak, and a call of the organisation that goes on', async () => {
+    const ref = await liveCall();
+    const other = await organization(facade);
+    const routes = { listen: 'calls:control', 'take-over': 'calls:listen' } as const;
+    for (const [route, permission] of Object.entries(routes) as (readonly ['listen' | 'take-over', Permission])[]) {
+      const path = `/v1/calls/${ref.id}/${route}`;
+      const key = await org.keyWith(permission, 'calls:write');
+      expect([route, (await facade.call('POST', path, { key })).status]).toEqual([route, 403]);
+      expect([route, (await other.call('POST', path)).status]).toEqual([route, 404]);
+    }
+    await lifecycle().end({ ...ref, reason: 'user_ended_call' });
+    expect((await org.call('POST', `/v1/calls/${ref.id}/listen`)).body).toMatchObject({ error: 'conflict', message: 'the call is over' });
   });
 });
 

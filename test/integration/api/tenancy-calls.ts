@@ -28,6 +28,14 @@ const command = (name: string, good: object, bad: object): Generator => {
   };
 };
 
+/** Asks for the means to join a call that goes on: the organisation's own have not begun. */
+const entrance = (name: string): Generator => {
+  return (situation) => {
+    const id = callId(situation);
+    return { request: { path: `/v1/calls/${id}/${name}` }, expected: { status: situation.own.calls.has(id) ? 409 : 404 } };
+  };
+};
+
 export const callGenerators: Readonly<Record<string, Generator>> = {
   // The calls have used nothing.
   'GET /v1/usage': ({ random }) => {
@@ -99,6 +107,13 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
+  // The organisation's own calls are left out: their events would come until they are over.
+  'GET /v1/calls/:call_id/events': (situation) => ({
+    request: { path: `/v1/calls/${anId(situation, [], [...situation.foreign.calls.keys()])}/events` },
+    expected: { status: 404 },
+  }),
+  'POST /v1/calls/:call_id/listen': entrance('listen'),
+  'POST /v1/calls/:call_id/take-over': entrance('take-over'),
   'POST /v1/calls/:call_id/say': command('say', { text: 'Hello.' }, { text: ' ' }),
   'POST /v1/calls/:call_id/instructions': command('instructions', { text: 'Be kind.' }, {}),
   'POST /v1/calls/:call_id/transfer': command('transfer', { to: '+15550199' }, { to: 5 }),

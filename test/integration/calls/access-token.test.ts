@@ -13,9 +13,9 @@ import {
 import { AgentDispatchClient, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { accessTokenOf } from '../../../calls/access-token.ts';
+import { accessTokenOf, supervisorTokenOf } from '../../../calls/access-token.ts';
 import type { MediaServer } from '../../../calls/media-server.ts';
-import { roomOf, userIdentityOf } from '../../../calls/names.ts';
+import { listenerIdentityOf, roomOf, supervisorIdentityOf, userIdentityOf } from '../../../calls/names.ts';
 import { createRooms } from '../../../calls/rooms.ts';
 import { newCallId } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -183,5 +183,25 @@ describe('the user of a call', () => {
     expect(await rooms.listRooms([roomOf(callId)])).toEqual([]);
     await closer.close(roomOf(callId));
     await closer.close(roomOf(newCallId()));
+  });
+});
+
+describe('a token for somebody beside the user', () => {
+  it('joins them to the room, where whoever only hears is seen by nobody and is no user', async () => {
+    const callId = newCallId();
+    const user = await join(callId);
+    const options = { autoSubscribe: true, dynacast: false };
+    const listener = new Room();
+    const listening = { room: roomOf(callId), identity: listenerIdentityOf('cmd_1'), speaks: false };
+    await listener.connect(server.url, await supervisorTokenOf(server, listening), options);
+    onTestFinished(() => listener.disconnect());
+    const supervisor = new Room();
+    const speaking = { room: roomOf(callId), identity: supervisorIdentityOf('cmd_2'), speaks: true };
+    await supervisor.connect(server.url, await supervisorTokenOf(server, speaking), options);
+    onTestFinished(() => supervisor.disconnect());
+    await eventually(() => expect([...user.remoteParticipants.keys()]).toEqual([speaking.identity]));
+    await user.disconnect();
+    await eventually(async () => expect(await createRooms(server).hasUser(roomOf(callId))).toBe(false));
+    expect((await rooms.listParticipants(roomOf(callId))).map(({ identity }) => identity)).toContain(speaking.identity);
   });
 });
