@@ -8,7 +8,7 @@ const ENVIRONMENT = '(PARLEY_URL, PARLEY_API_KEY)';
 const CALL = 'id of the call: call_…';
 
 export function registerCalls(program: Command): void {
-  const calls = program.command('calls').description('follow calls while they go on, and steer them');
+  const calls = program.command('calls').description('follow calls while they go on, and steer them; `kubectl parley calls` lists calls');
   addWatch(calls);
   const text = { name: '<text>', description: 'the words' };
   addCommand(calls, 'say', {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../grammar.ts';
 
 /** Only the plugin has these commands. */
-export const PLUGIN_COMMANDS: readonly string[] = ['kubectl status', 'kubectl logs', 'kubectl calls', 'kubectl report'];
+export const PLUGIN_COMMANDS: readonly string[] = ['kubectl status', 'kubectl logs', 'kubectl report'];
 
 export function registerKubectl(program: Command): void {
   program
