@@ -8,6 +8,7 @@ import { locateAsset } from '../../platform/assets.ts';
 const scripts = {
   'call-page.js': new URL('./browser/talk/main.ts', import.meta.url),
   'calls-page.js': new URL('./browser/history/main.ts', import.meta.url),
+  'listen.js': new URL('./browser/history/listen.ts', import.meta.url),
   'docs-page.js': new URL('./browser/docs/main.ts', import.meta.url),
 } as const;
 

@@ -1,11 +1,12 @@
 /**
  * Serves `/call` and `/calls`: talk to an agent from a browser, and look at calls. Off by default. The pages are clients like any other,
- * but for the names of agents, which the first shows without the right to read them.
+ * but for the names of agents, which the first shows without the right to read them, and what their key may do in calls that go on.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 
 import { dynamicDataToBring } from '../../calls/call-settings.ts';
+import { covers } from '../../store/index.ts';
 import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, routesOf } from '../http/route.ts';
@@ -46,6 +47,21 @@ const getCallPageFile = defineRoute({
   undocumented: true,
   params: { file: 'The name of a file that the page asks for.' },
   answers: { 200: { description: 'The file.', contentType: '*/*' } },
+});
+
+const getPagePermissions = defineRoute({
+  method: 'GET',
+  path: '/call/permissions',
+  operationId: 'getPagePermissions',
+  summary: 'What the pages offer to the holder of a key',
+  permission: 'any',
+  undocumented: true,
+  answers: {
+    200: {
+      description: 'What the key may do with calls that go on.',
+      schema: z.object({ control: z.boolean(), listen: z.boolean() }),
+    },
+  },
 });
 
 const listCallableAgents = defineRoute({
@@ -110,13 +126,18 @@ export function registerCallPage(
 ): void {
   const headers = callPageHeaders(mediaServer);
   const files = new Map<string, PageFile>([['style.css', { type: 'text/css; charset=utf-8', read: () => STYLE }]]);
-  for (const name of ['call-page.js', 'calls-page.js'] as const)
+  for (const name of ['call-page.js', 'calls-page.js', 'listen.js'] as const)
     files.set(name, { type: 'text/javascript; charset=utf-8', read: once(() => pageScript(name)) });
 
   const sendPage = (reply: FastifyReply, html: string): unknown =>
     reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(html);
   addRoute(app, getCallPage, async ({ reply }) => sendPage(reply, callPage('call-page.js')));
   addRoute(app, getCallsPage, async ({ reply }) => sendPage(reply, callsPage('calls-page.js')));
+
+  addRoute(app, getPagePermissions, async ({ caller: { permissions } }) => ({
+    control: covers(permissions, 'calls:control'),
+    listen: covers(permissions, 'calls:listen'),
+  }));
 
   addRoute(app, listCallableAgents, async ({ caller: { org } }) => {
     const agents = await views.agents.list(org);

@@ -17,7 +17,7 @@ const HEARTBEAT_MS = 15_000;
 /** Most rows that are read at once. */
 const PAGE_SIZE = 200;
 /** Most streams of one organisation in one process. */
-const MOST_STREAMS = 100;
+export const MOST_STREAMS = 100;
 
 export interface CallEventsOptions {
   readonly store: Pick<CallStore, 'calls' | 'log' | 'events'>;

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { CallEvent, ClosedReason } from './event-answers.ts';
 
 /** Most bytes that wait for a client. */
-const MOST_WAITING = 256 * 1024;
+export const MOST_WAITING = 256 * 1024;
 /** Longest time for a client to take the last event, in milliseconds. */
 const LINGER_MS = 5_000;
 /** Time after which clients ask again by themselves, in milliseconds. */

@@ -3,6 +3,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 
 import { MAX_PROMPT_BYTES } from '../../api/agents/fields.ts';
 import { DEFAULT_EXPIRATION_DAYS } from '../../api/api-keys/grant.ts';
+import { MOST_STREAMS } from '../../api/calls/call-followers.ts';
+import { MOST_WAITING } from '../../api/calls/event-stream.ts';
 import { MAX_CALL_METADATA_BYTES, MAX_DYNAMIC_DATA_BYTES, MOST_METADATA_KEYS } from '../../api/calls/schema.ts';
 import { LONGEST_LINK_MINUTES } from '../../api/calls/signed-links.ts';
 import { MAX_VALUES } from '../../api/http/large-bodies.ts';
@@ -12,7 +14,7 @@ import { MAX_FILE_BYTES, MAX_METADATA_BYTES } from '../../api/knowledge-bases/sc
 import { describedRoutes } from '../../api/openapi/described-routes.ts';
 import { openApiDocument } from '../../api/openapi/document.ts';
 import { MAX_ISSUES } from '../../api/validation/issue.ts';
-import { TOKEN_TTL_MS } from '../../calls/access-token.ts';
+import { SUPERVISOR_TOKEN_TTL_MS, TOKEN_TTL_MS } from '../../calls/access-token.ts';
 import { MAX_TRANSCRIPT_LENGTH } from '../../calls/analysis/transcript.ts';
 import { MAX_AGENTS } from '../../calls/handoffs.ts';
 import { MAX_HANDOFFS, MAX_INLINE_PROMPT } from '../../crds/agent.ts';
@@ -28,8 +30,10 @@ import { configEntries } from '../../platform/config/config.ts';
 import { DAY_MS } from '../../platform/time.ts';
 import { LIVE_RUNS_LIMIT } from '../../store/agent-tests/test-runs.ts';
 import { LONGEST_MESSAGE } from '../../store/calls/call-log.ts';
+import { MOST_COMMANDS } from '../../store/calls/commands.ts';
 import { KNOWN_DAYS } from '../../store/calls/deletions.ts';
 import { LONGEST_RETENTION_DAYS } from '../../store/organizations.ts';
+import { MAX_ADDED_LENGTH } from '../../voice/conversation/control.ts';
 import { MAX_HANDOVERS } from '../../voice/conversation/handover.ts';
 import { MAX_STEPS } from '../../voice/conversation/requests.ts';
 import { MAX_BYTES as MAX_LOOKUP_BYTES } from '../../voice/dynamic-data/resolve.ts';
@@ -120,6 +124,14 @@ ${limits([
   ),
   setting('time in which the user of a web call joins', 'PARLEY_CALL_JOIN_SECONDS', (value) => `${value} s`),
   ['token of a web call', durationOf(TOKEN_TTL_MS), FIXED],
+  ['token to listen in, or to take a call over', durationOf(SUPERVISOR_TOKEN_TTL_MS), FIXED],
+  ['commands to a call', count(MOST_COMMANDS), FIXED],
+  ['instructions that are added in a call, together', `${count(MAX_ADDED_LENGTH)} characters`, FIXED],
+  [
+    'requests of an organisation that follow calls, at each api',
+    `${MOST_STREAMS}; each is dropped when ${bytesOf(MOST_WAITING)} wait for it`,
+    FIXED,
+  ],
   ['length of a call', durationField('Agent', 'call', 'maxDuration'), 'the agent'],
   ['silence that ends it', durationField('Agent', 'call', 'endAfterSilence'), 'the agent'],
   ['ringing of an outgoing call', `${RING_SECONDS} s`, FIXED],

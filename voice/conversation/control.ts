@@ -4,6 +4,9 @@ import type { Change } from './change.ts';
 import { recordAgent } from './records.ts';
 import { announce, interruptSpeech } from './speech.ts';
 
+/** Most characters of all instructions that are added in a call: each request has them. */
+export const MAX_ADDED_LENGTH = 16_000;
+
 /** Says a sentence that the model didn't write. @param interrupt true silences the agent first, and gives up the answer that it is giving */
 export function told(change: Change, text: string, interrupt: boolean): void {
   if (interrupt) {

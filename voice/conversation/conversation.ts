@@ -11,6 +11,7 @@ import { refuseUnknown, runCall } from '../tools/run-call.ts';
 import type { HandOverOutcome, HandOverRequest, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import type { Arguments, ToolDefinition } from '../tools/tool-result.ts';
 import type { AgentTurns } from './agent-turns.ts';
+import { MAX_ADDED_LENGTH } from './control.ts';
 import type { ConversationEvent, Effect, Failure, TimerName } from './events.ts';
 import { apologyIn } from './fixed-phrases.ts';
 import { MAX_GOODBYE_MS } from './goodbye.ts';
@@ -25,8 +26,6 @@ import { step } from './step.ts';
 
 /** Longest time that the agent's words may delay a transfer, in milliseconds. */
 const MAX_ANNOUNCEMENT_MS = 10_000;
-/** Most characters of all instructions that are added in a call: each request has them. */
-const MAX_ADDED = 16_000;
 /** Longest wait for the user's last words, in milliseconds. */
 const LAST_WORDS_MS = 3_000;
 /** Longest time that tools may go on without the call, in milliseconds. */
@@ -232,7 +231,8 @@ export class Conversation {
 
   /** Adds to the instructions of the model, from its next request on. @returns why not; undefined where it does */
   instruct(text: string): string | undefined {
-    if ([...this.#added, text].join('').length > MAX_ADDED) return `the instructions of one call may have ${MAX_ADDED} characters together`;
+    if ([...this.#added, text].join('').length > MAX_ADDED_LENGTH)
+      return `the instructions of one call may have ${MAX_ADDED_LENGTH} characters together`;
     this.#added.push(text);
     return undefined;
   }

@@ -11,7 +11,7 @@ export function callsPage(script: string): string {
     title: 'Calls',
     script,
     keyNote:
-      'It needs the permission <code>calls:read</code>; with <code>recordings:read</code> and <code>webhooks:read</code> it shows recordings and deliveries, too.',
+      'It needs the permission <code>calls:read</code>; with <code>recordings:read</code> and <code>webhooks:read</code> it shows recordings and deliveries, too; with <code>calls:control</code> and <code>calls:listen</code> it steers calls that go on, and hears them.',
     main: `
       <form id="filter" class="filter" aria-label="Filter" hidden>
         <button type="button" id="filter-toggle" aria-expanded="false" aria-controls="filter-fields">Filter</button>
@@ -34,6 +34,24 @@ export function callsPage(script: string): string {
           <a id="back" href="#">All calls</a>
           <h2 id="call-title" tabindex="-1"></h2>
           <p id="call-line" class="quiet"></p>
+          <div id="live-part" class="live" hidden>
+            <p id="live-state" class="state" role="status"></p>
+            <form id="live-form" hidden>
+              <label for="live-words">Words for the agent</label>
+              <input id="live-words" autocomplete="off" maxlength="2000">
+              <div class="buttons">
+                <button type="submit" id="say" class="primary">Say</button>
+                <button type="button" id="instruct">Tell the model only</button>
+              </div>
+            </form>
+            <div class="buttons">
+              <button type="button" id="mute-agent" aria-pressed="false" hidden>Mute agent</button>
+              <button type="button" id="listen" aria-pressed="false" hidden>Listen</button>
+              <button type="button" id="take-over" aria-pressed="false" hidden>Speak with the user</button>
+            </div>
+            <p id="live-note" class="quiet" role="status"></p>
+            <div id="live-voices" hidden></div>
+          </div>
           <div class="columns">
             <div>
               <h3>Conversation</h3>

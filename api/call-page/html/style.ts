@@ -201,6 +201,11 @@ pre { margin: 0.5rem 0 0; padding: 0.5rem 0.75rem; background: var(--ground); bo
 .calls .way { flex: 1 0 auto; color: var(--quiet); }
 .calls .figures { display: flex; gap: 0.75rem; color: var(--quiet); }
 #call-line { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; margin-top: 0.25rem; }
+#live-part { margin-top: 1rem; padding: 0.75rem; background: var(--ground); border-radius: 0.375rem; }
+#live-part .state { font-weight: 600; }
+#live-part .state::before { content: ""; display: inline-block; width: 0.5rem; height: 0.5rem; margin-right: 0.5rem; border-radius: 50%; background: var(--good); }
+#live-form { margin-top: 0.75rem; }
+#live-note:not(:empty) { margin-top: 0.5rem; }
 #more { width: 100%; margin-top: 0.75rem; }
 .columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem 1.5rem; margin-top: 1rem; }
 .position { height: 6rem; border-radius: 0.25rem; background: var(--ground); cursor: pointer; }

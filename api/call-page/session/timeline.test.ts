@@ -94,4 +94,16 @@ describe('the timeline of a call that goes on', () => {
       'user: Bye.',
     ]);
   });
+
+  it('puts the lines of somebody who comes late behind what was recorded before', () => {
+    const recorded = record([message(0, 'agent', 'Hello.'), message(1, 'user', 'Yes.'), message(2, 'agent', 'Nine.')]);
+    const lines = [line('1', 'agent', 'Nine.'), line('2', 'user', 'Yes.'), line('3', 'agent', 'Well', false)];
+    expect(texts(liveTimeline(recorded, lines, { before: 2 }))).toEqual([
+      'agent: Hello.',
+      'user: Yes.',
+      'agent: Nine.',
+      'user: Yes.',
+      'agent: Well',
+    ]);
+  });
 });

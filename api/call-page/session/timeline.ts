@@ -49,10 +49,17 @@ export function recordedTimeline(call: ShownCall): readonly TimelineEntry[] {
   return [...spoken, ...tools].toSorted((left, right) => (left.second ?? 0) - (right.second ?? 0));
 }
 
-/** Places lines that the record doesn't have yet behind the recorded message that they follow, and behind the entries that belong to it. */
-export function liveTimeline(call: ShownCall | undefined, lines: readonly SpokenLine[]): readonly TimelineEntry[] {
+/**
+ * Places lines that the record doesn't have yet behind the recorded message that they follow, and behind the entries that belong to it.
+ * @param options.before how many messages the record had before the first line came
+ */
+export function liveTimeline(
+  call: ShownCall | undefined,
+  lines: readonly SpokenLine[],
+  { before = 0 }: { readonly before?: number } = {},
+): readonly TimelineEntry[] {
   const recorded = call === undefined ? [] : recordedTimeline(call);
-  const ahead = linesAhead(call?.messages ?? [], lines);
+  const ahead = linesAhead(call?.messages ?? [], lines, before);
   const timeline: TimelineEntry[] = [];
   let message = -1;
   const addAhead = (): void => {
@@ -77,10 +84,11 @@ function liveEntry({ id, role, text, final }: SpokenLine): SpokenEntry {
 function linesAhead(
   messages: readonly Message[],
   lines: readonly SpokenLine[],
+  before: number,
 ): readonly { readonly line: SpokenLine; readonly after: number }[] {
   // A message may consist of several lines: this holds, for each message, the words that no line has claimed.
-  const unclaimed = messages.map(({ content }) => normalizedWords(content));
-  let after = -1;
+  const unclaimed = messages.map(({ content }, index) => (index < before ? '' : normalizedWords(content)));
+  let after = before - 1;
   return lines.flatMap((line) => {
     const words = normalizedWords(line.text);
     const found = line.final

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { LOGO_ADDRESS } from '../../../platform/logo.ts';
+import type { Permission } from '../../../store/index.ts';
 import { anAgent } from '../../support/builders.ts';
 import { someMediaServer } from './calls-support.ts';
 import { kubectl, organization, startFacade, type Facade } from './facade.ts';
@@ -59,9 +60,24 @@ it('serves its script and its style, as what they are', async () => {
   const calls = { page: (await facade.call('GET', '/calls')).text, script: (await facade.call('GET', '/call/calls-page.js')).text };
   expect(calls.script).not.toContain('lk.transcription');
   for (const [, id] of calls.script.matchAll(/\("([a-z-]+)",HTML\w*Element\)/g)) expect(calls.page).toContain(`id="${id}"`);
+  // The page loads LiveKit's client when somebody listens in.
+  expect(calls.script).toContain('/call/listen.js');
+  const listen = await facade.call('GET', '/call/listen.js');
+  expect([listen.status, listen.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+  expect(listen.text).toMatch(/export\{\w+ as join\}/);
   const sheet = await facade.call('GET', '/call/style.css');
   expect([sheet.status, sheet.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   expect(sheet.text).not.toMatch(/@import|url\(/);
+});
+
+it('says what a key may do in calls that go on', async () => {
+  const org = await organization(facade);
+  const may = async (...permissions: Permission[]): Promise<unknown> =>
+    (await facade.call('GET', '/call/permissions', { key: await org.keyWith(...permissions) })).body;
+  expect(await may('calls:write')).toEqual({ control: false, listen: false });
+  expect(await may('calls:listen')).toEqual({ control: false, listen: true });
+  expect(await may('*')).toEqual({ control: true, listen: true });
+  expect((await facade.call('GET', '/call/permissions')).status).toBe(401);
 });
 
 it('asks a caller for no more than a call has to bring', async () => {

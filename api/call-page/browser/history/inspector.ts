@@ -3,13 +3,14 @@ import { errorMessageOf } from '../../../../platform/caught.ts';
 import { isComplete, isOver, startOf, type ShownCall, type Delivery } from '../../session/record.ts';
 import { outcomeOf } from '../../session/outcome.ts';
 import { clockText, deliveryText } from '../../session/texts.ts';
-import { recordedTimeline } from '../../session/timeline.ts';
+import { liveTimeline, recordedTimeline } from '../../session/timeline.ts';
 import { make } from '../shared/dom.ts';
 import { openPlayer, showRecordingNote, type Player } from '../shared/player.ts';
 import { commonFacts, outcomeTag, showAnalysis, showFacts, showMedian, type Fact } from '../shared/record-view.ts';
 import type { Rest } from '../shared/rest.ts';
 import { showTimeline } from '../shared/timeline-view.ts';
 import { awaitRecording, readUntil } from '../shared/wait.ts';
+import { openLive, type LivePart } from './live.ts';
 import { elements, whenText } from './view.ts';
 
 const READ_EVERY_MS = 1_000;
@@ -27,14 +28,24 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
   const closed = new AbortController();
   const { signal } = closed;
   let player: Player | undefined;
+  let live: LivePart | undefined;
   clear();
 
+  /** The last reading of the record. */
+  let known: ShownCall | undefined;
+  const closeLive = (): void => {
+    live?.close();
+    live = undefined;
+  };
   const showTimelineOf = (record: ShownCall): void =>
-    showTimeline(elements.timeline, recordedTimeline(record), {
+    showTimeline(elements.timeline, live === undefined ? recordedTimeline(record) : liveTimeline(record, live.lines, live), {
       user: 'User',
       ...(player !== undefined && { seek: (second: number) => player?.seek(second) }),
     });
   const onRecord = (record: ShownCall): void => {
+    known = record;
+    if (record.call_status === 'ongoing') live ??= openLive(rest, record, () => known !== undefined && showTimelineOf(known));
+    else closeLive();
     showRecord(record);
     showTimelineOf(record);
     showMedian(elements.median, record);
@@ -79,6 +90,7 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
   return {
     close() {
       closed.abort();
+      closeLive();
       player?.close();
     },
   };
@@ -87,7 +99,7 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
 function clear(): void {
   for (const part of [elements.timeline, elements.line, elements.facts, elements.deliveries, elements.deliveriesNote])
     part.replaceChildren();
-  for (const part of [elements.median, elements.analysis]) part.hidden = true;
+  for (const part of [elements.median, elements.analysis, elements.livePart]) part.hidden = true;
   showRecordingNote('');
   elements.title.textContent = 'Call';
 }

@@ -1,4 +1,5 @@
 /** Calls the REST API for the pages. No other module keeps the key. */
+import { serverEventsOf, type ServerEvent } from '../../../../platform/server-events.ts';
 import type { PageAgent } from '../../session/chosen-agent.ts';
 import { refusalText } from '../../session/failure.ts';
 import type { ShownCall, ShownCallSummary, Delivery } from '../../session/record.ts';
@@ -44,6 +45,23 @@ export interface Rest {
   calls(query: string): Promise<ListedCalls>;
   /** Returns what was sent about a call, to its agent's own address and to subscriptions. */
   deliveries(call: ShownCall, signal: AbortSignal): Promise<readonly ReceiverDeliveries[]>;
+  /** Returns what the key may do with a call that goes on. */
+  may(): Promise<{ readonly control: boolean; readonly listen: boolean }>;
+  /** Has something done in a call that goes on. */
+  command(id: string, command: 'say' | 'instructions' | 'mute', body: object): Promise<void>;
+  /** Asks for the means to join the room of a call beside its user. */
+  enter(id: string, how: 'listen' | 'take-over'): Promise<{ readonly access_token: string; readonly media_url: string }>;
+  /** Reads the events of a call until the server ends them. */
+  events(
+    id: string,
+    options: {
+      /** Id of the last event that is known. */
+      readonly after: string | undefined;
+      readonly signal: AbortSignal;
+      readonly onEvent: (event: ServerEvent) => void;
+      readonly onId: (id: string) => void;
+    },
+  ): Promise<void>;
   /** The key, for the part of an address that servers don't see. */
   readonly keyForLink: string;
 }
@@ -56,12 +74,13 @@ interface SubscriptionPage {
 const WEBHOOKS = '/v1/public/webhook';
 
 export function restWith(key: string): Rest {
-  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Response> => {
+  const ask = async (method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal): Promise<Response> => {
     const response = await fetch(path, {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       cache: 'no-store',
+      ...(signal !== undefined && { signal }),
     });
     if (response.ok) return response;
     throw new RestRefusalError(response.status, await response.json().catch(() => undefined));
@@ -103,6 +122,24 @@ export function restWith(key: string): Rest {
       }
       return found;
     },
+    may: () => json('GET', '/call/permissions'),
+    command: async (id, command, body) => void (await ask('POST', `/v1/calls/${encodeURIComponent(id)}/${command}`, body)),
+    enter: (id, how) => json('POST', `/v1/calls/${encodeURIComponent(id)}/${how}`),
+    async events(id, { after, signal, onEvent, onId }) {
+      const query = after === undefined ? '' : `?last_event_id=${after}`;
+      const { body } = await ask('GET', `/v1/calls/${encodeURIComponent(id)}/events${query}`, undefined, signal);
+      if (body === null) return;
+      for await (const event of serverEventsOf(partsOf(body))) {
+        if (event.id !== undefined) onId(event.id);
+        onEvent(event);
+      }
+    },
     recording: async (id) => (await ask('POST', '/v1/call-recording/download', { call_id: id })).blob(),
   };
+}
+
+/** Yields the parts of a stream; not every browser iterates over streams. */
+async function* partsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
 }
