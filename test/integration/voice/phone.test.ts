@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createRooms } from '../../../calls/rooms.ts';
 import { roomOf } from '../../../calls/names.ts';
 import type { RevisionTool } from '../../../crds/agent-revision.ts';
-import { newCallId, type CallRecord } from '../../../store/index.ts';
+import { newCallId, newCommandId, type CallRecord, type CommandRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import type { DialRequest, SipGatewayDouble } from '../../support/sip-gateway.ts';
@@ -426,6 +426,33 @@ describe('a transfer', () => {
     expect((await callIn(caller.roomName))?.status).toBe('ongoing');
     await caller.leave();
     await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
+  it('is made for a supervisor, who learns why one was refused, while the call goes on', async () => {
+    await serving();
+    const caller = await gateway.comesIn({ from: other, to: own });
+    await caller.hears('Harbour Bikes.');
+    const call = await becomes(() => callIn(caller.roomName), { status: 'ongoing' });
+    const { commands } = stage.store.calls;
+    const transfer = async (): Promise<CommandRecord | undefined> => {
+      const ref = { org: call.org, callId: call.id, id: newCommandId() };
+      const body = { to: third, mode: 'cold' };
+      await commands.add({ ...ref, kind: 'transfer', body, createdBy: 'ada', createdByKey: 'key' });
+      // As the api does.
+      await createRooms(gateway.server).control(call.room);
+      return eventually(async () => {
+        const command = await commands.get(ref);
+        expect(command?.finishedAt).not.toBeNull();
+        return command;
+      });
+    };
+    gateway.onRefer = () => ({ status: 603 });
+    expect(await transfer()).toMatchObject({ status: 'refused', reason: expect.stringContaining('SIP 603') });
+    expect((await callIn(caller.roomName))?.status).toBe('ongoing');
+    gateway.onRefer = () => 'done';
+    expect(await transfer()).toMatchObject({ status: 'done', reason: null });
+    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'call_transferred' });
+    expect(gateway.referred.map(({ transferTo }) => transferTo)).toEqual([`tel:${third}`, `tel:${third}`]);
   });
 
   it('to a SIP address inside is not asked for, and the call goes on', async () => {
