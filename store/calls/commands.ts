@@ -101,13 +101,23 @@ export class CallCommands extends Repository {
     return rows[0];
   }
 
-  /** Says what came of a command that was taken. @param reason why it was not carried out; undefined where it was */
-  async finish({ org, callId, id }: CommandRef, reason: string | undefined): Promise<void> {
+  /**
+   * Says what came of a command that was taken. @param reason why it was not carried out; undefined where it was @param body what is kept of
+   * what was asked for; all of it by default
+   */
+  async finish({ org, callId, id }: CommandRef, reason: string | undefined, body?: NewCommand['body']): Promise<void> {
     await this.database.queryAs(
       org,
-      `UPDATE parley.call_commands SET status = $4, reason = $5, finished_at = now()
+      `UPDATE parley.call_commands SET status = $4, reason = $5, finished_at = now(), body = coalesce($6, body)
        WHERE org = $1 AND call_id = $2 AND id = $3 AND status = 'running'`,
-      [org, callId, id, reason === undefined ? 'done' : 'refused', reason?.slice(0, 1_000) ?? null],
+      [
+        org,
+        callId,
+        id,
+        reason === undefined ? 'done' : 'refused',
+        reason?.slice(0, 1_000) ?? null,
+        body === undefined ? null : JSON.stringify(body),
+      ],
     );
   }
 

@@ -22,7 +22,7 @@ CREATE TABLE parley.call_commands (
   CHECK ((status IN ('refused', 'expired')) = (reason IS NOT NULL))
 );
 
-GRANT SELECT, INSERT, DELETE, UPDATE (status, reason, finished_at) ON parley.call_commands TO parley_app;
+GRANT SELECT, INSERT, DELETE, UPDATE (body, status, reason, finished_at) ON parley.call_commands TO parley_app;
 
 ALTER TABLE parley.call_commands ENABLE ROW LEVEL SECURITY;
 ALTER TABLE parley.call_commands FORCE ROW LEVEL SECURITY;

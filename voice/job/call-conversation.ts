@@ -2,7 +2,6 @@
 import type { Room } from '@livekit/rtc-node';
 
 import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
-import type { SpokenLine } from '../../calls/live-transcript.ts';
 import { WELCOMED_ATTRIBUTE } from '../../calls/names.ts';
 import { withTimeout, type Timer } from '../../platform/clock.ts';
 import type { Conversation } from '../conversation/conversation.ts';
@@ -77,8 +76,8 @@ export class CallConversation {
   #muted = false;
   #supervisors: Supervisors | undefined;
   readonly #supervisorSounds = new Map<string, SupervisorSound>();
-  /** Ends what covers a colleague's words in the recording. */
-  #uncover: (() => void) | undefined;
+  /** Ends what covers the sound of who has taken the call over. */
+  readonly #uncover = new Map<string, (() => void) | undefined>();
 
   constructor(options: CallConversationOptions) {
     const { room, userIdentity, providers, config, data, turnModel, figures, log, clock, logger } = options;
@@ -89,7 +88,7 @@ export class CallConversation {
       userIdentity,
       onlyForUser: agent.redaction !== undefined,
       logger,
-      onLine: this.#follow,
+      onLine: (line) => options.live.words(line),
     });
     this.#sound = new CallSound({
       agent,
@@ -223,10 +222,10 @@ export class CallConversation {
 
   /** Mutes the agent: somebody else speaks with the user, who is recorded and transcribed in its place. */
   #takenOver(identity: string): void {
-    const { room, providers, config, guard, live, clock, logger } = this.#options;
+    const { room, providers, live, guard, clock, logger } = this.#options;
     logger.info({ identity }, 'a person has taken the call over');
-    // Nobody judges what a colleague says in time.
-    if (config.agent.redaction !== undefined) this.#uncover ??= guard?.coverAll(1);
+    // Nobody knows at which moment which of their words is heard.
+    this.#uncover.set(identity, guard?.coverAll(1));
     this.#conversation.mute(true);
     live.changed({ takenOver: true });
     const sound = new SupervisorSound({
@@ -236,7 +235,7 @@ export class CallConversation {
       model: new VoiceActivityModel(),
       recognizer: providers.stt,
       onSound: (samples, at) => this.#recorder?.agent(samples, at),
-      onLine: this.#follow,
+      onLine: (line) => live.words(line),
       onSaid: (text, since) => this.#conversation.saidByColleague(text, since),
       clock,
       logger,
@@ -249,19 +248,14 @@ export class CallConversation {
     logger.info({ identity }, 'a person has given the call back');
     const sound = this.#supervisorSounds.get(identity);
     this.#supervisorSounds.delete(identity);
+    this.#uncover.get(identity)?.();
+    this.#uncover.delete(identity);
     if (this.#supervisors?.present !== true) {
       this.#conversation.mute(this.#muted);
       live.changed({ takenOver: false });
-      this.#uncover?.();
-      this.#uncover = undefined;
     }
     await sound?.close();
   }
-
-  /** Shows words as they come, but not where they are stored without what is personal: until then nobody knows what is. */
-  readonly #follow = (line: SpokenLine): void => {
-    if (this.#options.config.agent.redaction === undefined) this.#options.live.words(line);
-  };
 
   /** Returns why the caller hears nothing of the agent. */
   #held(): string | undefined {

@@ -277,7 +277,7 @@ export class CallJob {
     const userComes = async (): Promise<unknown> => call.callType === 'web_call' && Promise.race([watch.come(), decision.made()]);
     const entering = this.#enterRoom(ctx, watch, serving.caller);
     try {
-      const [, { conversation, config }] = await Promise.all([entering, preparing]);
+      const [, { conversation, config, redact }] = await Promise.all([entering, preparing]);
       await userComes();
       if (decision.reason !== undefined) return;
       await conversation.start();
@@ -295,7 +295,7 @@ export class CallJob {
         decision.signal.addEventListener('abort', stopListening, { once: true });
       }
       conversation.begin();
-      control.begin(conversation.controlled);
+      control.begin(conversation.controlled, redact);
     } catch (err) {
       // No one is waited for in a room that the agent can't enter.
       await entering.then(userComes, () => undefined);

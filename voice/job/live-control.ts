@@ -30,6 +30,7 @@ export interface LiveControlOptions {
 export class LiveControl {
   readonly #options: LiveControlOptions;
   #controlled: Controlled | undefined;
+  #redact: ((text: string) => string) | undefined;
   #working: Promise<void> | undefined;
   /** True if a message has come since the last look for commands. */
   #woken = false;
@@ -39,9 +40,10 @@ export class LiveControl {
     options.room.on(RoomEvent.DataReceived, this.#onData);
   }
 
-  /** Carries out commands from now on. */
-  begin(controlled: Controlled): void {
+  /** Carries out commands from now on. @param redact takes personal data out of what is kept of their words, where it is to be taken out */
+  begin(controlled: Controlled, redact?: (text: string) => string): void {
     this.#controlled = controlled;
+    this.#redact = redact;
     this.#wake();
   }
 
@@ -99,12 +101,17 @@ export class LiveControl {
     }
   }
 
-  async #finish({ id: commandId, kind, createdBy, createdByKey, org, callId }: CommandRecord, reason: string | undefined): Promise<void> {
+  async #finish(
+    { id: commandId, kind, body, createdBy, createdByKey, org, callId }: CommandRecord,
+    reason: string | undefined,
+  ): Promise<void> {
     const { commands, clock, logger } = this.#options;
     const line = { commandId, kind, user: createdBy, keyId: createdByKey };
-    if (reason === undefined) logger.info(line, 'carried out a command');
-    else logger.info({ ...line, reason }, 'refused a command');
-    const store = (): Promise<void> => commands.finish({ org, callId, id: commandId }, reason);
+    // The reason, which the row has, may name the number that a call was to be transferred to.
+    logger.info(line, reason === undefined ? 'carried out a command' : 'refused a command');
+    const { text } = body;
+    const kept = typeof text === 'string' && this.#redact !== undefined ? { ...body, text: this.#redact(text) } : undefined;
+    const store = (): Promise<void> => commands.finish({ org, callId, id: commandId }, reason, kept);
     await persist(store, { clock, logger, withinMs: OUTCOME_MS, what: 'store what came of a command' }).catch((err: unknown) =>
       logger.error({ err, commandId }, 'failed to store what came of a command'),
     );

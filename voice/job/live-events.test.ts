@@ -62,6 +62,16 @@ it('gathers what comes within a moment, of each line its last version', async ()
   expect(sent.at(-1)).toEqual([{ type: 'stored' }]);
 });
 
+it('passes no words on where personal data is taken out of them later', async () => {
+  const { clock, sent, live, watch } = someCall();
+  live.withholdWords();
+  watch();
+  live.words(line('my card is 4111', true));
+  live.stored();
+  await clock.advance(100);
+  expect(sent).toEqual([[state, { type: 'stored' }]]);
+});
+
 it('tells of a tool once, when it begins', async () => {
   const { clock, sent, live, watch } = someCall();
   const silence = undefined;

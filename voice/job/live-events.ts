@@ -26,6 +26,7 @@ export interface LiveEventsOptions {
 export class LiveEvents {
   readonly #options: LiveEventsOptions;
   #watchedUntil = -Infinity;
+  #withholdsWords = false;
   #state: StateEvent = { type: 'state', agent: 'listening', muted: false, held: false, takenOver: false };
   #tools: ReadonlySet<string> = new Set();
   #waiting: LiveEvent[] = [];
@@ -57,9 +58,14 @@ export class LiveEvents {
     if (differs) this.#happened(state);
   }
 
+  /** Passes no words on from now on: they would come before personal data is taken out of them. Messages follow once they are stored. */
+  withholdWords(): void {
+    this.#withholdsWords = true;
+  }
+
   /** Takes a line as far as it is known. */
   words(line: SpokenLine): void {
-    if (!this.#isWatched) return;
+    if (this.#withholdsWords || !this.#isWatched) return;
     // Of a line that grows only the last version is passed on.
     this.#waiting = this.#waiting.filter((event) => event.type !== 'words' || event.id !== line.id);
     this.#happened({ type: 'words', ...line });

@@ -20,6 +20,7 @@ import type { TurnModel } from '../sound/turn-detector.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
 import { CallConversation, type CallConversationOptions } from './call-conversation.ts';
 import { createCallRedaction, createSoundGuard } from './call-redaction.ts';
+import type { LiveEvents } from './live-events.ts';
 import type { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { Services } from './services.ts';
@@ -38,7 +39,8 @@ export class PreparationError extends Error {
   }
 }
 
-export interface PrepareOptions extends Pick<CallConversationOptions, 'transfer' | 'onEnd' | 'live'> {
+export interface PrepareOptions extends Pick<CallConversationOptions, 'transfer' | 'onEnd'> {
+  readonly live: LiveEvents;
   readonly services: Services;
   readonly call: CallRecord;
   readonly room: Room;
@@ -55,6 +57,8 @@ export interface PreparedCall {
   readonly conversation: CallConversation;
   readonly config: AgentRevisionConfig;
   readonly providers: Providers;
+  /** Takes personal data out of texts; absent where nothing is to be taken out. */
+  readonly redact: ((text: string) => string) | undefined;
 }
 
 /** Prepares the call. @throws PreparationError */
@@ -65,7 +69,10 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   const config = await readRevision(services, call, options.logger);
   const { agent } = config;
   const redaction = createCallRedaction({ services, call, config, usage, logger: options.logger });
-  if (redaction !== undefined) options.log.redact(redaction.log);
+  if (redaction !== undefined) {
+    options.log.redact(redaction.log);
+    options.live.withholdWords();
+  }
   const logger =
     redaction === undefined ? options.logger : childLogger(options.logger, (value) => redaction.redactor.redactUncounted(value));
   const guard = createSoundGuard(config, redaction, clock);
@@ -124,7 +131,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     figures,
   });
   keypad?.listen({ onKey: () => conversation.keyPressed(), onEntry: (entry) => conversation.pressed(entry) });
-  return { conversation, config, providers };
+  return { conversation, config, providers, redact: redaction && ((text) => redaction.redactor.redact(text)) };
 }
 
 /** Reads the revision that the call was registered with, even if another one serves now. */

@@ -140,6 +140,25 @@ describe.concurrent('a call that goes on', () => {
     expect(followed.events.at(-1)).toMatchObject({ event: 'end', data: { call_status: 'ended', call_finish_reason: 'user_ended_call' } });
   });
 
+  it('keeps personal data out of what is passed on and kept of commands, where its agent does', async () => {
+    const call = await stage.call({ spec: { welcomeMessage: WELCOME, redaction: { kinds: ['Card'] } } });
+    call.provider.chat(() => 'Nine hundred.');
+    await call.join();
+    await call.caller.hears(WELCOME);
+    await call.becomes({ status: 'ongoing' });
+    const followed = await follow(call);
+    const said = 'Is it 4111 1111 1111 1111?';
+    expect((await post(call, 'say', { text: said })).status).toBe(200);
+    await call.caller.hears(said);
+    await eventually(() =>
+      expect(followed.events.filter(({ event }) => event === 'message').map(({ data }) => data.content)).toContain('Is it [card]?'),
+    );
+    const { body } = await facade.call('GET', `/v1/calls/${call.id}/commands`, { key });
+    expect(body.data).toMatchObject([{ kind: 'say', status: 'done', body: { text: 'Is it [card]?' } }]);
+    expect(JSON.stringify(followed.events)).not.toContain('4111');
+    expect(followed.events.map(({ event }) => event)).not.toContain('words');
+  });
+
   it('is heard on both sides by a listener whom nobody sees, and who changes nothing', async () => {
     const call = await greeted();
     const before = call.provider.requests().length;
