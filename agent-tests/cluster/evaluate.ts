@@ -11,6 +11,7 @@ import { findReachableAgents } from '../../calls/handoffs.ts';
 import { createRedactor } from '../../calls/redaction/create-redactor.ts';
 import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
 import type { RequestedTest, TestRunRecord } from '../../store/index.ts';
@@ -64,10 +65,18 @@ export async function evaluate({ services, agents, audio, judge }: EvaluateOptio
     signal,
     slots: new Semaphore(test.mode === 'text' ? TEXT_ATTEMPTS_AT_ONCE : 1),
   });
-  // Results are kept for weeks, and read by more than those who may read calls.
+  return withoutPersonalData(result, [config, ...others.values()], services.clock);
+}
+
+/** Takes out of a result what its agents want taken out of calls: results are kept for weeks, and read by more than may read calls. */
+export function withoutPersonalData(
+  result: TestResult,
+  agents: readonly Pick<AgentRevisionConfig, 'agent'>[],
+  clock: Pick<Clock, 'now'>,
+): TestResult {
   const redactor = createRedactor(
-    [config, ...others.values()].map(({ agent }) => agent),
-    services,
+    agents.map(({ agent }) => agent),
+    { clock },
   );
   return redactor === undefined ? result : { ...result, attempts: redactor.redactValue(result.attempts) as TestResult['attempts'] };
 }

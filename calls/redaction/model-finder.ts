@@ -48,6 +48,8 @@ export class ModelFinder {
     for (const text of unknown) this.#known.set(text, asked);
     const answers = new Set(texts.flatMap((text) => this.#known.get(text) ?? []));
     const found = await Promise.all(answers);
+    // Another message of these words is asked about anew.
+    if (found.includes(undefined)) for (const text of texts) this.#known.delete(text);
     return found.every((values) => values !== undefined) ? found.flat() : undefined;
   }
 
