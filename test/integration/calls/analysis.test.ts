@@ -73,10 +73,14 @@ interface AgentWish {
   readonly secret?: string;
   /** Fallback models of the same provider. */
   readonly fallbacks?: readonly string[];
+  readonly redaction?: AgentSpec['redaction'];
 }
 
 /** Puts an agent into service that wants to know something of its calls. */
-async function agentThatAsks(asked: readonly Question[], { baseURL = provider.url, secret = 'model', fallbacks = [] }: AgentWish = {}) {
+async function agentThatAsks(
+  asked: readonly Question[],
+  { baseURL = provider.url, secret = 'model', fallbacks = [], redaction }: AgentWish = {},
+) {
   const name = unique('agent');
   const llm = {
     provider: 'openai_compatible',
@@ -86,7 +90,7 @@ async function agentThatAsks(asked: readonly Question[], { baseURL = provider.ur
     fallbacks: fallbacks.map((model) => ({ provider: 'openai_compatible' as const, model, baseURL })),
     temperature: '1',
   } as const;
-  const revision = await serveAgent(facade.store, org.name, name, { agent: { llm, postCallAnalysis: [...asked] } });
+  const revision = await serveAgent(facade.store, org.name, name, { agent: { llm, postCallAnalysis: [...asked], redaction } });
   return { agentName: name, revision };
 }
 
@@ -165,6 +169,17 @@ const goodItems = [
 ];
 
 describe('the analysis of a call', () => {
+  it('stores and emits no result with what its agent wants taken out', async () => {
+    provider.chat(() => JSON.stringify({ summary: 'Ada left +49 30 901820.', guests: 4 }));
+    const agent = await agentThatAsks([questions.summary, questions.guests], {
+      redaction: { kinds: ['Phone'], byModel: false, recordings: 'Tone' },
+    });
+    const { id, items } = await analysed(agent);
+    expect(items.map(({ result }: { readonly result: unknown }) => result)).toEqual(['Ada left [phone].', 4]);
+    expect(JSON.stringify(await toldOf(id))).toContain('Ada left [phone].');
+    expect(JSON.stringify(await toldOf(id))).not.toContain('901820');
+  });
+
   it('asks the model of the agent once, stores its results, and emits their event', async () => {
     provider.chat(() => JSON.stringify(good));
     const agent = await agentThatAsks(Object.values(questions));

@@ -12,6 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { suiteFolder } from '../../support/folders.ts';
 import { Servers, startEndpoint } from '../../support/http-servers.ts';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
+import { decodeOgg } from '../../support/ogg.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { frequencyOf } from '../../support/tones.ts';
 import { heardIn, openRecordingStage } from './recording-stage.ts';
@@ -67,8 +68,8 @@ async function allRows(): Promise<readonly string[]> {
   const rows: string[] = [];
   for (const { name } of tables.rows) {
     // Bodies of events are bytes.
-    const text = name === 'event_bodies' ? `convert_from(body, 'UTF8')` : 't::text';
-    const { rows: texts } = await client.query<{ text: string }>(`SELECT ${text} AS text FROM parley.${name} t`);
+    const column = name === 'event_bodies' ? `convert_from(body, 'UTF8')` : 't::text';
+    const { rows: texts } = await client.query<{ text: string }>(`SELECT ${column} AS text FROM parley.${name} t`);
     rows.push(...texts.map(({ text }) => `${name}: ${text}`));
   }
   return rows;
@@ -149,4 +150,28 @@ it('leaves nothing of it in rows, files, sound, log lines and spans', async () =
   expect(user.filter((each) => each.at > behind && !isTone(each))).toEqual([]);
   expect(user.filter((each) => each.at > behind && isTone(each)).length).toBeGreaterThan(0);
   expect(agent.some(isTone)).toBe(true);
+});
+
+it('leaves no sound on a disk whose words a killed process did not know', async () => {
+  const call = await stage.call({ spec: { redaction: { kinds: ['Card'] }, turnDetection: { endOfSpeechDelay: '1s' } } });
+  call.provider.chat(() => SAFE);
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  await call.says('hello there', 1_500);
+  await call.caller.hears(SAFE);
+  await eventually(async () => expect(await call.messages()).toHaveLength(2));
+  // The recogniser never says what the card was.
+  const { promise: never } = Promise.withResolvers<string>();
+  call.provider.heard(() => never);
+  await call.caller.speak(3_000, { mark: 3 });
+  await eventually(() => expect(call.provider.inFlight).toBeGreaterThan(0));
+  // By the end of this, sound that waits for nothing has long been written.
+  await call.caller.speak(6_000, { mark: 4 });
+  const { process: pid } = JSON.parse((await call.spooled('call.json')).toString()) as { readonly process: string };
+  process.kill(Number.parseInt(pid, 10), 'SIGKILL');
+  const sound = await decodeOgg(await call.spooled('audio.ogg'));
+  const answered = heardIn(sound.right).filter(({ frequency }) => frequency === frequencyOf(SAFE));
+  expect(answered.length).toBeGreaterThan(0);
+  expect(heardIn(sound.left).some(({ at }) => at < answered[0]!.at)).toBe(true);
+  expect(heardIn(sound.left).filter(({ at }) => at > answered.at(-1)!.at)).toEqual([]);
 });
