@@ -29,10 +29,10 @@ const given = { phone: '+4930901820', name: 'Ada' };
 const found = { ...given, other: '+49 30 901821', customer: { note: 'ACME-77', visits: 3 } };
 
 it('keeps what the call was registered with, and what was looked up without what is personal', () => {
-  const { keptData, log } = redactionOf(byShape);
-  expect(keptData(found, given)).toEqual({ ...given, other: '[phone]', customer: { note: '[member]', visits: 3 } });
+  const redaction = redactionOf(byShape);
+  expect(redaction.keptData(found, given)).toEqual({ ...given, other: '[phone]', customer: { note: '[member]', visits: 3 } });
   expect(counted).toEqual(['phone', 'pattern']);
-  expect(log.counts).toEqual({ phone: 1, member: 1 });
+  expect(redaction.log.counts).toEqual({ phone: 1, member: 1 });
   expect(redactionOf(byModel).keptData(found, given)).toEqual({ ...given, other: '[not checked]', customer: '[not checked]' });
 });
 
