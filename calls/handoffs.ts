@@ -1,5 +1,7 @@
 /** The agents that may take part in a call. */
 import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
+import type { AgentRevisions } from '../store/agent-revisions.ts';
+import type { CallAgent } from '../store/index.ts';
 
 /** Most agents that may take part in one call. */
 export const MAX_AGENTS = 16;
@@ -32,6 +34,15 @@ export async function findReachableAgents<T extends Configured>(
     next = namesIn(there.map(([, agent]) => agent));
   }
   return found;
+}
+
+/** Returns the agents that a new call may be handed over to, each with the revision that it would serve this call with. */
+export async function othersOfCall(
+  { org, callId, config }: Configured & { readonly org: string; readonly callId: string },
+  revisions: Pick<AgentRevisions, 'servingByName'>,
+): Promise<readonly CallAgent[]> {
+  const found = await findReachableAgents({ config }, (agentName) => revisions.servingByName({ org, agentName, callId }));
+  return [...found.values()].map(({ agentName, revision, canary }) => ({ agentName, revision, canary }));
 }
 
 const namesIn = (agents: readonly Configured[]): readonly string[] =>

@@ -32,6 +32,7 @@ const unpriced = z
 const item = z
   .object({
     ...model,
+    agent_name: z.string().optional().describe('The `ai_agent_id` of the agent that used it; absent for an analysis, and in a test.'),
     purpose: z
       .enum(['conversation', 'analysis', 'judge', 'simulated_user'])
       .meta({ id: 'UsagePurpose' })
@@ -81,6 +82,7 @@ export function usageShown(lines: readonly UsageLine[]): ShownUsage {
 function itemOf(line: UsageLine): ItemAnswer {
   return {
     ...modelOf(line),
+    ...(typeof line.agent === 'string' && { agent_name: line.agent }),
     purpose: line.purpose,
     requests: line.requests,
     ...amountsOf(line),

@@ -152,6 +152,9 @@ export class AgentRevisions extends Repository {
          ), needed AS (
            SELECT talking_agent AS agent_name, revision FROM parley.calls WHERE org = $1 AND status IN ('registered', 'ongoing')
            UNION
+           SELECT o.agent_name, o.revision FROM parley.call_agents o JOIN parley.calls c ON c.org = o.org AND c.id = o.call_id
+           WHERE o.org = $1 AND c.status IN ('registered', 'ongoing')
+           UNION
            SELECT c.talking_agent, c.revision FROM parley.call_analyses a JOIN parley.calls c ON c.org = a.org AND c.id = a.call_id
            WHERE a.org = $1 AND a.status = 'processing'
          ), doomed AS (

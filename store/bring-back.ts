@@ -110,10 +110,10 @@ class BringBack {
     // The call's cost was counted when it was held, and is counted again as its usage comes back.
     await this.#client.query(
       `UPDATE parley.agent_spending s SET micros = s.micros - u.micros
-       FROM (SELECT c.talking_agent, date_bin('15 minutes', c.created_at, '2000-01-01Z') AS quarter, u.currency, sum(u.cost_micros)::bigint AS micros
+       FROM (SELECT coalesce(u.agent, c.talking_agent) AS agent, date_bin('15 minutes', c.created_at, '2000-01-01Z') AS quarter, u.currency, sum(u.cost_micros)::bigint AS micros
          FROM parley.call_usage u JOIN parley.calls c ON c.org = u.org AND c.id = u.call_id
          WHERE c.org = $1 AND c.id = $2 AND c.test IS NULL AND u.cost_micros <> 0 GROUP BY 1, 2, 3) AS u
-       WHERE s.org = $1 AND s.agent_name = u.talking_agent AND s.quarter = u.quarter AND s.currency = u.currency`,
+       WHERE s.org = $1 AND s.agent_name = u.agent AND s.quarter = u.quarter AND s.currency = u.currency`,
       [org, id],
     );
     // Otherwise the call's recording would be deleted again.

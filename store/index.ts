@@ -42,7 +42,7 @@ export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts'
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
 export type { ServingRevision } from './agent-revisions.ts';
-export type { CallRecord, CallRef, NewCall, TestOfCall } from './calls/call-record.ts';
+export type { CallAgent, CallRecord, CallRef, NewCall, TestOfCall } from './calls/call-record.ts';
 export type { CallLogRows, CallMessage, CallToolCall, CallTurn, LoggedRow } from './calls/call-log.ts';
 export type { LiveEvent } from './calls/live-events.ts';
 export { commandKinds, commandStatuses, newCommandId, type CommandKind, type CommandRecord, type CommandRef } from './calls/commands.ts';

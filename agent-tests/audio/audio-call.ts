@@ -20,7 +20,7 @@ import { unlessAborted } from '../../platform/aborted.ts';
 import { sleep, withTimeout, type Clock } from '../../platform/clock.ts';
 import { errorMessageOf } from '../../platform/caught.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { newCallId, type CallRecord, type CallRef, type CallStore, type TestOfCall } from '../../store/index.ts';
+import { newCallId, type CallAgent, type CallRecord, type CallRef, type CallStore, type TestOfCall } from '../../store/index.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
 import { SpokenTurns } from './spoken-turns.ts';
 import type { UserSpeech } from './user-speech.ts';
@@ -39,6 +39,8 @@ export interface AudioCallOptions {
   readonly org: string;
   readonly revision: string;
   readonly config: AgentRevisionConfig;
+  /** Other agents that may take over. */
+  readonly others?: readonly CallAgent[];
   readonly test: TestOfCall;
   readonly dynamicData: Readonly<Record<string, unknown>>;
   readonly speech: UserSpeech;
@@ -152,7 +154,7 @@ export class AudioCall implements AgentDriver {
   }
 
   async #register(): Promise<CallRecord> {
-    const { services, revision, config, test, dynamicData } = this.#options;
+    const { services, revision, config, others = [], test, dynamicData } = this.#options;
     const settings = callSettingsOf(config);
     const registration = await services.lifecycle.register({
       ...this.#ref,
@@ -160,6 +162,7 @@ export class AudioCall implements AgentDriver {
       agentName: config.name,
       agentDisplayName: settings.displayName,
       revision,
+      others,
       maxDurationMs: settings.maxDurationMs,
       recordingEnabled: settings.recordingEnabled,
       recordingRetentionMs: settings.recordingRetentionMs,

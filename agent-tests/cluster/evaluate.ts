@@ -14,7 +14,7 @@ import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
-import type { RequestedTest, TestRunRecord } from '../../store/index.ts';
+import type { RequestedTest, ServingRevision, TestRunRecord } from '../../store/index.ts';
 
 export interface TestToRun {
   readonly run: TestRunRecord;
@@ -51,12 +51,12 @@ export async function evaluate({ services, agents, audio, judge }: EvaluateOptio
   const usage = testUsage(services);
   const others = await otherAgents(todo, agents);
   const open = await (test.mode === 'audio' && audio !== undefined
-    ? inAudio(todo, services, audio)
+    ? inAudio({ ...todo, others }, services, audio)
     : inText({ ...todo, others }, services, usage));
   const result = await runTest({
     test: { name: test.name, spec },
     agent: { name, revision, config },
-    others,
+    others: configsOf(others),
     searches: true,
     models: createTestModels({ services, org, config, spec, installationJudge: chatModelOf(judge), usage }),
     usage,
@@ -65,7 +65,7 @@ export async function evaluate({ services, agents, audio, judge }: EvaluateOptio
     signal,
     slots: new Semaphore(test.mode === 'text' ? TEXT_ATTEMPTS_AT_ONCE : 1),
   });
-  return withoutPersonalData(result, [config, ...others.values()], services.clock);
+  return withoutPersonalData(result, [config, ...configsOf(others).values()], services.clock);
 }
 
 /** Takes out of a result what its agents want taken out of calls: results are kept for weeks, and read by more than may read calls. */
@@ -81,12 +81,14 @@ export function withoutPersonalData(
   return redactor === undefined ? result : { ...result, attempts: redactor.redactValue(result.attempts) as TestResult['attempts'] };
 }
 
-type WithOthers = TestToRun & { readonly others: ReadonlyMap<string, AgentRevisionConfig> };
+type WithOthers = TestToRun & { readonly others: ReadonlyMap<string, ServingRevision> };
 
-async function otherAgents({ run: { org }, config }: TestToRun, agents: EvaluateOptions['agents']): Promise<WithOthers['others']> {
-  const found = await findReachableAgents({ config }, (agentName) => agents.servingByName({ org, agentName }));
-  return new Map([...found].map(([name, serving]) => [name, serving.config as AgentRevisionConfig]));
+function otherAgents({ run: { org }, config }: TestToRun, agents: EvaluateOptions['agents']): Promise<WithOthers['others']> {
+  return findReachableAgents({ config }, (agentName) => agents.servingByName({ org, agentName }));
 }
+
+const configsOf = (others: WithOthers['others']): ReadonlyMap<string, AgentRevisionConfig> =>
+  new Map([...others].map(([name, { config }]) => [name, config as AgentRevisionConfig]));
 
 function inText({ run, spec, config, others }: WithOthers, services: TextServices, usage: ProviderUsage): Open {
   return () =>
@@ -94,7 +96,7 @@ function inText({ run, spec, config, others }: WithOthers, services: TextService
       services,
       org: run.org,
       config,
-      others,
+      others: configsOf(others),
       dynamicData: spec.dynamicData ?? {},
       mocks: new ToolMocks({ mocks: spec.tools ?? [], clock: services.clock }),
       usage,
@@ -102,7 +104,7 @@ function inText({ run, spec, config, others }: WithOthers, services: TextService
 }
 
 /** Runs the test in calls. LiveKit's client is large, so that it is loaded only here. */
-async function inAudio({ run, test, spec, config }: TestToRun, services: TextServices, audio: AudioServices): Promise<Open> {
+async function inAudio({ run, test, spec, config, others }: WithOthers, services: TextServices, audio: AudioServices): Promise<Open> {
   // LiveKit's client writes a line for each connection unless this is set.
   process.env['NODE_ENV'] ??= 'production';
   const [{ AudioCall }, { UserSpeech }] = await Promise.all([import('../audio/audio-call.ts'), import('../audio/user-speech.ts')]);
@@ -110,5 +112,15 @@ async function inAudio({ run, test, spec, config }: TestToRun, services: TextSer
   const speech = new UserSpeech({ ...services, org, agent: config.agent });
   const about = { testName: test.name, runId, tools: spec.tools ?? [] };
   return (signal) =>
-    new AudioCall({ services: audio, org, revision, config, test: about, dynamicData: spec.dynamicData ?? {}, speech, signal });
+    new AudioCall({
+      services: audio,
+      org,
+      revision,
+      config,
+      others: [...others.values()],
+      test: about,
+      dynamicData: spec.dynamicData ?? {},
+      speech,
+      signal,
+    });
 }

@@ -18,9 +18,13 @@ const source = z
   })
   .meta({ id: 'CallMessageSource' });
 
+/** A call that is handed over has several agents. */
+const agentName = (did: string) => z.string().optional().describe(`The \`ai_agent_id\` of the agent that ${did}.`);
+
 export const message = z
   .object({
     role: z.enum(['agent', 'user']).describe('Who spoke.'),
+    agent_name: agentName('said it; absent for what the user said'),
     content: z.string().describe('What was said.'),
     timestamp: time.describe('When it was begun to be said.'),
     interrupted: z.boolean().describe('The user cut in: `content` is what was heard of it.'),
@@ -31,6 +35,7 @@ export const message = z
 export const toolCall = z
   .object({
     name: z.string().describe('The name by which the model called the tool.'),
+    agent_name: agentName('called it'),
     arguments: z
       .record(z.string(), z.unknown())
       .optional()
@@ -45,6 +50,7 @@ export const toolCall = z
 export const turn = z
   .object({
     timestamp: time.nullable().describe('The `timestamp` of the answer in `messages`; null where nothing of it was heard.'),
+    agent_name: agentName('answered'),
     eou: milliseconds.describe('From the end of speech to the decision that the user has finished.'),
     stt: milliseconds.describe('Speech to text.'),
     llm_ttft: milliseconds.describe('From the request to the first token of the model.'),

@@ -136,7 +136,7 @@ export class CallFollowers {
         }
         status = now.status;
         const rows = await store.log.after(call, after, PAGE_SIZE);
-        for (const row of rows) stream.send(rowToRest(row));
+        for (const row of rows) stream.send(rowToRest(row, call));
         after = rows.at(-1)?.position ?? after;
         if (rows.length === PAGE_SIZE) continue;
         if (isTerminal(status)) return stream.end(endToRest(now, after));
@@ -180,11 +180,11 @@ export class CallFollowers {
   }
 }
 
-function rowToRest(row: LoggedRow): CallEvent {
+function rowToRest(row: LoggedRow, call: CallRecord): CallEvent {
   const id = String(row.position);
-  if (row.kind === 'message') return { event: 'message', id, data: messageToRest(row.message) };
-  if (row.kind === 'turn') return { event: 'turn', id, data: turnToRest(row.turn, row.spokenAt) };
-  return { event: 'tool_call', id, data: toolCallToRest(row.toolCall) };
+  if (row.kind === 'message') return { event: 'message', id, data: messageToRest(row.message, call) };
+  if (row.kind === 'turn') return { event: 'turn', id, data: turnToRest(row.turn, row.spokenAt, call) };
+  return { event: 'tool_call', id, data: toolCallToRest(row.toolCall, call) };
 }
 
 function liveToRest(event: Exclude<LiveEvent, { readonly type: 'stored' }>): CallEvent {

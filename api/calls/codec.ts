@@ -56,17 +56,24 @@ export function callToRest(
   const spokenAt = new Map(extras.messages.map((message) => [message.seq, message.spokenAt]));
   return {
     ...callSummaryToRest(call, extras),
-    messages: extras.messages.map(messageToRest),
-    turns: extras.turns.map((turn) => turnToRest(turn, spokenAt.get(turn.seq) ?? null)),
-    tool_calls: extras.toolCalls.map(toolCallToRest),
+    messages: extras.messages.map((message) => messageToRest(message, call)),
+    turns: extras.turns.map((turn) => turnToRest(turn, spokenAt.get(turn.seq) ?? null, call)),
+    tool_calls: extras.toolCalls.map((toolCall) => toolCallToRest(toolCall, call)),
     usage: usageShown(extras.usage),
     post_call_analysis: extras.analysis,
   };
 }
 
-export function messageToRest({ role, content, spokenAt, interrupted, sources }: CallMessage): CallAnswer['messages'][number] {
+type TalkingAgent = Pick<CallRecord, 'talkingAgent'>;
+
+/** @param call the call; rows without an agent are of the one that it began with */
+export function messageToRest(
+  { role, agent, content, spokenAt, interrupted, sources }: CallMessage,
+  call: TalkingAgent,
+): CallAnswer['messages'][number] {
   return {
     role,
+    ...(role === 'agent' && { agent_name: agent ?? call.talkingAgent }),
     content,
     timestamp: spokenAt.toISOString(),
     interrupted,
@@ -75,14 +82,29 @@ export function messageToRest({ role, content, spokenAt, interrupted, sources }:
 }
 
 /** @param spokenAt when the answer was begun to be said; null where nothing of it was heard */
-export function turnToRest({ eou, stt, llmTtft, ttsTtfb, v2v }: CallTurn, spokenAt: Date | null): CallAnswer['turns'][number] {
-  return { timestamp: spokenAt?.toISOString() ?? null, eou, stt, llm_ttft: llmTtft, tts_ttfb: ttsTtfb, v2v };
+export function turnToRest(
+  { agent, eou, stt, llmTtft, ttsTtfb, v2v }: CallTurn,
+  spokenAt: Date | null,
+  call: TalkingAgent,
+): CallAnswer['turns'][number] {
+  return {
+    timestamp: spokenAt?.toISOString() ?? null,
+    agent_name: agent ?? call.talkingAgent,
+    eou,
+    stt,
+    llm_ttft: llmTtft,
+    tts_ttfb: ttsTtfb,
+    v2v,
+  };
 }
 
-export function toolCallToRest(call: CallToolCall): CallAnswer['tool_calls'][number] {
-  const { name, arguments: given, result, failed, beganAt, durationMs } = call;
+export function toolCallToRest(
+  { agent, name, arguments: given, result, failed, beganAt, durationMs }: CallToolCall,
+  call: TalkingAgent,
+): CallAnswer['tool_calls'][number] {
   return {
     name,
+    agent_name: agent ?? call.talkingAgent,
     ...(given !== null && { arguments: given }),
     result,
     is_error: failed,

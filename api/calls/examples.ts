@@ -41,14 +41,37 @@ export const endedCall: CallAnswer = {
   call_duration_seconds: 90.5,
   recorded_call_audio_url: 'https://api.example.com/v1/call-recording/signed/q83vEjRW…',
   messages: [
-    { role: 'agent', content: 'Hello Ada, how can I help?', timestamp: '2026-11-21T04:00:07.400Z', interrupted: false },
+    {
+      role: 'agent',
+      agent_name: 'receptionist-k3xq5w7z',
+      content: 'Hello Ada, how can I help?',
+      timestamp: '2026-11-21T04:00:07.400Z',
+      interrupted: false,
+    },
     { role: 'user', content: 'I would like to move my appointment.', timestamp: '2026-11-21T04:00:10.100Z', interrupted: false },
-    { role: 'agent', content: 'You are booked for Monday at ten.', timestamp: '2026-11-21T04:00:13.920Z', interrupted: false },
+    {
+      role: 'agent',
+      agent_name: 'receptionist-k3xq5w7z',
+      content: 'You are booked for Monday at ten.',
+      timestamp: '2026-11-21T04:00:13.920Z',
+      interrupted: false,
+    },
   ],
-  turns: [{ timestamp: '2026-11-21T04:00:13.920Z', eou: 500, stt: 120, llm_ttft: 310, tts_ttfb: 75, v2v: 1020 }],
+  turns: [
+    {
+      timestamp: '2026-11-21T04:00:13.920Z',
+      agent_name: 'receptionist-k3xq5w7z',
+      eou: 500,
+      stt: 120,
+      llm_ttft: 310,
+      tts_ttfb: 75,
+      v2v: 1020,
+    },
+  ],
   tool_calls: [
     {
       name: 'move_appointment',
+      agent_name: 'receptionist-k3xq5w7z',
       arguments: { day: 'Monday', hour: 10 },
       result: '{"moved":true}',
       is_error: false,

@@ -16,7 +16,7 @@ import type { OutboundCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
 export interface CallRegistration {
-  readonly agents: Pick<ServedAgents, 'find' | 'workspaceOf'>;
+  readonly agents: Pick<ServedAgents, 'find' | 'others' | 'workspaceOf'>;
   readonly admission: Pick<Admission, 'admit'>;
   readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
   readonly usage: Pick<CallStore['usage'], 'spentSince'>;
@@ -59,6 +59,7 @@ export async function registerCall(
   const id = newCallId(currentRequest()?.newUuid());
   const asked = await agents.find(org, agentName, id);
   const talking = override === undefined ? asked : await agents.find(org, override, id);
+  const others = await agents.others(org, talking, id);
   const settings = callSettingsOf(talking.config);
   const budget = servedBudget(talking, clock.now());
   const dynamicData = body.native_llm_dynamic_data ?? {};
@@ -76,6 +77,7 @@ export async function registerCall(
     overrideAgentName: override,
     revision: talking.revision,
     canary: talking.canary,
+    others,
     workspace: agents.workspaceOf(org, talking.agentName),
     maxDurationMs: settings.maxDurationMs,
     ...storedBudget(budget),

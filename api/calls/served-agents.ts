@@ -1,6 +1,8 @@
 /** Finds the configuration that a call of an agent starts with. */
+import { othersOfCall } from '../../calls/handoffs.ts';
 import { wellKnown } from '../../crds/index.ts';
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
+import type { CallAgent } from '../../store/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { pollUntil } from '../../platform/poll-until.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
@@ -65,6 +67,11 @@ export class ServedAgents {
         ? 'the AI agent has not been taken into service yet; try again'
         : `the AI agent can not take calls: ${ready.message}`,
     );
+  }
+
+  /** Returns the agents that a call of this agent may be handed over to. Those that don't serve are left out, and the call goes on without them. */
+  others(org: string, { config }: Pick<Serving, 'config'>, callId: string): Promise<readonly CallAgent[]> {
+    return othersOfCall({ org, callId, config }, this.#revisions);
   }
 
   /** Waits a moment for the operator to take in an edit, so that the next call has it; an edit not taken in changes nothing. */

@@ -60,7 +60,9 @@ export interface CallLogRows {
 
 /** What a job has counted so far: it replaces what it has counted before. */
 export interface CallLogSums {
-  readonly usage?: CallUsageRows | undefined;
+  readonly usage?: CallUsageRows | readonly CallUsageRows[] | undefined;
+  /** Names of agents that have taken over. */
+  readonly takeovers?: readonly string[] | undefined;
   /** Values that were taken out, by kind. */
   readonly redactions?: Readonly<Record<string, number>> | undefined;
 }
@@ -81,21 +83,22 @@ export class CallLog extends Repository {
    */
   async add(
     { org, id }: CallRef,
-    { messages = [], turns = [], toolCalls = [], usage, redactions }: Partial<CallLogRows> & CallLogSums,
+    { messages = [], turns = [], toolCalls = [], takeovers = [], usage = [], redactions }: Partial<CallLogRows> & CallLogSums,
   ): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
       if (messages.length > 0) {
         await transaction.query(
-          `INSERT INTO parley.call_messages (org, call_id, seq, role, content, spoken_at, interrupted, sources)
-           SELECT $1, $2, m.* FROM jsonb_to_recordset($3) AS m (seq int, role text, content text, spoken_at timestamptz, interrupted boolean, sources jsonb)
+          `INSERT INTO parley.call_messages (org, call_id, seq, role, agent, content, spoken_at, interrupted, sources)
+           SELECT $1, $2, m.* FROM jsonb_to_recordset($3) AS m (seq int, role text, agent text, content text, spoken_at timestamptz, interrupted boolean, sources jsonb)
            ON CONFLICT DO NOTHING`,
           [
             org,
             id,
             JSON.stringify(
-              messages.map(({ seq, role, content, spokenAt, interrupted, sources }) => ({
+              messages.map(({ seq, role, agent, content, spokenAt, interrupted, sources }) => ({
                 seq,
                 role,
+                agent,
                 content: storable(content),
                 spoken_at: spokenAt.toISOString(),
                 interrupted,
@@ -107,23 +110,31 @@ export class CallLog extends Repository {
       }
       if (turns.length > 0) {
         await transaction.query(
-          `INSERT INTO parley.call_turns (org, call_id, seq, eou, stt, llm_ttft, tts_ttfb, v2v)
-           SELECT $1, $2, t.* FROM jsonb_to_recordset($3) AS t (seq int, eou real, stt real, llm_ttft real, tts_ttfb real, v2v real)
+          `INSERT INTO parley.call_turns (org, call_id, seq, agent, eou, stt, llm_ttft, tts_ttfb, v2v)
+           SELECT $1, $2, t.* FROM jsonb_to_recordset($3) AS t (seq int, agent text, eou real, stt real, llm_ttft real, tts_ttfb real, v2v real)
            ON CONFLICT DO NOTHING`,
           [
             org,
             id,
             JSON.stringify(
-              turns.map(({ seq, eou, stt, llmTtft, ttsTtfb, v2v }) => ({ seq, eou, stt, llm_ttft: llmTtft, tts_ttfb: ttsTtfb, v2v })),
+              turns.map(({ seq, agent, eou, stt, llmTtft, ttsTtfb, v2v }) => ({
+                seq,
+                agent,
+                eou,
+                stt,
+                llm_ttft: llmTtft,
+                tts_ttfb: ttsTtfb,
+                v2v,
+              })),
             ),
           ],
         );
       }
       if (toolCalls.length > 0) {
         await transaction.query(
-          `INSERT INTO parley.call_tool_calls (org, call_id, seq, name, arguments, result, failed, began_at, duration_ms)
+          `INSERT INTO parley.call_tool_calls (org, call_id, seq, agent, name, arguments, result, failed, began_at, duration_ms)
            SELECT $1, $2, t.* FROM jsonb_to_recordset($3)
-             AS t (seq int, name text, arguments jsonb, result text, failed boolean, began_at timestamptz, duration_ms int)
+             AS t (seq int, agent text, name text, arguments jsonb, result text, failed boolean, began_at timestamptz, duration_ms int)
            ON CONFLICT DO NOTHING`,
           [
             org,
@@ -146,8 +157,14 @@ export class CallLog extends Repository {
           id,
           JSON.stringify(redactions),
         ]);
+      if (takeovers.length > 0) {
+        await transaction.query(
+          'UPDATE parley.call_agents SET took_over_at = now() WHERE org = $1 AND call_id = $2 AND agent_name = ANY ($3) AND took_over_at IS NULL',
+          [org, id, takeovers],
+        );
+      }
       // This comes last, because calls of one agent wait for each other in it.
-      if (usage !== undefined) await storeUsage(transaction, { org, id }, usage);
+      for (const rows of [usage].flat()) await storeUsage(transaction, { org, id }, rows);
     });
   }
 
@@ -160,17 +177,17 @@ export class CallLog extends Repository {
         const values = [org, id, position, limit];
         type Positioned = { readonly position: number } & Record<string, unknown>;
         const messages = await transaction.query<CallMessage & Positioned>(
-          `SELECT position::float8, seq, role, content, spoken_at AS "spokenAt", interrupted, sources FROM parley.call_messages WHERE ${behind}`,
+          `SELECT position::float8, seq, role, agent, content, spoken_at AS "spokenAt", interrupted, sources FROM parley.call_messages WHERE ${behind}`,
           values,
         );
         const turns = await transaction.query<CallTurn & Positioned & { readonly spokenAt: Date | null }>(
-          `SELECT position::float8, seq, eou, stt, llm_ttft AS "llmTtft", tts_ttfb AS "ttsTtfb", v2v,
+          `SELECT position::float8, seq, agent, eou, stt, llm_ttft AS "llmTtft", tts_ttfb AS "ttsTtfb", v2v,
              (SELECT m.spoken_at FROM parley.call_messages m WHERE m.org = t.org AND m.call_id = t.call_id AND m.seq = t.seq) AS "spokenAt"
            FROM parley.call_turns t WHERE ${behind}`,
           values,
         );
         const toolCalls = await transaction.query<CallToolCall & Positioned>(
-          `SELECT position::float8, seq, name, arguments, result, failed, began_at AS "beganAt", duration_ms AS "durationMs"
+          `SELECT position::float8, seq, agent, name, arguments, result, failed, began_at AS "beganAt", duration_ms AS "durationMs"
            FROM parley.call_tool_calls WHERE ${behind}`,
           values,
         );
@@ -191,17 +208,17 @@ export class CallLog extends Repository {
       org,
       async (transaction) => {
         const messages = await transaction.query<CallMessage & Record<string, unknown>>(
-          `SELECT seq, role, content, spoken_at AS "spokenAt", interrupted, sources FROM parley.call_messages
+          `SELECT seq, role, agent, content, spoken_at AS "spokenAt", interrupted, sources FROM parley.call_messages
            WHERE org = $1 AND call_id = $2 ORDER BY seq`,
           [org, id],
         );
         const turns = await transaction.query<CallTurn & Record<string, unknown>>(
-          `SELECT seq, eou, stt, llm_ttft AS "llmTtft", tts_ttfb AS "ttsTtfb", v2v FROM parley.call_turns
+          `SELECT seq, agent, eou, stt, llm_ttft AS "llmTtft", tts_ttfb AS "ttsTtfb", v2v FROM parley.call_turns
            WHERE org = $1 AND call_id = $2 ORDER BY seq`,
           [org, id],
         );
         const toolCalls = await transaction.query<CallToolCall & Record<string, unknown>>(
-          `SELECT seq, name, arguments, result, failed, began_at AS "beganAt", duration_ms AS "durationMs" FROM parley.call_tool_calls
+          `SELECT seq, agent, name, arguments, result, failed, began_at AS "beganAt", duration_ms AS "durationMs" FROM parley.call_tool_calls
            WHERE org = $1 AND call_id = $2 ORDER BY seq`,
           [org, id],
         );

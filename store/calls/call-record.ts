@@ -20,6 +20,13 @@ export interface TestOfCall {
   readonly tools: readonly unknown[];
 }
 
+/** An agent that a call may be handed over to, with the revision that it serves the call with. */
+export interface CallAgent {
+  readonly agentName: string;
+  readonly revision: string;
+  readonly canary: boolean;
+}
+
 export interface NewCall extends CallRef {
   readonly callType: CallType;
   /** Of a phone call. */
@@ -32,6 +39,8 @@ export interface NewCall extends CallRef {
   readonly revision: string;
   /** The revision was tried on this call; false by default. */
   readonly canary?: boolean;
+  /** The agents that it may be handed over to. */
+  readonly others?: readonly CallAgent[];
   readonly workspace?: string | undefined;
   readonly maxDurationMs: number;
   /** Of its agent, for the day since then: a call too many is not made. Calls of tests have none. */

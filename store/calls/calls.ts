@@ -6,7 +6,16 @@ import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
-import { CALL_COLUMNS, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
+import {
+  CALL_COLUMNS,
+  toCall,
+  type CallAgent,
+  type CallRecord,
+  type CallRef,
+  type NewCall,
+  type Row,
+  type StoredRecording,
+} from './call-record.ts';
 import { spentSince } from './spending.ts';
 import { usageOfCall, type UsageLine } from './usage.ts';
 import { unjoinedLimitReached, type UnjoinedLimit } from './unjoined-calls.ts';
@@ -52,6 +61,9 @@ export interface CallTransition {
   readonly changed: boolean;
   readonly call: CallRecord;
 }
+
+/** @property config as the revision has it */
+export type OtherAgent = CallAgent & { readonly config: unknown };
 
 export class Calls extends Repository {
   /**
@@ -136,7 +148,10 @@ export class Calls extends Repository {
           call.test === undefined ? null : JSON.stringify(call.test),
         ],
       );
-      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0]), []));
+      if (rows[0] !== undefined) {
+        await insertOthers(transaction, call);
+        await insertEvents(transaction, events(toCall(rows[0]), []));
+      }
       const known = rows[0] === undefined ? await findKnown(transaction, call) : toCall(rows[0]);
       if (known === undefined) throw await whyNot(transaction, call);
       return { outcome: 'registered', call: known };
@@ -147,6 +162,18 @@ export class Calls extends Repository {
   async get({ org, id }: CallRef): Promise<CallRecord | undefined> {
     if (!ID_SHAPE.test(id)) return undefined;
     return this.#one(org, `SELECT ${CALL_COLUMNS} FROM parley.calls WHERE org = $1 AND id = $2`, [org, id]);
+  }
+
+  /** Returns the agents that the call may be handed over to, with their configurations. */
+  async others({ org, id }: CallRef): Promise<readonly OtherAgent[]> {
+    const { rows } = await this.database.queryAs<OtherAgent & Record<string, unknown>>(
+      org,
+      `SELECT a.agent_name AS "agentName", a.revision, a.canary, r.config
+       FROM parley.call_agents a JOIN parley.agent_revisions r ON r.org = a.org AND r.agent_name = a.agent_name AND r.revision = a.revision
+       WHERE a.org = $1 AND a.call_id = $2 ORDER BY a.agent_name`,
+      [org, id],
+    );
+    return rows;
   }
 
   /** The call's organisation. For callers that know only the id of a call, from the media server. */
@@ -299,6 +326,15 @@ export class Calls extends Repository {
     const { rows } = await this.database.queryAs<Row>(org, sql, values);
     return rows[0] && toCall(rows[0]);
   }
+}
+
+async function insertOthers(transaction: Transaction, { org, id, others = [] }: NewCall): Promise<void> {
+  if (others.length === 0) return;
+  await transaction.query(
+    `INSERT INTO parley.call_agents (org, call_id, agent_name, revision, canary)
+     SELECT $1, $2, o.* FROM jsonb_to_recordset($3) AS o ("agentName" text, revision text, canary boolean)`,
+    [org, id, JSON.stringify(others)],
+  );
 }
 
 /** The row of this very call, by its id or by what the gateway calls it. */

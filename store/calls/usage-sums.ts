@@ -25,7 +25,7 @@ export interface UsageGroup {
 }
 
 const keys: Readonly<Record<UsageGrouping, string>> = {
-  agent: 'ARRAY[coalesce(c.override_agent_name, c.agent_name)]',
+  agent: 'ARRAY[coalesce(u.agent, c.talking_agent)]',
   day: `ARRAY[to_char(c.created_at AT TIME ZONE $4, 'YYYY-MM-DD')]`,
   model: 'ARRAY[u.kind, u.provider, u.model]',
 };
@@ -36,7 +36,7 @@ export async function usageSums(database: Database, options: UsageSumsOptions): 
   const key = keys[groupBy];
   const used = `parley.calls c JOIN parley.call_usage u ON u.org = c.org AND u.call_id = c.id
     WHERE c.org = $1 AND c.test IS NULL AND c.created_at >= $2 AND c.created_at < $3 AND $4::text IS NOT NULL
-      AND ($5::text[] IS NULL OR coalesce(c.override_agent_name, c.agent_name) = ANY ($5))`;
+      AND ($5::text[] IS NULL OR coalesce(u.agent, c.talking_agent) = ANY ($5))`;
   const values = [org, from.toISOString(), to.toISOString(), timeZone, agentNames ?? null];
   return database.asOrganization(
     org,

@@ -19,6 +19,8 @@ export interface UsageLine {
   readonly provider: string;
   /** Empty for a provider that has no names for its models. */
   readonly model: string;
+  /** Name of the agent that used it; null for an analysis. */
+  readonly agent?: string | null;
   readonly requests: number;
   /** Requests whose tokens the provider did not report. */
   readonly estimatedRequests: number;
@@ -36,6 +38,8 @@ export interface UsageLine {
 
 export interface CallUsageRows {
   readonly writer: string;
+  /** Name of the agent that used it; absent for an analysis. */
+  readonly agent?: string;
   readonly lines: readonly UsageLine[];
 }
 
@@ -56,8 +60,8 @@ export const LINE_SUMS = `sum(requests)::float8 AS requests, sum(estimated_reque
 /** Returns lines by kind, provider and model: conversations before analyses. */
 export async function usageOfCall(transaction: Pick<Transaction, 'query'>, { org, id }: CallRef): Promise<readonly UsageLine[]> {
   const { rows } = await transaction.query<UsageRow>(
-    `SELECT kind, purpose, provider, model, ${LINE_SUMS} FROM parley.call_usage WHERE org = $1 AND call_id = $2
-     GROUP BY kind, purpose, provider, model ORDER BY purpose DESC, kind, provider, model`,
+    `SELECT agent, kind, purpose, provider, model, ${LINE_SUMS} FROM parley.call_usage WHERE org = $1 AND call_id = $2
+     GROUP BY agent, kind, purpose, provider, model ORDER BY purpose DESC, agent, kind, provider, model`,
     [org, id],
   );
   return rows.map(toLine);
@@ -72,13 +76,13 @@ export function toLine({ costMicros, currency, priceVersion, ...line }: UsageRow
 export async function storeUsage(
   transaction: Pick<Transaction, 'query'>,
   { org, id }: CallRef,
-  { writer, lines }: CallUsageRows,
+  { writer, agent, lines }: CallUsageRows,
 ): Promise<void> {
   if (lines.length === 0) return;
   await transaction.query(
-    `INSERT INTO parley.call_usage (org, call_id, writer, kind, purpose, provider, model, requests, estimated_requests, input_tokens,
+    `INSERT INTO parley.call_usage (org, call_id, writer, agent, kind, purpose, provider, model, requests, estimated_requests, input_tokens,
        cached_input_tokens, output_tokens, reasoning_tokens, characters, audio_ms, cost_micros, currency, price_version)
-     SELECT $1, $2, $3, u.* FROM jsonb_to_recordset($4) AS u (kind text, purpose text, provider text, model text, requests bigint,
+     SELECT $1, $2, $3, $5, u.* FROM jsonb_to_recordset($4) AS u (kind text, purpose text, provider text, model text, requests bigint,
        estimated_requests bigint, input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint,
        characters bigint, audio_ms bigint, cost_micros bigint, currency text, price_version text)
      ON CONFLICT (org, call_id, writer, kind, purpose, provider, model) DO UPDATE SET
@@ -86,7 +90,7 @@ export async function storeUsage(
          cost_micros, currency, price_version) =
        (EXCLUDED.requests, EXCLUDED.estimated_requests, EXCLUDED.input_tokens, EXCLUDED.cached_input_tokens, EXCLUDED.output_tokens,
          EXCLUDED.reasoning_tokens, EXCLUDED.characters, EXCLUDED.audio_ms, EXCLUDED.cost_micros, EXCLUDED.currency, EXCLUDED.price_version)`,
-    [org, id, writer, JSON.stringify(lines.map(toRow))],
+    [org, id, writer, JSON.stringify(lines.map(toRow)), agent ?? null],
   );
 }
 

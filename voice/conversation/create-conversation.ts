@@ -40,7 +40,7 @@ export function createConversation({ org, config, data, contexts, tools, team, .
   const { clock, logger, model } = options;
   const began = clock.now();
   const displayNames = team?.displayNames;
-  const build = (member: Member, equipment: Equipment): TalkingAgent => {
+  const build = (member: Member, { search = tools.search, ...equipment }: Equipment): TalkingAgent => {
     const { agent, name } = member.config;
     return {
       ...equipment,
@@ -49,7 +49,7 @@ export function createConversation({ org, config, data, contexts, tools, team, .
       instructions: instructionsOf({ ...member, now: began }),
       interruptions: interruptionRulesOf(agent),
       tools: (host, stop) =>
-        createTools({ ...tools, stop, org, agent: member.config, displayNames, data: member.data, host, clock, logger }),
+        createTools({ ...tools, search, stop, org, agent: member.config, displayNames, data: member.data, host, clock, logger }),
       data: member.data,
     };
   };

@@ -8,6 +8,8 @@ export interface ConversationFigures {
   readonly messages: number;
   readonly turns: number;
   readonly interruptions: number;
+  /** Names of the agents that have taken over, in order; absent where none has. */
+  readonly takeovers?: readonly string[];
   /** Latency from voice to voice, in milliseconds; undefined where nothing was measured. */
   readonly v2v: { readonly p50: number; readonly p95: number } | undefined;
   readonly promptTokens: number;
@@ -20,6 +22,7 @@ export interface ConversationFigures {
 
 export class Figures {
   readonly #v2v: number[] = [];
+  readonly #takeovers: string[] = [];
   readonly #failures = new Map<string, number>();
   #messages = 0;
   #turns = 0;
@@ -45,7 +48,8 @@ export class Figures {
   };
 
   written(entries: readonly Entry[]): void {
-    for (const { message, turn } of entries) {
+    for (const { message, turn, takeover } of entries) {
+      if (takeover !== undefined) this.#takeovers.push(takeover);
       if (message !== undefined) this.#messages += 1;
       if (message?.interrupted === true) this.#interruptions += 1;
       if (turn === undefined) continue;
@@ -65,6 +69,7 @@ export class Figures {
       messages: this.#messages,
       turns: this.#turns,
       interruptions: this.#interruptions,
+      ...(this.#takeovers.length > 0 && { takeovers: [...this.#takeovers] }),
       v2v: sorted.length === 0 ? undefined : { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) },
       promptTokens: this.#promptTokens,
       completionTokens: this.#completionTokens,

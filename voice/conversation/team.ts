@@ -4,6 +4,7 @@ import { callerNames, formatValue, type DynamicData } from '../../crds/template.
 import { dynamicDataToBring, missingDynamicData } from '../../calls/call-settings.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { CreateToolsOptions } from '../tools/create-tools.ts';
 import type { PreparedHandOver, PrepareHandOver, TalkingAgent } from './conversation.ts';
 import { askForSummary } from './summary.ts';
 
@@ -25,7 +26,10 @@ export interface Member {
 }
 
 /** What an agent answers and hears with. */
-export type Equipment = Pick<TalkingAgent, 'model' | 'turnEndMs' | 'silence' | 'onTakeOver'>;
+export interface Equipment extends Pick<TalkingAgent, 'model' | 'turnEndMs' | 'silence' | 'onTakeOver'> {
+  /** Search in its knowledge base; that of the first agent where absent. */
+  readonly search?: CreateToolsOptions['search'] | undefined;
+}
 
 /** What a conversation needs for hand-overs. */
 export interface TeamOptions {

@@ -4,8 +4,11 @@ import type { Room } from '@livekit/rtc-node';
 import { AGENT_HEARD_WITHIN_MS } from '../../calls/microphone.ts';
 import { WELCOMED_ATTRIBUTE } from '../../calls/names.ts';
 import { withTimeout, type Timer } from '../../platform/clock.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { DynamicData } from '../../crds/template.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { createConversation, type CreateConversationOptions } from '../conversation/create-conversation.ts';
+import type { Equipment, Member, TeamOptions } from '../conversation/team.ts';
 import type { ConversationFigures, Figures } from '../conversation/figures.ts';
 import type { CreateEars, Voice } from '../conversation/ports.ts';
 import { silenceOf, voicemailMessageOf } from '../conversation/prompt.ts';
@@ -21,6 +24,7 @@ import { AgentTrack } from '../sound/agent-track.ts';
 import { CallRecorder, type CallRecorderOptions } from '../recording/call-recorder.ts';
 import type { SoundGuard } from '../recording/sound-guard.ts';
 import { CallSound } from '../sound/call-sound.ts';
+import { soundSettingsOf } from '../sound/settings.ts';
 import { EAR_SAMPLE_RATE } from '../sound/ears.ts';
 import { PLAYOUT_SAMPLE_RATE } from '../sound/playout.ts';
 import { Subtitles } from '../sound/subtitles.ts';
@@ -37,20 +41,31 @@ const STATE_ATTRIBUTE = 'lk.agent.state';
 
 export interface CallConversationOptions extends Omit<
   CreateConversationOptions,
-  'model' | 'voice' | 'ears' | 'turnEndMs' | 'silence' | 'onChange' | 'tones'
+  'model' | 'voice' | 'ears' | 'turnEndMs' | 'silence' | 'onChange' | 'tones' | 'team'
 > {
   readonly room: Room;
   /** The participant that the agent listens to. */
   readonly userIdentity: string;
   readonly providers: Pick<Providers, 'llm' | 'stt' | 'tts'>;
+  /** The agents that may take over. */
+  readonly others: Omit<TeamOptions, 'equip'> & {
+    /** Opens the providers of an agent, with the voice that it is to have. */
+    readonly open: (config: AgentRevisionConfig) => Promise<OpenedAgent>;
+  };
   readonly turnModel: TurnModel | undefined;
   /** Absent where the call is not recorded. */
   readonly recording: Pick<CallRecorderOptions, 'file' | 'encoder' | 'onStart'> | undefined;
   readonly figures: Figures;
   /** Says which sound may be recorded; absent where all may. */
   readonly guard?: SoundGuard | undefined;
+  /** True if only the user may read words before personal data is taken out of them. */
+  readonly withholdsWords?: boolean;
   /** Those who follow the call. */
   readonly live: Pick<LiveEvents, 'conversation' | 'changed' | 'words'>;
+}
+
+interface OpenedAgent extends Pick<Equipment, 'search' | 'onTakeOver'> {
+  readonly providers: CallConversationOptions['providers'];
 }
 
 export class CallConversation {
@@ -60,6 +75,8 @@ export class CallConversation {
   readonly #subtitles: Subtitles;
   readonly #ambience: Ambience | undefined;
   readonly #conversation: Conversation;
+  /** Providers of the agent that talks. */
+  #providers: CallConversationOptions['providers'];
   #user: UserTrack | undefined;
   #recorder: CallRecorder | undefined;
   #screening: Screening | undefined;
@@ -83,10 +100,11 @@ export class CallConversation {
     const { room, userIdentity, providers, config, data, turnModel, figures, log, clock, logger } = options;
     const { agent } = config;
     this.#options = options;
+    this.#providers = providers;
     this.#subtitles = new Subtitles({
       room,
       userIdentity,
-      onlyForUser: agent.redaction !== undefined,
+      onlyForUser: options.withholdsWords === true,
       logger,
       onLine: (line) => options.live.words(line),
     });
@@ -105,15 +123,15 @@ export class CallConversation {
       },
       onSound: (samples, at) => this.#recorder?.agent({ samples, sampleRate: PLAYOUT_SAMPLE_RATE }, at),
     });
-    const { ambient, turnEndMs } = this.#sound.settings;
+    const { ambient } = this.#sound.settings;
     this.#ambience = ambient && new Ambience(ambient);
     this.#conversation = createConversation({
       ...options,
       model: providers.llm,
       voice: (reports) => guardedVoice(this.#sound.createVoice(reports), options.guard),
       ears: this.#createEars,
-      turnEndMs,
-      silence: silenceOf(config, data),
+      ...timingOf(config, data),
+      team: { ...options.others, equip: (member) => this.#equip(member) },
       log: {
         add(entries) {
           figures.written(entries);
@@ -130,6 +148,20 @@ export class CallConversation {
       },
       tones: () => playTones(room),
     });
+  }
+
+  async #equip({ config, data }: Member): Promise<Equipment> {
+    const { providers, search, onTakeOver } = await this.#options.others.open(config);
+    return {
+      model: providers.llm,
+      ...timingOf(config, data),
+      search,
+      onTakeOver: () => {
+        this.#providers = providers;
+        this.#sound.use({ agent: config.agent, recognizer: providers.stt, synthesizer: providers.tts });
+        onTakeOver?.();
+      },
+    };
   }
 
   /** Enters the room as a listener, and prepares the voice; says nothing before {@link begin}. */
@@ -184,7 +216,8 @@ export class CallConversation {
    * agent's message. @returns stops listening; idempotent
    */
   listenForVoicemail({ timeoutMs, onMachine }: { readonly timeoutMs: number; readonly onMachine: () => void }): () => void {
-    const { config, data, providers, clock, logger } = this.#options;
+    const { config, data, clock, logger } = this.#options;
+    const providers = this.#providers;
     this.#conversation.screen();
     const message = voicemailMessageOf(config, data);
     const greeting = message === undefined ? undefined : new GreetingEnd(clock);
@@ -222,7 +255,7 @@ export class CallConversation {
 
   /** Mutes the agent: somebody else speaks with the user, who is recorded and transcribed in its place. */
   #takenOver(identity: string): void {
-    const { room, providers, live, guard, clock, logger } = this.#options;
+    const { room, live, guard, clock, logger } = this.#options;
     logger.info({ identity }, 'a person has taken the call over');
     // Nobody knows at which moment which of their words is heard.
     this.#uncover.set(identity, guard?.coverAll(1));
@@ -233,7 +266,7 @@ export class CallConversation {
       identity,
       settings: this.#sound.settings.activity,
       model: new VoiceActivityModel(),
-      recognizer: providers.stt,
+      recognizer: this.#providers.stt,
       onSound: (samples, at) => this.#recorder?.agent(samples, at),
       onLine: (line) => live.words(line),
       onSaid: (text, since) => this.#conversation.saidByColleague(text, since),
@@ -264,13 +297,13 @@ export class CallConversation {
 
   get transferVoice(): TransferVoice {
     // What is told to the other side, and said on hold, nobody judges.
-    const { providers, guard, clock, logger } = this.#options;
+    const { guard, clock, logger } = this.#options;
     return {
       say: async (text, signal) => {
         const uncover = guard?.coverAll(1);
         await this.#sound.voice?.tell(text, signal).finally(() => uncover?.());
       },
-      summary: () => summarizeCall({ model: providers.llm, messages: this.#conversation.messages, clock, logger }),
+      summary: () => summarizeCall({ model: this.#providers.llm, messages: this.#conversation.messages, clock, logger }),
       deafen: async () => {
         const listen = this.#sound.ears?.deafen();
         const uncover = guard?.coverAll(0);
@@ -357,4 +390,11 @@ function guardedVoice(voice: Voice, guard: SoundGuard | undefined): Voice {
     pause: () => voice.pause(),
     resume: () => voice.resume(),
   };
+}
+
+/** Returns when an agent answers, and what it does in a silence. */
+function timingOf(config: AgentRevisionConfig, data: DynamicData): Pick<Equipment, 'turnEndMs' | 'silence'> {
+  const { agent } = config;
+  const { turnEndMs } = soundSettingsOf(agent);
+  return { turnEndMs, silence: silenceOf(config, data) };
 }

@@ -49,7 +49,7 @@ import { LiveControl } from './live-control.ts';
 import { LiveEvents } from './live-events.ts';
 import { LogWriter } from './log-writer.ts';
 import { persist } from './persist.ts';
-import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
+import type { CallMeters } from '../../calls/usage/call-meters.ts';
 import { PreparationError, prepareCall, type PreparedCall } from './prepare.ts';
 import { RoomWatch } from './room-watch.ts';
 import type { Services } from './services.ts';
@@ -78,7 +78,7 @@ interface PickedUp {
 }
 
 interface Serving extends PickedUp, ServedCall {
-  readonly usage: ProviderUsage;
+  readonly usage: CallMeters;
   readonly jobId: string;
   readonly live: LiveEvents;
   readonly decision: FinishDecision;
@@ -160,7 +160,7 @@ export class CallJob {
     const heartbeats = sendHeartbeats({ calls: store.calls.calls, call, jobId, signal: beating.signal, onLost, clock, logger: log });
     const usage = services.usageOf(call);
     const live = new LiveEvents({ room: ctx.room, publish: (events) => store.calls.events.publish(call.id, events), clock, logger: log });
-    const writer = new LogWriter({ log: store.calls.log, call, usage: usage.meter, onStored: () => live.stored(), clock, logger: log });
+    const writer = new LogWriter({ log: store.calls.log, call, usage, onStored: () => live.stored(), clock, logger: log });
     const recording = await this.#openRecording(ctx, call, log);
     const serving: Serving = { ...pickedUp, jobId, room: ctx.room, decision, log, writer, live, usage, recording };
     try {

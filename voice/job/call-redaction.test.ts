@@ -17,8 +17,11 @@ function redactionOf(redaction: Redaction) {
   return createCallRedaction({
     services: services as never,
     call: { org: 'o' },
-    config: { agent: { language: 'en', llm: { provider: 'openai', model: 'm' }, redaction } } as never,
-    usage: {} as never,
+    agents: [
+      { name: 'desk', agent: { language: 'en', llm: { provider: 'openai', model: 'm' } } },
+      { name: 'billing', agent: { language: 'en', llm: { provider: 'openai', model: 'm' }, redaction } },
+    ] as never,
+    usage: { of: () => ({}) as never },
     logger: createLogger({ role: 'voice', level: 'silent' }),
   })!;
 }
@@ -50,7 +53,14 @@ it('caches only answers in which there is nothing personal', async () => {
 
 it('guards recordings where a tone is wanted, or a tool is sensitive', () => {
   const guard = (redaction: Redaction | undefined, sensitive: boolean) =>
-    createSoundGuard({ agent: { language: 'en', redaction }, tools: [{ spec: { sensitive } }] } as never, undefined, new FakeClock());
+    createSoundGuard(
+      [
+        { agent: { language: 'en' }, tools: [] },
+        { agent: { language: 'en', redaction }, tools: [{ spec: { sensitive } }] },
+      ] as never,
+      undefined,
+      new FakeClock(),
+    );
   expect(guard(undefined, false)).toBeUndefined();
   expect(guard({ ...byShape, recordings: 'Keep' }, false)).toBeUndefined();
   expect(guard(byShape, false)).toBeDefined();

@@ -6,7 +6,8 @@ import { createRedactor } from '../../calls/redaction/create-redactor.ts';
 import { redactionLabel, redactionName } from '../../calls/redaction/metrics.ts';
 import { ModelFinder } from '../../calls/redaction/model-finder.ts';
 import type { Redactor } from '../../calls/redaction/redactor.ts';
-import { countedRequests, type ProviderUsage } from '../../calls/usage/counted-requests.ts';
+import type { CallMeters } from '../../calls/usage/call-meters.ts';
+import { countedRequests } from '../../calls/usage/counted-requests.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { DynamicData } from '../../crds/template.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -20,8 +21,9 @@ import type { Services } from './services.ts';
 export interface CallRedactionOptions {
   readonly services: Pick<Services, 'clock' | 'egress' | 'keys' | 'providerDefaults' | 'onRedaction'>;
   readonly call: Pick<CallRecord, 'org'>;
-  readonly config: Pick<AgentRevisionConfig, 'agent'>;
-  readonly usage: ProviderUsage;
+  /** All agents that may take part in the call. */
+  readonly agents: readonly Pick<AgentRevisionConfig, 'name' | 'agent'>[];
+  readonly usage: Pick<CallMeters, 'of'>;
   readonly logger: Logger;
 }
 
@@ -37,20 +39,21 @@ export interface CallRedaction {
 }
 
 /** @returns undefined where nothing is to be taken out */
-export function createCallRedaction({ services, call, config, usage, logger }: CallRedactionOptions): CallRedaction | undefined {
+export function createCallRedaction({ services, call, agents, usage, logger }: CallRedactionOptions): CallRedaction | undefined {
   const { clock } = services;
-  const { redaction } = config.agent;
   const counts = new Map<string, number>();
   const onRedaction = (kind: string): void => {
     const name = redactionName(kind);
     counts.set(name, (counts.get(name) ?? 0) + 1);
     services.onRedaction(redactionLabel(kind));
   };
-  const redactor = createRedactor([config.agent], { clock, onRedaction });
-  if (redactor === undefined || redaction === undefined) return undefined;
-  const model = redaction.byModel ? modelFinder({ services, call, config, usage, logger }) : undefined;
+  const redactor = createRedactor(specsOf(agents), { clock, onRedaction });
+  if (redactor === undefined) return undefined;
+  const asker = agents.find(({ agent }) => agent.redaction?.byModel === true);
+  const byModel = asker !== undefined;
+  const model = asker && modelFinder(asker, { services, call, agents, usage, logger });
   // What only the model would find is not looked for in data: none of it is kept.
-  const kept = (value: unknown): unknown => (redaction.byModel ? NOT_CHECKED : redactor.redactValue(value));
+  const kept = (value: unknown): unknown => (byModel ? NOT_CHECKED : redactor.redactValue(value));
   return {
     redactor,
     log: new RedactingLog({ redactor, model, counts, clock }),
@@ -60,7 +63,7 @@ export function createCallRedaction({ services, call, config, usage, logger }: C
     cache: (cache) => ({
       get: (org, key) => cache.get(org, key),
       async put(org, key, answer, forMs) {
-        if (!redaction.byModel && redactor.redactUncounted(answer) === answer) await cache.put(org, key, answer, forMs);
+        if (!byModel && redactor.redactUncounted(answer) === answer) await cache.put(org, key, answer, forMs);
       },
     }),
   };
@@ -68,26 +71,30 @@ export function createCallRedaction({ services, call, config, usage, logger }: C
 
 /** Creates what judges the sound of a call before it is recorded. @returns undefined where recordings stay as they are */
 export function createSoundGuard(
-  { agent, tools }: Pick<AgentRevisionConfig, 'agent' | 'tools'>,
+  agents: readonly Pick<AgentRevisionConfig, 'agent' | 'tools'>[],
   redaction: Pick<CallRedaction, 'model'> | undefined,
   clock: Clock,
 ): SoundGuard | undefined {
   // Sound says again what the records say: it is not counted.
-  const redactor = agent.redaction?.recordings === 'Tone' ? createRedactor([agent], { clock }) : undefined;
+  const covers = agents.some(({ agent }) => agent.redaction?.recordings === 'Tone');
+  const redactor = covers ? createRedactor(specsOf(agents), { clock }) : undefined;
   if (redactor !== undefined) return new SoundGuard({ redactor, model: redaction?.model, clock });
   // The tones of keys that a sensitive tool gets are covered in any case.
-  return tools.some(({ spec }) => spec.sensitive === true) ? new SoundGuard({ clock }) : undefined;
+  return agents.some(({ tools }) => tools.some(({ spec }) => spec.sensitive === true)) ? new SoundGuard({ clock }) : undefined;
 }
 
 /** The model is asked outside of the conversation's spans, which would have the texts on them. */
-function modelFinder({ services, call: { org }, config: { agent }, usage, logger }: CallRedactionOptions): ModelFinder {
+function modelFinder(
+  { name, agent }: CallRedactionOptions['agents'][number],
+  { services, call: { org }, agents, usage, logger }: CallRedactionOptions,
+): ModelFinder {
   const { clock, egress, keys, providerDefaults: defaults } = services;
   return new ModelFinder({
-    kinds: agent.redaction?.kinds ?? [],
+    kinds: [...new Set(agents.flatMap((each) => each.agent.redaction?.kinds ?? []))],
     models: new AgentModels({
       llm: agent.llm,
       endpointOf: (llm) => llmEndpointOf({ org, llm, keys, defaults }),
-      model: new Model({ egress: egress.for(org), clock, observer: countedRequests({ ...usage, purpose: 'conversation' }) }),
+      model: new Model({ egress: egress.for(org), clock, observer: countedRequests({ ...usage.of(name), purpose: 'conversation' }) }),
       clock,
       logger,
     }),
@@ -95,3 +102,6 @@ function modelFinder({ services, call: { org }, config: { agent }, usage, logger
     logger,
   });
 }
+
+const specsOf = (agents: readonly Pick<AgentRevisionConfig, 'agent'>[]): readonly AgentRevisionConfig['agent'][] =>
+  agents.map(({ agent }) => agent);

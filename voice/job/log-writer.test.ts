@@ -88,7 +88,7 @@ describe('a writer', () => {
       log: {
         async add(_call, { usage }) {
           await promise;
-          kept.push(usage as unknown as number);
+          kept.push(...(usage as unknown as readonly number[]));
         },
       },
       call: { org: 'o', id: 'c' },
@@ -97,7 +97,7 @@ describe('a writer', () => {
         takeUnstored() {
           const taken = used;
           used = 0;
-          return (taken || undefined) as never;
+          return (taken === 0 ? [] : [taken]) as never;
         },
         notStored: () => undefined,
       },

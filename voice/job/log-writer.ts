@@ -4,7 +4,7 @@ import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { untilAborted } from '../../platform/aborted.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
-import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
+import type { CallMeters } from '../../calls/usage/call-meters.ts';
 import type { Entry } from '../conversation/entry.ts';
 import type { RedactingLog } from './redacting-log.ts';
 
@@ -18,8 +18,8 @@ const BACKOFF = { intervalMs: 125, longestIntervalMs: 5_000 } as const;
 export interface LogWriterOptions {
   readonly log: Pick<CallStore['log'], 'add'>;
   readonly call: CallRef;
-  /** Meter of the call's usage, which is stored with the transcript. */
-  readonly usage?: Pick<UsageMeter, 'settled' | 'takeUnstored' | 'notStored'> | undefined;
+  /** Meters of the call's usage, which is stored with the transcript. */
+  readonly usage?: Pick<CallMeters, 'settled' | 'takeUnstored' | 'notStored'> | undefined;
   /** Called when rows are stored. */
   readonly onStored?: () => void;
   readonly clock: Clock;
@@ -87,18 +87,19 @@ export class LogWriter {
     const failure = 'failed to store the transcript; retrying';
     return every({ ...BACKOFF, clock, logger, failure, signal: this.#stopped.signal }, async () => {
       const batch = this.#waiting.slice(0, BATCH_SIZE);
-      const used = usage?.takeUnstored();
-      if (batch.length > 0 || used !== undefined)
+      const used = usage?.takeUnstored() ?? [];
+      if (batch.length > 0 || used.length > 0)
         await log
           .add(call, {
             messages: batch.flatMap(({ message }) => message ?? []),
             turns: batch.flatMap(({ turn }) => turn ?? []),
             toolCalls: batch.flatMap(({ toolCall }) => toolCall ?? []),
+            takeovers: batch.flatMap(({ takeover }) => takeover ?? []),
             usage: used,
             redactions: this.#redaction?.counts,
           })
           .catch((error: unknown) => {
-            if (used !== undefined) usage?.notStored();
+            if (used.length > 0) usage?.notStored();
             throw error;
           });
       if (batch.length > 0) this.#options.onStored?.();

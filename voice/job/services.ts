@@ -2,9 +2,9 @@
 import { Registry } from 'prom-client';
 
 import { PriceTable } from '../../calls/usage/price-table.ts';
-import type { ProviderUsage } from '../../calls/usage/counted-requests.ts';
-import { UsageMeter } from '../../calls/usage/usage-meter.ts';
-import { CallLifecycle, talkingAgentOf } from '../../calls/lifecycle.ts';
+import { CallMeters } from '../../calls/usage/call-meters.ts';
+import { UsageMeter, type UsageAdded } from '../../calls/usage/usage-meter.ts';
+import { CallLifecycle } from '../../calls/lifecycle.ts';
 import { openSearch } from '../../knowledge/open-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
@@ -37,7 +37,7 @@ export interface Services {
   readonly onRedaction: (kind: string) => void;
   /** Called with each request to a provider. */
   readonly measure: (measurement: Measurement) => void;
-  readonly usageOf: (call: CallRecord) => ProviderUsage;
+  readonly usageOf: (call: CallRecord) => CallMeters;
   readonly egress: EgressGuard;
   readonly search: Pick<Search, 'search'>;
   readonly tools: ToolServices;
@@ -77,14 +77,14 @@ export function openServices(config: Config, logger: Logger, role: RoleClient): 
     onTakeover: (part) => void role.ask('reportTakeover', part).catch(nothing),
     onRedaction: (kind) => void role.ask('reportRedaction', kind).catch(nothing),
     measure: (measurement) => measurements.add(measurement),
-    usageOf: (call) => ({
-      meter: new UsageMeter({
-        prices,
-        clock,
-        onUsage: (added) => void role.ask('reportUsage', { org: call.org, agent: talkingAgentOf(call), added }).catch(nothing),
+    usageOf: ({ org }) =>
+      new CallMeters({
+        create: (agent) => {
+          const onUsage = (added: readonly UsageAdded[]) => void role.ask('reportUsage', { org, agent, added }).catch(nothing);
+          return new UsageMeter({ prices, clock, onUsage });
+        },
+        countTokens: (texts) => role.ask('countTokens', texts),
       }),
-      countTokens: (texts) => role.ask('countTokens', texts),
-    }),
     egress,
     search: searching.search,
     tools,

@@ -3,6 +3,7 @@ import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node'
 
 import type { callerNames } from '../../crds/template.ts';
 import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import { othersOfCall } from '../../calls/handoffs.ts';
 import { servedBudget, storedBudget } from '../../calls/usage/budget.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import type { SipGateway } from '../../calls/sip/gateway.ts';
@@ -97,6 +98,7 @@ export class InboundCalls {
       agentDisplayName: settings.displayName,
       revision: serving.revision,
       canary: serving.canary,
+      others: await othersOfCall({ org: route.org, callId, config: serving.config }, store.agentRevisions),
       maxDurationMs: settings.maxDurationMs,
       ...storedBudget(budget),
       recordingEnabled: settings.recordingEnabled,

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { CreateEars, CreateVoice } from '../conversation/ports.ts';
 import type { SpeechRecognizer } from '../providers/stt/recognition.ts';
 import { TextNormalizer } from '../text-normalization/index.ts';
-import { CallEars, type WindowModel } from './ears.ts';
+import { CallEars, type CallEarsOptions, type WindowModel } from './ears.ts';
 import { Playout, type PlayoutOptions, type SoundSink } from './playout.ts';
 import { soundSettingsOf, type SoundSettings } from './settings.ts';
 import { SpokenVoice, type SpokenVoiceOptions } from './spoken-voice.ts';
@@ -24,23 +24,36 @@ export interface CallSoundOptions extends Pick<SpokenVoiceOptions, 'synthesizer'
 }
 
 export class CallSound {
-  readonly settings: SoundSettings;
-  readonly #options: CallSoundOptions;
+  #settings: SoundSettings;
+  #options: CallSoundOptions;
   #playout: Playout | undefined;
   #voice: SpokenVoice | undefined;
   #ears: CallEars | undefined;
 
   constructor(options: CallSoundOptions) {
     this.#options = options;
-    this.settings = soundSettingsOf(options.agent);
+    this.#settings = soundSettingsOf(options.agent);
+  }
+
+  get settings(): SoundSettings {
+    return this.#settings;
+  }
+
+  /** Gives the conversation the ears and the voice of another agent. */
+  use(sound: Pick<CallSoundOptions, 'agent' | 'recognizer' | 'synthesizer'>): void {
+    this.#options = { ...this.#options, ...sound };
+    this.#settings = soundSettingsOf(sound.agent);
+    const { settings, turnDetector } = this.#hearing();
+    this.#voice?.use({ synthesizer: sound.synthesizer, normalizer: this.#normalizer() });
+    this.#ears?.use({ recognizer: sound.recognizer, settings, turnDetector });
   }
 
   readonly createVoice: CreateVoice = (reports) => {
-    const { agent, synthesizer, sink, clock, onHeard, onSound } = this.#options;
+    const { synthesizer, sink, clock, onHeard, onSound } = this.#options;
     this.#voice = new SpokenVoice({
       ...reports,
       synthesizer,
-      normalizer: new TextNormalizer({ language: agent.language, ...agent.speech }),
+      normalizer: this.#normalizer(),
       playout: (heard) => (this.#playout = new Playout({ ...heard, sink, clock, onSound })),
       clock,
       onHeard,
@@ -49,18 +62,28 @@ export class CallSound {
   };
 
   readonly createEars: CreateEars = (reports) => {
-    const { agent, recognizer, vad, turnModel, clock, logger } = this.#options;
-    const { activity, endOfTurn } = this.settings;
+    const { recognizer, vad, clock } = this.#options;
     this.#ears = new CallEars({
       ...reports,
-      settings: activity,
+      ...this.#hearing(),
       model: vad,
       recognizer,
-      turnDetector: endOfTurn && new TurnDetector({ delays: endOfTurn, language: agent.language, model: turnModel, logger }),
       clock,
     });
     return this.#ears;
   };
+
+  #normalizer(): TextNormalizer {
+    const { language, speech } = this.#options.agent;
+    return new TextNormalizer({ language, ...speech });
+  }
+
+  #hearing(): Pick<CallEarsOptions, 'settings' | 'turnDetector'> {
+    const { agent, turnModel, logger } = this.#options;
+    const { activity, endOfTurn } = this.#settings;
+    const turnDetector = endOfTurn && new TurnDetector({ delays: endOfTurn, language: agent.language, model: turnModel, logger });
+    return { settings: activity, turnDetector };
+  }
 
   /** The ears; undefined before the conversation listens. */
   get ears(): CallEars | undefined {

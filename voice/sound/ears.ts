@@ -41,8 +41,10 @@ export interface CallEarsOptions {
 }
 
 export class CallEars implements Ears {
-  readonly #options: CallEarsOptions;
-  readonly #recognition: Recognition;
+  #options: CallEarsOptions;
+  #recognition: Recognition;
+  /** The recogniser of an agent that has taken over, until the words of the last sound are there. */
+  #next: CallEarsOptions['recognizer'] | undefined;
   /** Windows that have come and are not looked at yet: after a stall of the process all of them come at once. */
   readonly #unread: Int16Array[] = [];
   /** The last windows, for the end-of-turn detector. */
@@ -61,17 +63,38 @@ export class CallEars implements Ears {
 
   constructor(options: CallEarsOptions) {
     this.#options = options;
-    const { recognizer, report, fail } = options;
-    this.#recognition = recognizer.listen((event) => {
-      if (this.#closed) return;
-      if (!this.#recognition.recognizes) this.#onKnown();
+    this.#recognition = this.#listen(options.recognizer);
+  }
+
+  /** Listens as another agent does from now on. Words that are being recognised come from the recogniser that has heard them. */
+  use({ recognizer, ...settings }: Pick<CallEarsOptions, 'recognizer' | 'settings' | 'turnDetector'>): void {
+    this.#options = { ...this.#options, ...settings };
+    this.#next = recognizer;
+    this.#takeNext();
+  }
+
+  /** Takes the next recogniser, once nothing is said and no words are owed. */
+  #takeNext(): void {
+    if (this.#next === undefined || this.#closed || this.#finishing || this.#voice.speaking || this.#recognition.recognizes) return;
+    this.#recognition.close();
+    this.#recognition = this.#listen(this.#next);
+    this.#next = undefined;
+  }
+
+  #listen(recognizer: CallEarsOptions['recognizer']): Recognition {
+    const { report, fail } = this.#options;
+    const recognition = recognizer.listen((event) => {
+      if (this.#closed || this.#recognition !== recognition) return;
+      if (!recognition.recognizes) this.#onKnown();
       if (event.type === 'failed') return fail(event.error);
-      this.#settled = event.type !== 'interim' && !this.#recognition.recognizes;
+      this.#settled = event.type !== 'interim' && !recognition.recognizes;
       if (this.#deaf) return;
       if (event.type === 'interim') report({ type: 'interim', text: event.text });
-      else if (event.type === 'final') report({ type: 'understood', text: event.text, more: this.#recognition.recognizes });
-      else if (event.type === 'settled' && !this.#recognition.recognizes) report({ type: 'understood', text: '', more: false });
+      else if (event.type === 'final') report({ type: 'understood', text: event.text, more: recognition.recognizes });
+      else if (event.type === 'settled' && !recognition.recognizes) report({ type: 'understood', text: '', more: false });
+      this.#takeNext();
     });
+    return recognition;
   }
 
   /** Hears a window. @param window of {@link WINDOW_MS} at {@link EAR_SAMPLE_RATE} */
@@ -144,6 +167,7 @@ export class CallEars implements Ears {
   #take({ now, changes }: ReturnType<typeof hearWindow>): void {
     this.#voice = now;
     for (const change of changes) this.#changed(change);
+    this.#takeNext();
   }
 
   #changed(change: VoiceChange): void {

@@ -23,7 +23,7 @@ export interface SpokenVoiceOptions extends Reports<VoiceEvent> {
 }
 
 export class SpokenVoice implements Voice {
-  readonly #options: SpokenVoiceOptions;
+  #options: SpokenVoiceOptions;
   readonly #playout: Playout;
   readonly #speeches = new Map<number, SpokenText>();
   /** Number of the last told speech. It counts down: told speeches are not the conversation's. */
@@ -36,6 +36,11 @@ export class SpokenVoice implements Voice {
       onPlayed: (speech, ms) => this.#speeches.get(speech)?.played(ms),
       onEnd: (speech) => this.#ended(speech),
     });
+  }
+
+  /** Speaks with another voice from now on; what has begun goes on as it began. */
+  use(voice: Pick<SpokenVoiceOptions, 'synthesizer' | 'normalizer'>): void {
+    this.#options = { ...this.#options, ...voice };
   }
 
   say(speech: number, text: string): void {

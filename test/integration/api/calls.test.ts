@@ -97,6 +97,23 @@ describe('create-web-call', () => {
     expect((await org.call('GET', `/v1/calls/${body._id}`)).body).toEqual({ ...body, access_token: expect.any(String) });
   });
 
+  it('keeps the agents that it may be handed over to, in the revisions that serve now', async () => {
+    const fresh = await freshOrganization();
+    const handoffs = (...names: readonly string[]) => names.map((name) => ({ agentRef: { name }, when: 'it suits' }));
+    await serveAgent(facade.store, fresh.name, 'desk', { agent: { handoffs: handoffs('billing', 'gone') } });
+    const former = await serveAgent(facade.store, fresh.name, 'billing', {
+      displayName: 'Billing',
+      agent: { handoffs: handoffs('refunds') },
+    });
+    const refunds = await serveAgent(facade.store, fresh.name, 'refunds', { displayName: 'Refunds' });
+    const { body } = await create({ ai_agent_id: 'receptionist', override_ai_agent_id: 'desk' }, fresh);
+    await serveAgent(facade.store, fresh.name, 'billing', { prompt: 'Changed.' });
+    expect(await facade.store.calls.calls.others({ org: fresh.name, id: body._id })).toMatchObject([
+      { agentName: 'billing', revision: former, canary: false, config: { displayName: 'Billing' } },
+      { agentName: 'refunds', revision: refunds, canary: false, config: { displayName: 'Refunds' } },
+    ]);
+  });
+
   it('has its room and its agent from the beginning, made by the api; without a media server there is no call', async () => {
     const { body } = await create({ ai_agent_id: 'receptionist' });
     const at = [server.url.replace(/^ws/, 'http'), server.apiKey, server.apiSecret] as const;
@@ -362,10 +379,19 @@ describe('a call', () => {
     const source = { knowledge_base: 'faq', document_id: 'd', chunk_id: 'd:0', filename: 'faq.txt', score: 0.5 };
     await facade.store.calls.calls.start({ ...untold, ...ref, jobId: 'j' });
     await facade.store.calls.log.add(ref, {
-      messages: [message(2, 'user', 'Hi'), { ...message(1, 'agent', 'Hello'), interrupted: true, sources: [source] }],
+      messages: [message(2, 'user', 'Hi'), { ...message(1, 'agent', 'Hello'), agent: 'billing', interrupted: true, sources: [source] }],
       turns: [{ seq: 1, eou: 500, stt: 100, llmTtft: 300, ttsTtfb: 75, v2v: null }],
       toolCalls: [
-        { seq: 5, name: 'look_up', arguments: { day: 1 }, result: 'full', failed: true, beganAt: new Date(1500), durationMs: 40 },
+        {
+          seq: 5,
+          agent: 'billing',
+          name: 'look_up',
+          arguments: { day: 1 },
+          result: 'full',
+          failed: true,
+          beganAt: new Date(1500),
+          durationMs: 40,
+        },
         { seq: 4, name: 'search', arguments: null, result: '[]', failed: false, beganAt: new Date(1000), durationMs: 0 },
       ],
     });
@@ -378,16 +404,41 @@ describe('a call', () => {
       call_status: 'ended',
       call_finish_reason: 'inactivity_timeout',
       messages: [
-        { role: 'agent', content: 'Hello', timestamp: '1970-01-01T00:00:01.000Z', interrupted: true, sources: [source] },
+        {
+          role: 'agent',
+          agent_name: 'billing',
+          content: 'Hello',
+          timestamp: '1970-01-01T00:00:01.000Z',
+          interrupted: true,
+          sources: [source],
+        },
         { role: 'user', content: 'Hi', timestamp: '1970-01-01T00:00:02.000Z', interrupted: false },
       ],
       tool_calls: [
-        { name: 'search', result: '[]', is_error: false, timestamp: '1970-01-01T00:00:01.000Z', duration_ms: 0 },
-        { name: 'look_up', arguments: { day: 1 }, result: 'full', is_error: true, timestamp: '1970-01-01T00:00:01.500Z', duration_ms: 40 },
+        {
+          name: 'search',
+          agent_name: 'receptionist',
+          result: '[]',
+          is_error: false,
+          timestamp: '1970-01-01T00:00:01.000Z',
+          duration_ms: 0,
+        },
+        {
+          name: 'look_up',
+          agent_name: 'billing',
+          arguments: { day: 1 },
+          result: 'full',
+          is_error: true,
+          timestamp: '1970-01-01T00:00:01.500Z',
+          duration_ms: 40,
+        },
       ],
-      turns: [{ timestamp: '1970-01-01T00:00:01.000Z', eou: 500, stt: 100, llm_ttft: 300, tts_ttfb: 75, v2v: null }],
+      turns: [
+        { timestamp: '1970-01-01T00:00:01.000Z', agent_name: 'receptionist', eou: 500, stt: 100, llm_ttft: 300, tts_ttfb: 75, v2v: null },
+      ],
     });
     expect(body.call_duration_seconds).toBe((call.endedAt!.getTime() - call.startedAt!.getTime()) / 1000);
+    expect(body.messages[1]).not.toHaveProperty('agent_name');
     expect(body).not.toHaveProperty('direction');
     expect(body).not.toHaveProperty('access_token');
   });

@@ -284,10 +284,19 @@ describe('what belongs to a call', () => {
   it('is stored once, however often it is sent', async () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
-    const message = { seq: 1, role: 'agent', content: 'Hello', spokenAt: new Date(0), interrupted: false, sources: null } as const;
-    const answer = { ...message, seq: 2, role: 'user', content: 'a\u0000b', sources: [{ chunkId: 'x' }] } as const;
+    const message = {
+      seq: 1,
+      role: 'agent',
+      agent: 'receptionist',
+      content: 'Hello',
+      spokenAt: new Date(0),
+      interrupted: false,
+      sources: null,
+    } as const;
+    const answer = { ...message, seq: 2, role: 'user', agent: null, content: 'a\u0000b', sources: [{ chunkId: 'x' }] } as const;
     const toolCall = {
       seq: 3,
+      agent: 'receptionist',
       name: 'look_up',
       arguments: { 'a\u0000b': ['\ud800', '\\u0000', '😀'] },
       result: 'o\u0000k',
@@ -295,7 +304,7 @@ describe('what belongs to a call', () => {
       beganAt: new Date(0),
       durationMs: 12,
     } as const;
-    const turn = { seq: 1, eou: 500, stt: 120.5, llmTtft: 300, ttsTtfb: 75, v2v: null };
+    const turn = { seq: 1, agent: 'receptionist', eou: 500, stt: 120.5, llmTtft: 300, ttsTtfb: 75, v2v: null };
     await store.calls.log.add(ref, { messages: [answer], turns: [turn], toolCalls: [toolCall] });
     await store.calls.log.add(ref, {
       messages: [message, { ...answer, content: 'something else' }],

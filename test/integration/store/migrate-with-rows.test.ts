@@ -69,6 +69,9 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   4: {
     erasures: `(org, id, phone) VALUES ('${org}', 'erasure_01890a5d-ac96-774b-bcce-b302099a8057', '+15550100')`,
   },
+  5: {
+    call_agents: `(org, call_id, agent_name, revision) VALUES ('${org}', '${call}', 'billing', '${sha256}')`,
+  },
 };
 
 it('every migration is applied to rows of every version before it, and keeps them', async () => {

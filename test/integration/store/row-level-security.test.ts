@@ -38,7 +38,7 @@ async function twoOrganizations() {
     await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
     await store.idempotentRequests.claim({ org, apiKeyId: 'key', key: 'canary' }, { fingerprint: Buffer.alloc(32), forMs: 60_000 });
     await store.calls.erasures.begin(org, { phone: '+15550199' }, { requestedBy: 'canary' });
-    const call = await registerCall(store, org);
+    const call = await registerCall(store, org, { others: [{ agentName: 'same-name', revision: 'a'.repeat(64), canary: false }] });
     await (await session(url)).query('INSERT INTO parley.deleted_calls (org, call_id) VALUES ($1, $2)', [org, `call_${org}`]);
     await (await session(url)).query('INSERT INTO parley.call_analyses (org, call_id) VALUES ($1, $2)', [org, call.id]);
     await store.phoneRoutes.put({
@@ -138,6 +138,7 @@ const deliveryTables = [
 ] as const;
 const callTables = [
   'calls',
+  'call_agents',
   'call_messages',
   'call_turns',
   'call_tool_calls',

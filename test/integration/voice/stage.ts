@@ -42,6 +42,8 @@ export interface StagedRole {
 
 /** Fields of an agent beyond its providers, as resources have them. */
 export interface AgentWish {
+  /** Name of the agent; `receptionist` by default. */
+  readonly name?: string;
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly systemPrompt?: string;
   readonly tools?: AgentRevisionConfig['tools'];
@@ -50,6 +52,8 @@ export interface AgentWish {
 
 export interface CallWish extends AgentWish {
   readonly dynamicData?: Readonly<Record<string, unknown>>;
+  /** Agents that the call may be handed over to. */
+  readonly others?: readonly (AgentWish & { readonly name: string })[];
   /** Trace of the test that registers the call. */
   readonly traceparent?: string;
   /** Provider of the call. Default: all goes well, and the user is understood as "hello". */
@@ -158,7 +162,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
       roles.push(role);
       return role;
     },
-    async agent({ spec = {}, systemPrompt, tools = [], knowledgeBase }, provider) {
+    async agent({ name = 'receptionist', spec = {}, systemPrompt, tools = [], knowledgeBase }, provider) {
       const speech = { provider: 'openai_compatible', baseURL: provider.url };
       const { llm, speechToText, textToSpeech, call, ...rest } = spec;
       const parsed = agentKind.spec.parse({
@@ -172,8 +176,8 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
       const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;
       const config: AgentRevisionConfig = {
         format: 1,
-        name: 'receptionist',
-        displayName: 'Receptionist',
+        name,
+        displayName: name === 'receptionist' ? 'Receptionist' : name,
         agent,
         systemPrompt: systemPrompt ?? null,
         tools,
@@ -181,7 +185,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         versions: { secrets: {}, knowledgeBaseUid: null },
       };
       const revision = createHash('sha256').update(JSON.stringify(config)).digest('hex');
-      await store.agentRevisions.put({ org, agentName: 'receptionist', revision, config });
+      await store.agentRevisions.put({ org, agentName: name, revision, config });
       return { revision, config };
     },
     async call(wish = {}) {
@@ -193,6 +197,13 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         provider.chat(({ lastUser }) => `I heard: ${lastUser.replace(/^hello( hello)+$/, 'hello')}`);
       }
       const { revision, config } = await stage.agent(wish, provider);
+      const others = await Promise.all(
+        (wish.others ?? []).map(async (other) => ({
+          agentName: other.name,
+          revision: (await stage.agent(other, provider)).revision,
+          canary: false,
+        })),
+      );
       const id = newCallId();
       const caller = new TestCaller();
       callers.push(caller);
@@ -203,6 +214,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
           room: roomOf(id),
           tokenTtlMs: TOKEN_TTL_MS,
           revision: wish.revision ?? revision,
+          others,
           maxDurationMs: callSettingsOf(config).maxDurationMs,
           recordingEnabled: callSettingsOf(config).recordingEnabled,
           ...(wish.dynamicData && { dynamicData: wish.dynamicData }),
