@@ -1,13 +1,21 @@
 /**
- * Simulates a random conversation in virtual time: a user who speaks whenever it suits, a model, tools and a voice with delays, failures
- * and late events. After each event it is compared with what has to hold (docs/adr/0069).
+ * Simulates a random conversation in virtual time: a user who speaks whenever it suits, one agent or five that hand over to each other, their models,
+ * tools and voices with delays, failures and late events. After each event it is compared with what has to hold (docs/adr/0069).
  */
 import { isDeepStrictEqual } from 'node:util';
 
 import type { ConversationEvent, Effect, Failure, TimerName } from '../../voice/conversation/events.ts';
 import type { Entry } from '../../voice/conversation/entry.ts';
 import { requestHistory } from '../../voice/conversation/requests.ts';
-import { initialState, isQuiet, isSaid, type ConversationState, type Speech } from '../../voice/conversation/state.ts';
+import { MAX_HANDOVERS, type HandOver } from '../../voice/conversation/handover.ts';
+import {
+  initialState,
+  isQuiet,
+  isSaid,
+  type ConversationSettings,
+  type ConversationState,
+  type Speech,
+} from '../../voice/conversation/state.ts';
 import { step } from '../../voice/conversation/step.ts';
 import { chatMessagesOf } from '../../voice/providers/llm/chat-messages.ts';
 import type { HistoryItem } from '../../voice/providers/llm/history.ts';
@@ -19,6 +27,8 @@ import { mulberry } from '../../platform/mulberry.ts';
 const TOOLS = ['look_up', 'book', 'wait_for_keys', 'end_call', 'transfer', 'made_up'] as const;
 /** The model isn't asked to go on after these tools. */
 const SILENT: ReadonlySet<string> = new Set(['end_call', 'transfer']);
+const AGENTS = ['desk', 'billing', 'dentist', 'repairs', 'night'] as const;
+const HAND_OVER = 'hand_over_to_';
 const WORDS = ['we', 'open', 'at', 'nine', 'and', 'close', 'at', 'six', 'of', 'course', 'I', 'see', 'you', 'tomorrow'];
 /** These events end a silence. */
 const ACTS: ReadonlySet<string> = new Set(['speaks', 'pauses', 'turn', 'heard', 'silent', 'announced', 'key']);
@@ -79,7 +89,18 @@ export class SimulatedConversation {
   #state: ConversationState;
   #order = 0;
   #now = 0;
-  #asked: readonly HistoryItem[] = [];
+  /** The last request of each agent. */
+  readonly #askedOf = new Map<string, readonly HistoryItem[]>();
+  /** Settings of all agents that take part. */
+  readonly #agents: readonly ConversationSettings[];
+  /** Names of the agents that were asked for each answer, and that made each call. */
+  readonly #agentOf = new Map<string, string>();
+  /** The call that hands over, while the other agent isn't ready. */
+  #handing: string | undefined;
+  #handovers = 0;
+
+  /** True if the user has said something since the last hand-over. */
+  #spokeSince = true;
   #asking: string | undefined;
   #calls = 0;
   /** Number of answers that called tools since the user's last words. */
@@ -100,16 +121,20 @@ export class SimulatedConversation {
     this.#seed = seed;
     this.#random = mulberry(seed);
     this.#eager = this.#chance(0.05);
-    this.#state = initialState({
-      agent: 'desk',
-      handoffs: [],
+    const names = this.#chance(0.6) ? AGENTS : AGENTS.slice(0, 1);
+    const length = { minSpeechMs: this.#one([50, 500, 1_500]), minWords: this.#one([0, 0, 2]) };
+    this.#agents = names.map((agent) => ({
+      agent,
+      handoffs: names.filter((name) => name !== agent).map((name) => `${HAND_OVER}${name}`),
       welcome: this.#chance(0.7) ? 'Hello, this is the desk.' : undefined,
       language: 'en-US',
-      interruptions: { enabled: this.#chance(0.8), minSpeechMs: this.#one([50, 500, 1_500]), minWords: this.#one([0, 0, 2]) },
+      // A sound that goes on while another agent takes over is as long as it is for both.
+      interruptions: { enabled: this.#chance(0.8), ...length },
       turnEndMs: this.#one([0, 500, 3_000]),
       silence: this.#chance(0.3) ? { endAfterMs: 10_000, reminders: REMINDERS.slice(0, this.#one([0, 1, 3])) } : undefined,
       stoppedByInterruption: ['wait_for_keys'],
-    });
+    }));
+    this.#state = initialState(this.#agents[0]!);
   }
 
   /** @throws Error that names the seed, the broken rule, and what happened until then */
@@ -300,6 +325,7 @@ export class SimulatedConversation {
         this.#expect(!sound.complete && !sound.cancelled, 'nothing is said after the end of a speech');
         sound.text += effect.text;
         this.#sounds.set(effect.speech, sound);
+        this.#expectSpeaker(effect.speech);
         return this.#play();
       }
       case 'sayNoMore':
@@ -337,12 +363,17 @@ export class SimulatedConversation {
         this.#timers.delete(effect.timer);
         return undefined;
       case 'run':
-        return this.#run(effect.call);
+        return this.#run(effect);
+      case 'takeOver':
+        return this.#takenOver();
       case 'stopTool':
         return this.#later(this.#ms(5), () => this.#ran(effect.callId, 'wait_for_keys', '{"error":"no keys"}'));
       case 'record':
         this.#entries.push(...effect.entries);
-        if (effect.entries.some(({ message }) => message?.role === 'user')) this.#steps = 0;
+        if (effect.entries.some(({ message }) => message?.role === 'user')) {
+          this.#steps = 0;
+          this.#spokeSince = true;
+        }
         return undefined;
       case 'end':
         this.#over = true;
@@ -360,12 +391,15 @@ export class SimulatedConversation {
   #ask({ answer, history, mayCall }: Extract<Effect, { readonly type: 'ask' }>): void {
     this.#expect(this.#asking === undefined, 'one answer at a time');
     this.#expect(!this.#over, 'nothing is asked after the end');
+    this.#expect(this.#handing === undefined, 'nobody is asked while another agent is about to take over');
     const early = history.at(-1)?.id === 'open';
     this.#expect(mayCall === (early || this.#steps < 8), 'tools may be called eight times in a row');
     this.#expectRequest(history);
     this.#asking = answer;
     this.#askedAgain = false;
-    this.#asked = history;
+    const { agent, handoffs } = this.#state.settings;
+    this.#askedOf.set(agent, history);
+    this.#agentOf.set(answer, agent);
     const [open] = history.slice(-1);
     this.#open = open?.type === 'message' ? open.text : '';
     const ends = (event: ConversationEvent): void => {
@@ -387,18 +421,59 @@ export class SimulatedConversation {
     if (this.#chance(0.05)) then(() => this.#happens({ type: 'extra', answer, extra: { google: 1 } }));
     if (mayCall && this.#chance(this.#eager ? 0.98 : 0.4)) {
       for (let count = this.#eager ? 1 : this.#count(3); count > 0; count -= 1) {
-        const name = this.#eager ? 'look_up' : this.#one(TOOLS);
+        const name = this.#eager ? 'look_up' : this.#one(this.#chance(0.6) && handoffs.length > 0 ? handoffs : TOOLS);
         const call: ModelCall = { id: `call-${(this.#calls += 1)}`, name, arguments: '{}' };
+        this.#agentOf.set(call.id, agent);
         then(() => this.#happens({ type: 'call', answer, call, complete: !this.#chance(0.05) }));
       }
     }
     then(() => ends(fails ? { type: 'failed', answer, failure: FAILURE } : { type: 'answered', answer }));
   }
 
-  #run({ id, name }: ModelCall): void {
+  /** Another agent has taken over. */
+  #takenOver(): void {
+    this.#handovers += 1;
+    this.#expect(this.#handovers <= MAX_HANDOVERS, 'a call is handed over so often and no more');
+    this.#expect(this.#spokeSince, 'the user says something between two hand-overs');
+    this.#spokeSince = false;
+    this.#steps = 0;
+    const { unanswered, waiting, goodbye, answer, ending } = this.#state;
+    this.#expect(unanswered || waiting.length > 0 || goodbye.said || answer !== undefined || ending, 'the new agent answers');
+  }
+
+  /** Prepares another agent, which may be refused, and may take its time. */
+  #handOver({ id, name }: ModelCall): void {
+    this.#handing = id;
+    const settings = this.#agents.find(({ agent }) => name === `${HAND_OVER}${agent}`)!;
+    this.#later(this.#ms(3_000), () => {
+      this.#handing = undefined;
+      if (this.#chance(0.2)) return this.#ran(id, name, '{"error":"it is closed"}');
+      const handover = {
+        id,
+        settings,
+        say: this.#chance(0.5) ? 'One moment, please.' : '',
+        note: `You are ${settings.agent} now.`,
+        context: this.#one(['All', 'Summary', 'None'] as const),
+        ...(this.#chance(0.5) && { summary: 'It was about the weather.' }),
+      };
+      return this.#ran(id, name, `{"handed_over_to":"${settings.agent}"}`, handover);
+    });
+  }
+
+  #run({ call: { id, name, ...call }, complete, refused }: Extract<Effect, { readonly type: 'run' }>): void {
+    this.#expect(this.#agentOf.get(id) === this.#state.settings.agent, 'tools are run for the agent that talks');
     this.#expect(!this.#called.has(id), 'a call runs once');
     this.#called.set(id, 0);
     const { agent } = this.#state.settings;
+    if (name.startsWith(HAND_OVER)) {
+      const isUnderWay = this.#handing !== undefined;
+      this.#expect(
+        !complete || refused !== undefined || (!isUnderWay && this.#spokeSince),
+        'one hand-over at a time, after words of the user',
+      );
+      if (complete && refused === undefined) return this.#handOver({ id, name, ...call });
+      return this.#later(0, () => this.#ran(id, name, '{"error":"refused"}'));
+    }
     const ms = this.#ms(this.#eager ? 500 : 8_000);
     if (this.#chance(0.4)) this.#later(0, () => this.#happens({ type: 'announced', text: 'One moment. ', answers: false, agent }));
     if (this.#chance(0.3))
@@ -409,21 +484,21 @@ export class SimulatedConversation {
       // A tool that was stopped may not have noticed.
       if (this.#called.get(id) !== 0 && this.#chance(0.8)) return;
       if (this.#chance(0.3)) this.#happens({ type: 'announced', text: 'Done.', answers: true, agent });
-      if (name === 'end_call') this.#sayGoodbye();
+      if (name === 'end_call') this.#sayGoodbye(agent);
       this.#ran(id, name, SILENT.has(name) ? undefined : '{"ok":true}');
     });
   }
 
-  #sayGoodbye(): void {
-    const { goodbye, ending } = this.#state;
-    if (!goodbye.said && !ending) this.#goodbyeAt = this.#now;
-    this.#happens({ type: 'ending', agent: this.#state.settings.agent });
+  #sayGoodbye(agent: string): void {
+    const { goodbye, ending, settings } = this.#state;
+    if (!goodbye.said && !ending && agent === settings.agent) this.#goodbyeAt = this.#now;
+    this.#happens({ type: 'ending', agent });
   }
 
-  #ran(callId: string, name: string, output: string | undefined): void {
+  #ran(callId: string, name: string, output: string | undefined, handover?: HandOver): void {
     this.#called.set(callId, (this.#called.get(callId) ?? 0) + 1);
     const record = { name, arguments: {}, result: output ?? 'null', failed: false, beganAt: new Date(this.#now), durationMs: 1 };
-    this.#happens({ type: 'ran', callId, output, record });
+    this.#happens({ type: 'ran', callId, output, record, ...(handover !== undefined && { handover }) });
   }
 
   /** Plays speeches one after the other. */
@@ -480,16 +555,23 @@ export class SimulatedConversation {
   #expectRequest(history: readonly HistoryItem[]): void {
     const early = history.at(-1)?.id === 'open';
     this.#expect(early || isDeepStrictEqual(history, requestHistory({ ...this.#state, unseen: 0 })), 'a request is the history');
+    const { agent } = this.#state.settings;
+    const askedBefore = this.#askedOf.get(agent) ?? [];
     const last = history.at(-1);
     this.#expect(last?.type !== 'message' || last.role === 'user', 'the last message of a request is not the agent’s');
-    const asked = new Set(this.#asked.map(({ id }) => id));
+    const asked = new Set(askedBefore.map(({ id }) => id));
     const isNew = (item: HistoryItem): boolean =>
       item.type === 'message' && item.role === 'user' && item.isNote !== true && (item.id === 'open' || !asked.has(item.id));
     this.#expect(!history.some(isNew) || last?.id !== 'note', 'the user’s own words are what is answered');
+    const takesOver = (item: HistoryItem): boolean => item.type === 'message' && item.handover?.to === agent && !asked.has(item.id);
     const hasCome = (item: HistoryItem): boolean => item.type === 'result' && item.isPending !== true && !asked.has(item.id);
     this.#expect(
-      this.#askedAgain || history.some((item) => isNew(item) || hasCome(item)),
+      this.#askedAgain || history.some((item) => isNew(item) || hasCome(item) || takesOver(item)),
       'a request has words of the user, or a result, that are new',
+    );
+    this.#expect(
+      history.every((item) => item.type === 'message' || this.#agentOf.get(item.callId) === agent),
+      'an agent sees no tools of another',
     );
     const calls = history.flatMap((item) => (item.type === 'call' ? [item.callId] : []));
     const results = history.flatMap((item) => (item.type === 'result' ? [item.callId] : []));
@@ -498,8 +580,8 @@ export class SimulatedConversation {
     this.#expect(history.every(isMarked), 'a result that is still to come says so');
     this.#expectMessages(chatMessagesOf({ instructions: '', history }) as readonly (JsonObject & ChatMessage)[]);
     const known = new Set(history.map(({ id }) => id));
-    const lasting = this.#asked.filter(({ id }) => isKept(id) && known.has(id));
-    const lost = this.#asked.filter(({ id }) => isKept(id) && !known.has(id));
+    const lasting = askedBefore.filter(({ id }) => isKept(id) && known.has(id));
+    const lost = askedBefore.filter(({ id }) => isKept(id) && !known.has(id));
     this.#expect(
       lost.every((item) => item.type === 'message' || (item.type === 'call' && SILENT.has(item.name))),
       'only words that nobody heard leave the history, and calls without a result',
@@ -540,6 +622,14 @@ export class SimulatedConversation {
     }
   }
 
+  /** Expects a speech of a model to be that of the agent that was asked. */
+  #expectSpeaker(number: number): void {
+    const { speeches, answer } = this.#state;
+    const speech = speeches.find((each) => each.number === number);
+    if (answer?.speech !== number || speech === undefined) return;
+    this.#expect(speech.agent === this.#agentOf.get(answer.id), 'a speech is that of the agent whose model has written it');
+  }
+
   /** Expects a message to say what was heard. */
   #expectHeard(speech: number, effects: readonly Effect[]): void {
     const { text, played, cancelled, complete } = this.#sounds.get(speech) ?? NO_SOUND;
@@ -557,9 +647,9 @@ export class SimulatedConversation {
 
   /** Expects an owed answer to be asked for as soon as nothing is in the way. */
   #expectAsked(): void {
-    const { begun, screening, ending, goodbye, unanswered, unseen, waiting, speeches, tools, hearing } = this.#state;
+    const { begun, screening, ending, goodbye, unanswered, unseen, waiting, speeches, tools, hearing, handover } = this.#state;
     // Whoever speaks gets one answer, to all that they say.
-    if (!begun || screening || ending || goodbye.said || hearing.heeded) return;
+    if (!begun || screening || ending || goodbye.said || hearing.heeded || handover.callId !== undefined) return;
     const falls = speeches.some(({ interrupted }) => interrupted) || tools.some(({ stopping }) => stopping);
     this.#expect(!unanswered || falls, 'the user’s words are asked about at once');
     // Nor is anything heard while they speak without a word that is known.
@@ -592,7 +682,7 @@ export class SimulatedConversation {
     for (const word of this.#understood) this.#expect(times(word) <= (this.#late.has(word) ? 2 : 1), 'each word is in one message');
     for (const word of this.#counting) this.#expect(times(word) >= 1, 'words are heard that are said while the agent is silent');
     const stored = messages.toSorted((one, other) => one.seq - other.seq);
-    const inHistory = history.flatMap((item) => (item.type === 'message' ? [item.text] : []));
+    const inHistory = history.flatMap((item) => (item.type === 'message' && item.isNote !== true ? [item.text] : []));
     this.#expect(
       isDeepStrictEqual(stored.map(({ content }) => content).toSorted(), inHistory.toSorted()),
       'the transcript has the messages of the history',
@@ -604,7 +694,19 @@ export class SimulatedConversation {
     const seqs = this.#entries.flatMap(({ message, toolCall }) => message?.seq ?? toolCall?.seq ?? []);
     this.#expect(new Set(seqs).size === seqs.length, 'each number is used once');
     this.#expect(this.#entries.filter(({ toolCall }) => toolCall !== undefined).length === this.#called.size, 'each call has one result');
+    this.#expect(
+      messages.every(({ role, agent }) => (role === 'agent') === (typeof agent === 'string')),
+      'the words of agents are those of an agent',
+    );
+    this.#expect(
+      this.#entries.filter(({ takeover }) => takeover !== undefined).length === this.#handovers,
+      'each hand-over is written down',
+    );
     const turns = this.#entries.flatMap((entry) => entry.turn ?? []);
+    this.#expect(
+      turns.every(({ seq, agent }) => messages.find((message) => message.seq === seq)?.agent === agent),
+      'a turn is that of the agent who answered',
+    );
     const agents = new Set(messages.filter(({ role }) => role === 'agent').map(({ seq }) => seq));
     this.#expect(
       turns.every(({ seq }) => agents.has(seq)),
