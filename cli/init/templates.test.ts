@@ -24,8 +24,10 @@ describe.each(templateNames)('%s', (template) => {
     .flatMap((file) => readYaml(readFileSync(file, 'utf8')).map(({ value }) => value));
   const ofKind = (kind: string) => objects.filter((object) => isObject(object) && object['kind'] === kind) as readonly Named[];
 
-  it('has one agent of its name, with tools, tests, a page, keys and a CI file', () => {
-    expect(ofKind('Agent').map(({ metadata }) => metadata.name)).toEqual([template]);
+  it('has one agent of its name and those that it hands over to, with tools, tests, a page, keys and a CI file', () => {
+    const agents = ofKind('Agent').map(({ metadata }) => metadata.name);
+    const handoffs = ofKind('Agent').flatMap(({ spec }) => spec?.handoffs ?? []);
+    expect(agents.toSorted()).toEqual([...new Set([template, ...handoffs.map(({ agentRef }) => agentRef.name)])].toSorted());
     expect(ofKind('Tool').length).toBeGreaterThan(1);
     expect(ofKind('AgentTest').length).toBeGreaterThan(4);
     for (const file of ['README.md', 'secrets.yaml', '.github/workflows/agents.yaml'])
@@ -60,6 +62,7 @@ describe.each(templateNames)('%s', (template) => {
 interface Named {
   readonly kind: string;
   readonly metadata: { readonly name: string };
+  readonly spec?: { readonly handoffs?: readonly { readonly agentRef: { readonly name: string } }[] };
   readonly stringData?: Readonly<Record<string, string>>;
 }
 

@@ -17,6 +17,7 @@ export const templates = {
   survey: { shows: 'calls customers with three questions, and stops politely', firstTest: 'three-answers' },
   'help-desk': { shows: 'solves IT troubles, with the tickets of an MCP server', firstTest: 'creates-a-ticket' },
   'bangla-shop': { shows: 'speaks Bangla: orders, delivery and refunds of a shop', firstTest: 'bangla-order-status' },
+  'front-desk': { shows: 'hands callers over to agents for appointments and bills', firstTest: 'appointment-by-a-colleague' },
 } as const satisfies Readonly<Record<string, Template>>;
 
 export type TemplateName = keyof typeof templates;

@@ -2,7 +2,7 @@
  * The tests of the recipes fail without a sentence of the prompt, or a tool, that the conversation needs; and their CI file and first commands
  * work as written.
  */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -35,7 +35,9 @@ const env = () => ({
 
 describe.each(templateNames)('the recipe %s', (name) => {
   const folder = join(root, name);
-  const files = ['agent.yaml', 'tools.yaml'].map((file) => join(folder, 'manifests', file));
+  const files = readdirSync(join(recipeFolder(name), 'manifests'))
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => join(folder, 'manifests', file));
   const played = standIn(recipes[name]!);
   const live = () => {
     provider.chat(played.chat);

@@ -79,7 +79,7 @@ README.md says how to apply the agent, and how to change it.
   it.each([
     [
       ['init'],
-      'parley: choose a template: dentist, restaurant, bank, survey, help-desk, bangla-shop\n  → parley init --template dentist\n',
+      'parley: choose a template: dentist, restaurant, bank, survey, help-desk, bangla-shop, front-desk\n  → parley init --template dentist\n',
     ],
     [['init', '--template', 'dentst'], "argument 'dentst' is invalid. did you mean dentist? The templates are dentist, restaurant, bank"],
     [

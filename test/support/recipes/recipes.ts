@@ -5,6 +5,7 @@ import { repository } from '../stack.ts';
 import { bank } from './bank.ts';
 import { banglaShop } from './bangla-shop.ts';
 import { dentist } from './dentist.ts';
+import { frontDesk } from './front-desk.ts';
 import { helpDesk } from './help-desk.ts';
 import { restaurant } from './restaurant.ts';
 import type { RecipeScript } from './stand-in.ts';
@@ -18,6 +19,7 @@ export const recipes: Readonly<Record<string, RecipeScript>> = {
   survey,
   'help-desk': helpDesk,
   'bangla-shop': banglaShop,
+  'front-desk': frontDesk,
 };
 
 export const recipeFolder = (name: string): string => join(repository, 'examples/recipes', name);
