@@ -83,9 +83,9 @@ export async function withAgentOfCluster(
         name,
       });
       const keys = createProviderKeyReader({ transport: connection.transport, clock });
-      const { namespace } = connection;
+      const { namespace: organization } = connection;
       const compile = async (agent: Agent): Promise<{ readonly config: AgentRevisionConfig }> => {
-        const offered = offeredTools(namespace, agent.metadata.name, reported);
+        const offered = offeredTools(organization, agent.metadata.name, reported);
         // The lists that the operator uses are in Postgres, which this command doesn't ask.
         const snapshot = { ...reported, toolList: viewIn(await listToolsOf(offered, keys)) };
         return compileRevision(agent, withinLimits(offered, snapshot), snapshot);
@@ -96,7 +96,7 @@ export async function withAgentOfCluster(
         return agent && compile(agent);
       });
       const others = new Map([...found].map(([other, compiled]) => [other, compiled.config]));
-      await use({ name, org: namespace, namespace, config, others, keys, test: undefined });
+      await use({ name, org: organization, namespace: organization, config, others, keys, test: undefined });
     },
     { forbiddenCure: 'use a kubeconfig whose user may read the organisation, or give the YAML files of the agent' },
   );

@@ -21,7 +21,7 @@ export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: Cl
   const missing = (some: readonly Reference[]): readonly Problem[] => unresolved(namespace, some, snapshot);
   const unusable = tools.map((tool) => ({ tool, problems: usability(tool, snapshot) })).filter(({ problems }) => problems.length > 0);
   const isLost = (reference: Reference): boolean => missing([reference]).length > 0;
-  const lost = references.filter(({ kind }) => kind === 'KnowledgeBase' || kind === 'Agent').filter(isLost);
+  const gone = references.filter(({ kind }) => kind === 'KnowledgeBase' || kind === 'Agent').filter(isLost);
   return {
     essential: missing(references.filter((reference) => !isOptional(reference))),
     optional: [
@@ -34,7 +34,7 @@ export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: Cl
       ),
     ],
     rest: {
-      agent: lost.length === 0 ? agent : { ...agent, spec: specWithout(agent.spec, lost) },
+      agent: gone.length === 0 ? agent : { ...agent, spec: specWithout(agent.spec, gone) },
       tools: tools.filter((tool) => !unusable.some((lost) => lost.tool === tool)),
     },
   };

@@ -7,13 +7,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConversationEvent, Effect, Failure, TimerName } from '../../voice/conversation/events.ts';
 import type { Entry } from '../../voice/conversation/entry.ts';
 import { requestHistory } from '../../voice/conversation/requests.ts';
-import { MAX_HANDOVERS, type HandOver } from '../../voice/conversation/handover.ts';
+import { MAX_HANDOVERS } from '../../voice/conversation/handover.ts';
 import {
   initialState,
   isQuiet,
   isSaid,
   type ConversationSettings,
   type ConversationState,
+  type HandOver,
   type Speech,
 } from '../../voice/conversation/state.ts';
 import { step } from '../../voice/conversation/step.ts';

@@ -2,7 +2,7 @@
 import { withTimeout, type Clock, type Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { FinishReason } from '../../store/index.ts';
-import { argumentsToPass, rawArguments, type ModelCall } from '../../calls/model-stream/index.ts';
+import { argumentsToPass, rawArguments } from '../../calls/model-stream/index.ts';
 import { errorTypeOf, type ProviderError, type ProviderPart } from '../../calls/provider-access/index.ts';
 import type { DynamicData } from '../../crds/template.ts';
 import { providerFailureOf } from '../providers/provider-errors.ts';
@@ -19,9 +19,8 @@ import type { HistoryItem, OfferedTool } from '../providers/llm/history.ts';
 import type { AnswerSource, CreateEars, CreateVoice, Ears, Voice } from './ports.ts';
 import type { Entry } from './entry.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
-import type { HandOver } from './handover.ts';
 import { wholeHistory } from './requests.ts';
-import { initialState, isQuiet, isSaid, type ConversationSettings, type ConversationState } from './state.ts';
+import { initialState, isQuiet, isSaid, type ConversationSettings, type ConversationState, type HandOver } from './state.ts';
 import { step } from './step.ts';
 
 /** Longest time that the agent's words may delay a transfer, in milliseconds. */

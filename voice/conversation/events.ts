@@ -6,7 +6,7 @@ import type { ProviderError } from '../../calls/provider-access/index.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { HistoryItem } from '../providers/llm/history.ts';
 import type { Entry } from './entry.ts';
-import type { HandOver } from './handover.ts';
+import type { HandOver } from './state.ts';
 
 /** A provider's final failure, after its attempts and fallbacks. */
 export type Failure = Pick<ProviderError, 'part' | 'kind' | 'provider' | 'status'>;

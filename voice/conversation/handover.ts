@@ -11,20 +11,10 @@ import type { ModelCall } from '../../calls/model-stream/index.ts';
 import type { HandOverNote, HistoryItem } from '../providers/llm/history.ts';
 import type { Change } from './change.ts';
 import { announce } from './speech.ts';
-import type { ConversationSettings, RunningTool } from './state.ts';
+import type { HandOver, RunningTool } from './state.ts';
 
 /** Most hand-overs in a conversation. */
 export const MAX_HANDOVERS = 8;
-
-/** An agent that is ready to take over. */
-export interface HandOver extends Omit<HandOverNote, 'from' | 'to'> {
-  readonly id: string;
-  readonly settings: ConversationSettings;
-  /** Words of the former agent; empty for none. */
-  readonly say: string;
-  /** What the model of the agent is told. */
-  readonly note: string;
-}
 
 const UNDER_WAY = 'Nothing was done: the call is being handed over already.';
 const TOO_SOON =

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../platform/json.ts';
 import type { KnowledgeSource } from '../tools/tool-host.ts';
 import type { ModelCall } from '../../calls/model-stream/index.ts';
-import type { HistoryItem } from '../providers/llm/history.ts';
+import type { HandOverNote, HistoryItem } from '../providers/llm/history.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
 import type { OpenTurn, SpokenTurn } from './entry.ts';
 
@@ -208,6 +208,16 @@ export interface RunningTool {
   readonly stops: boolean;
   /** True once the user has cut in: its result comes at once. */
   readonly stopping: boolean;
+}
+
+/** An agent that is ready to take over. */
+export interface HandOver extends Omit<HandOverNote, 'from' | 'to'> {
+  readonly id: string;
+  readonly settings: ConversationSettings;
+  /** Words of the former agent; empty for none. */
+  readonly say: string;
+  /** What the model of the agent is told. */
+  readonly note: string;
 }
 
 export function initialState(settings: ConversationSettings): ConversationState {

@@ -118,9 +118,9 @@ it('count for each agent that took part, with its own turns, tools and cost', as
     timeZone: 'UTC',
     limit: 10,
   });
-  expect(sums.map(({ key, calls }) => [...key, calls])).toEqual([
-    ['billing', 1],
-    ['desk', 1],
+  expect(sums.map(({ key, calls }) => [key, calls])).toEqual([
+    [['billing'], 1],
+    [['desk'], 1],
   ]);
   expect((await store.calls.log.read(ref)).messages.map(({ agent }) => agent)).toEqual([null, 'billing']);
   const client = await session(url);

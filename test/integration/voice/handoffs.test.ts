@@ -2,6 +2,7 @@
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
+import { eventually } from '../../support/eventually.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage } from './stage.ts';
@@ -55,7 +56,7 @@ it('hands over and back, each agent with its own voice and ears, and writes down
   const billing = await call.caller.hears('The billing heard an invoice.', { since: handed });
   // The caller hears it a moment before it counts as heard, and would cut in.
   const isWritten = (content: string) =>
-    expect.poll(async () => (await call.messages()).map((message) => message.content), { timeout: 30_000 }).toContain(content);
+    eventually(async () => expect((await call.messages()).map((message) => message.content)).toContain(content));
   await isWritten('The billing heard an invoice.');
   await call.says('an appointment', 2_000);
   await call.caller.hears('The desk heard an appointment.', { since: billing });
