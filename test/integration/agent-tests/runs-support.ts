@@ -24,6 +24,8 @@ export async function scriptedProvider(): Promise<ProviderServer> {
 }
 
 export interface TestedAgentWish {
+  /** Name of the agent; that of the tested one by default. */
+  readonly name?: string;
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly tools?: AgentRevisionConfig['tools'];
 }
@@ -43,7 +45,11 @@ export const customTool = (name: string): AgentRevisionConfig['tools'][number] =
   }) as unknown as AgentRevisionConfig['tools'][number];
 
 /** Stores a revision of the agent, as the operator does for the gate. */
-export async function storeRevision(store: Store, provider: ProviderServer, { spec = {}, tools = [] }: TestedAgentWish = {}) {
+export async function storeRevision(
+  store: Store,
+  provider: ProviderServer,
+  { name = agentName, spec = {}, tools = [] }: TestedAgentWish = {},
+) {
   const speech = { provider: 'openai_compatible', baseURL: provider.url };
   const {
     suspend: _suspend,
@@ -58,16 +64,16 @@ export async function storeRevision(store: Store, provider: ProviderServer, { sp
   });
   const config: AgentRevisionConfig = {
     format: 1,
-    name: agentName,
-    displayName: 'Receptionist',
+    name,
+    displayName: name === agentName ? 'Receptionist' : name,
     agent,
-    systemPrompt: 'Be kind.',
+    systemPrompt: name === agentName ? 'Be kind.' : `You are ${name}.`,
     tools,
     knowledgeBase: null,
     versions: { secrets: {}, knowledgeBaseUid: null },
   };
   const revision = createHash('sha256').update(JSON.stringify(config)).digest('hex');
-  await store.agentRevisions.put({ org, agentName, revision, config });
+  await store.agentRevisions.put({ org, agentName: name, revision, config });
   return { revision, config };
 }
 

@@ -31,6 +31,29 @@ function held() {
   return { promise, release: resolve };
 }
 
+it('hands over to agents as they serve, and not to one that serves nothing', async () => {
+  const { url, store, provider } = await setUp();
+  provider.chat(({ system, toolResults: [result] }) => {
+    if (system.includes('You are billing')) return 'This is billing.';
+    return result === undefined ? { toolCalls: [{ name: 'hand_over_to_billing' }] } : `Sorry: ${result.content}`;
+  });
+  const worker = await startWorker(workerEnv(url, await temporalAddress()));
+  const handoffs = [{ agentRef: { name: 'billing' }, when: 'it is about an invoice' }];
+  const agent = await storeRevision(store, provider, { spec: { handoffs } });
+  const expecting = (...expect: readonly object[]) => ({
+    type: 'Conversation',
+    conversation: [{ type: 'User', user: 'An invoice!', expect }],
+  });
+  const before = await over(store, await requestRun(store, agent, { before: expecting({ type: 'Handoff', handoff: 'billing' }) }));
+  expect(before.results).toMatchObject([{ verdict: 'error', message: expect.stringContaining('never hands over to "billing"') }]);
+  const { revision } = await storeRevision(store, provider, { name: 'billing' });
+  await store.agentReleases.serve({ org, agentName: 'billing', revision, configHash: revision });
+  const handsOver = expecting({ type: 'Handoff', handoff: 'billing' }, { type: 'Answer', answer: { contains: ['This is billing'] } });
+  const after = await over(store, await requestRun(store, agent, { after: handsOver }));
+  expect(after.results).toMatchObject([{ verdict: 'passed', message: null }]);
+  await worker.stop();
+});
+
 it('stores verdicts, transcripts and the first failure of each test, with one event', async () => {
   const { url, store, provider } = await setUp();
   provider.chat(({ lastUser, toolResults }) => {
