@@ -5,6 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
+import { registerCall, someUsage } from '../store/calls-support.ts';
 import { openStage } from './stage.ts';
 
 afterAll(dispose);
@@ -110,4 +111,30 @@ it('keeps the voice where the agent says so, and goes on where another agent can
   await call.says('an invoice', 2_000);
   await call.caller.hears('The billing heard an invoice.');
   expect(call.provider.requests('speech').map(({ model }) => model)).toEqual(['test-voice']);
+});
+
+it('does not hand over to an agent that has spent its budget', async () => {
+  const { org, store } = stage;
+  const billing = { name: 'billing', systemPrompt: 'You do the billing.', spec: patient };
+  const call = await stage.call({
+    systemPrompt: 'You are the desk.',
+    spec: { ...patient, handoffs: [{ agentRef: { name: 'billing' }, when: 'it is about an invoice', say: 'One moment please.' }] },
+    others: [billing],
+  });
+  const { revision } = await stage.agent(billing, call.provider);
+  await store.agentReleases.serve({ org, agentName: 'billing', revision, configHash: revision });
+  await store.agentReleases.setBudget({ org, agentName: 'billing', budget: { daily: '0.01', currency: 'USD', timeZone: 'UTC' } });
+  const spent = await registerCall(store, org, { agentName: 'billing', revision });
+  await store.calls.log.add(spent, { usage: { ...someUsage(), agent: 'billing' } });
+  call.provider.chat(({ toolResults: [result] }) =>
+    result === undefined ? { toolCalls: [{ name: 'hand_over_to_billing' }] } : 'Then I help you.',
+  );
+  call.provider.speech(() => ({ msPerCharacter: 120 }));
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  await call.says('an invoice', 2_000);
+  await call.caller.hears('Then I help you.');
+  expect(await call.toolCalls()).toMatchObject([
+    { name: 'hand_over_to_billing', failed: true, result: expect.stringContaining('billing takes no more calls today') },
+  ]);
 });
