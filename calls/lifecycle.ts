@@ -70,6 +70,12 @@ export class CallLifecycle {
     });
   }
 
+  /** Returns the event of a hand-over, to be stored with its record. */
+  handedOver(record: CallRecord, { from, to }: { readonly from: string; readonly to: string }): readonly NewEvent[] {
+    const payload = { ...about(record), status: 'ongoing', from_agent_id: from, to_agent_id: to } as const;
+    return unlessTest(() => [this.#event(record, 'CallHandler.CallHandedOver', payload)])(record, []);
+  }
+
   /** Records that the recording is in the storage: it can be downloaded once the call is over. @returns false when the call had one */
   addRecording(recording: Omit<Parameters<Calls['addRecording']>[0], 'events'>): Promise<boolean> {
     return this.#calls.addRecording({

@@ -60,6 +60,16 @@ export const eventCatalogue = {
       reason: z.string().max(512).describe('Why.'),
     }),
   ),
+  'CallHandler.CallHandedOver': define(
+    'Another agent has taken over a call.',
+    z.strictObject({
+      call_id: callId,
+      agent_id: agentId,
+      status: callStatus,
+      from_agent_id: z.string().min(1).max(253).describe('The agent that handed the call over.'),
+      to_agent_id: z.string().min(1).max(253).describe('The agent that has taken over.'),
+    }),
+  ),
   'CallHandler.RecordingReady': define(
     'The recording of a call can be downloaded.',
     z.strictObject({ call_id: callId, agent_id: agentId, duration_seconds: durationSeconds }),

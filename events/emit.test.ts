@@ -12,6 +12,7 @@ describe('the catalogue', () => {
       'CallHandler.CallStarted',
       'CallHandler.CallEnded',
       'CallHandler.CallTransferred',
+      'CallHandler.CallHandedOver',
       'CallHandler.RecordingReady',
       'CallAnalysis.Completed',
       'KnowledgeBase.DocumentCompleted',

@@ -8,6 +8,7 @@ type CallEventName = Extract<EventName, `Call${string}`>;
 const redactions: { readonly [N in CallEventName]: ((payload: EventPayload<N>) => EventPayload<N>) | undefined } = {
   'CallHandler.CallStarted': undefined,
   'CallHandler.CallEnded': undefined,
+  'CallHandler.CallHandedOver': undefined,
   'CallHandler.RecordingReady': undefined,
   'CallHandler.CallTransferred': (payload) => ({ ...payload, transfer_to: 'deleted' }),
   'CallAnalysis.Completed': (payload) => ({ ...payload, items: payload.items.map(({ name }) => ({ name, result: null })) }),

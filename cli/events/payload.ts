@@ -30,6 +30,13 @@ const examples: { readonly [N in EventName]: z.input<(typeof eventCatalogue)[N][
     transfer_to: '+15550100',
     reason: 'call_transferred',
   },
+  'CallHandler.CallHandedOver': {
+    call_id: 'call_example',
+    agent_id: 'agent-example',
+    status: 'ongoing',
+    from_agent_id: 'agent-example',
+    to_agent_id: 'billing-example',
+  },
   'CallHandler.RecordingReady': { call_id: 'call_example', agent_id: 'agent-example', duration_seconds: 61.5 },
   'CallAnalysis.Completed': { call_id: 'call_example', agent_id: 'agent-example', items: [{ name: 'satisfied', result: true }] },
   'KnowledgeBase.DocumentCompleted': { knowledge_base_id: 'kb-example', document_id: 'doc_example', status: 'completed', chunk_count: 3 },

@@ -1,5 +1,7 @@
 /** Transcripts, tool calls and latencies of calls, with the numbers that the job of a call gives them. */
 import { Repository } from '../repository.ts';
+import { insertEvents } from '../webhooks/events.ts';
+import type { NewEvent } from '../webhooks/types.ts';
 import { storableJson } from '../storable-json.ts';
 import type { CallRef } from './call-record.ts';
 import { storeUsage, type CallUsageRows } from './usage.ts';
@@ -61,8 +63,8 @@ export interface CallLogRows {
 /** What a job has counted so far: it replaces what it has counted before. */
 export interface CallLogSums {
   readonly usage?: CallUsageRows | readonly CallUsageRows[] | undefined;
-  /** Names of agents that have taken over. */
-  readonly takeovers?: readonly string[] | undefined;
+  /** Agents that have taken over by the tool call of this number, with the events of that. */
+  readonly takeovers?: readonly { readonly seq: number; readonly agent: string; readonly events: readonly NewEvent[] }[] | undefined;
   /** Values that were taken out, by kind. */
   readonly redactions?: Readonly<Record<string, number>> | undefined;
 }
@@ -130,12 +132,13 @@ export class CallLog extends Repository {
           ],
         );
       }
+      const fresh = new Set<number>();
       if (toolCalls.length > 0) {
-        await transaction.query(
+        const { rows } = await transaction.query<{ seq: number }>(
           `INSERT INTO parley.call_tool_calls (org, call_id, seq, agent, name, arguments, result, failed, began_at, duration_ms)
            SELECT $1, $2, t.* FROM jsonb_to_recordset($3)
              AS t (seq int, agent text, name text, arguments jsonb, result text, failed boolean, began_at timestamptz, duration_ms int)
-           ON CONFLICT DO NOTHING`,
+           ON CONFLICT DO NOTHING RETURNING seq`,
           [
             org,
             id,
@@ -150,6 +153,7 @@ export class CallLog extends Repository {
             ),
           ],
         );
+        for (const { seq } of rows) fresh.add(seq);
       }
       if (redactions !== undefined)
         await transaction.query('UPDATE parley.calls SET redactions = $3 WHERE org = $1 AND id = $2', [
@@ -160,9 +164,12 @@ export class CallLog extends Repository {
       if (takeovers.length > 0) {
         await transaction.query(
           'UPDATE parley.call_agents SET took_over_at = now() WHERE org = $1 AND call_id = $2 AND agent_name = ANY ($3) AND took_over_at IS NULL',
-          [org, id, takeovers],
+          [org, id, takeovers.map(({ agent }) => agent)],
         );
       }
+      // A hand-over that is sent again has its event already.
+      const events = takeovers.flatMap(({ seq, events: own }) => (fresh.has(seq) ? own : []));
+      if (events.length > 0) await insertEvents(transaction, events);
       // This comes last, because calls of one agent wait for each other in it.
       for (const rows of [usage].flat()) await storeUsage(transaction, { org, id }, rows);
     });

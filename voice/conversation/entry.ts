@@ -5,8 +5,8 @@ export interface Entry {
   readonly message?: CallMessage;
   readonly turn?: CallTurn;
   readonly toolCall?: CallToolCall;
-  /** Name of an agent that has taken over. */
-  readonly takeover?: string;
+  /** Set with the tool call by which another agent has taken over. */
+  readonly takeover?: { readonly from: string; readonly to: string };
   /** The answer of the turn was interrupted; its message comes once it is silent. */
   readonly interrupted?: true;
 }

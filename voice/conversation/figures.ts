@@ -49,7 +49,7 @@ export class Figures {
 
   written(entries: readonly Entry[]): void {
     for (const { message, turn, takeover } of entries) {
-      if (takeover !== undefined) this.#takeovers.push(takeover);
+      if (takeover !== undefined) this.#takeovers.push(takeover.to);
       if (message !== undefined) this.#messages += 1;
       if (message?.interrupted === true) this.#interruptions += 1;
       if (turn === undefined) continue;

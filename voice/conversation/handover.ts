@@ -60,7 +60,6 @@ export function takeOver(change: Change, { number, answer }: RunningTool, { id, 
     // Turns that wait for the end of a speech are answered with all the rest.
     unanswered: waiting.length === 0,
   });
-  change.emit({ type: 'record', entries: [{ takeover: settings.agent }] });
   change.emit({ type: 'takeOver', handover: id });
 }
 

@@ -24,7 +24,9 @@ export function ran(change: Change, event: Ran): void {
   if (tool === undefined) return;
   const isLate = event.handover !== undefined && change.state.ending;
   const { record, output } = isLate ? { ...event, ...refusalOf(event.record) } : event;
-  change.emit({ type: 'record', entries: [{ toolCall: { seq: tool.number, agent: tool.agent, ...record } }] });
+  const next = isLate ? undefined : event.handover?.settings.agent;
+  const takeover = next === undefined ? {} : { takeover: { from: tool.agent, to: next } };
+  change.emit({ type: 'record', entries: [{ toolCall: { seq: tool.number, agent: tool.agent, ...record }, ...takeover }] });
   change.set({ tools: tools.filter((each) => each !== tool) });
   if (output !== undefined) addResult(change, tool, { name: record.name, output, isError: record.failed });
   if (handover.callId === tool.callId) change.set({ handover: { ...handover, callId: undefined } });

@@ -47,7 +47,7 @@ import { CallEnd, type ServedCall } from './call-end.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { LiveControl } from './live-control.ts';
 import { LiveEvents } from './live-events.ts';
-import { LogWriter } from './log-writer.ts';
+import { LogWriter, type LogWriterOptions } from './log-writer.ts';
 import { persist } from './persist.ts';
 import type { CallMeters } from '../../calls/usage/call-meters.ts';
 import { PreparationError, prepareCall, type PreparedCall } from './prepare.ts';
@@ -160,7 +160,9 @@ export class CallJob {
     const heartbeats = sendHeartbeats({ calls: store.calls.calls, call, jobId, signal: beating.signal, onLost, clock, logger: log });
     const usage = services.usageOf(call);
     const live = new LiveEvents({ room: ctx.room, publish: (events) => store.calls.events.publish(call.id, events), clock, logger: log });
-    const writer = new LogWriter({ log: store.calls.log, call, usage, onStored: () => live.stored(), clock, logger: log });
+    const eventsOf: LogWriterOptions['eventsOf'] = (takeover) => services.lifecycle.handedOver(call, takeover);
+    const onStored = (): void => live.stored();
+    const writer = new LogWriter({ log: store.calls.log, call, eventsOf, usage, onStored, clock, logger: log });
     const recording = await this.#openRecording(ctx, call, log);
     const serving: Serving = { ...pickedUp, jobId, room: ctx.room, decision, log, writer, live, usage, recording };
     try {

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { untilAborted } from '../../platform/aborted.ts';
-import type { CallRef, CallStore } from '../../store/index.ts';
+import type { CallRef, CallStore, NewEvent } from '../../store/index.ts';
 import type { CallMeters } from '../../calls/usage/call-meters.ts';
 import type { Entry } from '../conversation/entry.ts';
 import type { RedactingLog } from './redacting-log.ts';
@@ -18,6 +18,8 @@ const BACKOFF = { intervalMs: 125, longestIntervalMs: 5_000 } as const;
 export interface LogWriterOptions {
   readonly log: Pick<CallStore['log'], 'add'>;
   readonly call: CallRef;
+  /** Makes the events of a hand-over. */
+  readonly eventsOf?: (takeover: NonNullable<Entry['takeover']>) => readonly NewEvent[];
   /** Meters of the call's usage, which is stored with the transcript. */
   readonly usage?: Pick<CallMeters, 'settled' | 'takeUnstored' | 'notStored'> | undefined;
   /** Called when rows are stored. */
@@ -83,7 +85,7 @@ export class LogWriter {
   }
 
   #write(): Promise<void> {
-    const { log, call, usage, clock, logger } = this.#options;
+    const { log, call, eventsOf = () => [], usage, clock, logger } = this.#options;
     const failure = 'failed to store the transcript; retrying';
     return every({ ...BACKOFF, clock, logger, failure, signal: this.#stopped.signal }, async () => {
       const batch = this.#waiting.slice(0, BATCH_SIZE);
@@ -94,7 +96,11 @@ export class LogWriter {
             messages: batch.flatMap(({ message }) => message ?? []),
             turns: batch.flatMap(({ turn }) => turn ?? []),
             toolCalls: batch.flatMap(({ toolCall }) => toolCall ?? []),
-            takeovers: batch.flatMap(({ takeover }) => takeover ?? []),
+            takeovers: batch.flatMap(({ takeover, toolCall }) =>
+              takeover === undefined || toolCall === undefined
+                ? []
+                : [{ seq: toolCall.seq, agent: takeover.to, events: eventsOf(takeover) }],
+            ),
             usage: used,
             redactions: this.#redaction?.counts,
           })

@@ -2,6 +2,8 @@
 import { expect, it } from 'vitest';
 
 import { othersOfCall } from '../../../calls/handoffs.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { newCallId, type Store } from '../../../store/index.ts';
 import { canaryShareOf } from '../../../store/releases/canary-share.ts';
 import { registerCall, someUsage } from './calls-support.ts';
@@ -92,7 +94,10 @@ it('count for each agent that took part, with its own turns, tools and cost', as
       { seq: 3, agent: 'billing', name: 'find', failed: true, ...tool },
       { seq: 5, agent: 'desk', name: 'hand_over_to_billing', failed: false, ...tool },
     ],
-    takeovers: ['billing', 'desk'],
+    takeovers: [
+      { seq: 3, agent: 'billing', events: [] },
+      { seq: 5, agent: 'desk', events: [] },
+    ],
     usage: [
       { ...someUsage(), agent: 'desk' },
       { ...someUsage({ cost: { micros: 70_000n, currency: 'USD', priceVersion: 'v1' } }), agent: 'billing' },
@@ -128,5 +133,29 @@ it('count for each agent that took part, with its own turns, tools and cost', as
   expect(rows).toEqual([
     { agent_name: 'billing', took_over: true },
     { agent_name: 'dentist', took_over: false },
+  ]);
+});
+
+it('tell subscribers of a hand-over once, however often it is sent', async () => {
+  const { store, url } = await freshStore();
+  const revision = await serve(store, 'billing');
+  const ref = await registerCall(store, org, { agentName: 'desk', others: [{ agentName: 'billing', revision, canary: false }] });
+  const call = (await store.calls.calls.get(ref))!;
+  const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
+  const toolCall = { seq: 3, agent: 'desk', name: 'hand_over_to_billing', arguments: {}, result: '{}', failed: false };
+  const send = () =>
+    store.calls.log.add(ref, {
+      toolCalls: [{ ...toolCall, beganAt: new Date(0), durationMs: 1 }],
+      takeovers: [{ seq: 3, agent: 'billing', events: lifecycle.handedOver(call, { from: 'desk', to: 'billing' }) }],
+    });
+  await send();
+  await send();
+  const client = await session(url);
+  const { rows } = await client.query<{ name: string; body: Buffer }>(
+    'SELECT e.name, b.body FROM parley.events e JOIN parley.event_bodies b ON b.id = e.id WHERE e.call_id = $1',
+    [ref.id],
+  );
+  expect(rows.map(({ name, body }) => [name, (JSON.parse(body.toString()) as { readonly payload: object }).payload])).toEqual([
+    ['CallHandler.CallHandedOver', { call_id: ref.id, agent_id: 'desk', status: 'ongoing', from_agent_id: 'desk', to_agent_id: 'billing' }],
   ]);
 });
