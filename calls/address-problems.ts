@@ -7,9 +7,18 @@ import { isSip } from './sip/termination.ts';
 
 type Addresses = readonly (readonly [path: string, address: string | undefined])[];
 
+interface Provided {
+  readonly baseURL?: string | undefined;
+  readonly fallbacks?: readonly { readonly baseURL?: string | undefined }[] | undefined;
+}
+
 /** Checks the addresses without which an agent neither hears, thinks nor speaks. */
-export function providerAddressProblems({ llm, speechToText, textToSpeech }: AgentSpec, { web }: AddressChecks): readonly SpecProblem[] {
-  return Object.entries({ llm, speechToText, textToSpeech }).flatMap(([part, { baseURL, fallbacks = [] }]) => {
+export function providerAddressProblems(
+  { llm, realtime, speechToText, textToSpeech }: AgentSpec,
+  { web }: AddressChecks,
+): readonly SpecProblem[] {
+  const parts: Readonly<Record<string, Provided>> = { llm, realtime: realtime ?? {}, speechToText, textToSpeech };
+  return Object.entries(parts).flatMap(([part, { baseURL, fallbacks = [] }]) => {
     const addresses = fallbacks.map((fallback, index) => [`spec.${part}.fallbacks[${index}].baseURL`, fallback.baseURL] as const);
     return forbidden([[`spec.${part}.baseURL`, baseURL], ...addresses], originCheck(web));
   });

@@ -6,6 +6,7 @@ import { apiKeySecretRef, chatModelFields, llmBaseURL, llmProvider, modelName, n
 import { handoffs } from './handoffs.ts';
 import { lookupMethods } from './http-method.ts';
 import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, suspendColumn, type Resource } from './kind.ts';
+import { realtime } from './realtime.ts';
 import { redaction } from './redaction.ts';
 import {
   atomic,
@@ -150,6 +151,11 @@ const spec = z.object({
   timeZone: text(64).optional().describe('IANA name of the time zone of the date and time that the model gets; UTC where absent.'),
   welcomeMessage: text(2000).optional().describe('Where absent the agent waits for the user to speak. May hold {{name}} placeholders.'),
   llm: llm.describe('The language model.'),
+  realtime: realtime
+    .optional()
+    .describe(
+      'A model that hears the user itself and answers in one session; absent for none. llm and speechToText go on where its connection is lost, or there is none.',
+    ),
   speechToText: speechToText.describe('How the user is understood.'),
   textToSpeech: textToSpeech.describe('How the agent speaks.'),
   speech: emptyByDefault(speech).describe('How what the agent writes is spoken.'),

@@ -30,6 +30,7 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
     ...languageTag(spec.language, 'spec.language'),
     ...(spec.timeZone === undefined ? [] : timeZone(spec.timeZone, 'spec.timeZone')),
     ...addresses(spec.llm, 'spec.llm'),
+    ...addresses(spec.realtime ?? {}, 'spec.realtime'),
     ...addresses(spec.speechToText, 'spec.speechToText'),
     ...addresses(spec.textToSpeech, 'spec.textToSpeech'),
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),

@@ -13,6 +13,8 @@ export const speechProviders = [
   'assemblyai',
   'openai_compatible',
 ] as const;
+/** These hold a session in which a model hears and answers, by OpenAI's Realtime protocol. */
+export const realtimeProviders = ['openai', 'azure_openai', 'openai_compatible'] as const;
 /** Requests to these have a setting for `textToSpeech.temperature`. */
 export const temperatureProviders: readonly string[] = ['elevenlabs', 'openai_compatible'];
 

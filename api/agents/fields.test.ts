@@ -114,6 +114,10 @@ const spec = optional(
       },
       ['model'],
     ),
+    realtime: optional(
+      { provider: fc.constant('openai'), model: named(9), transcriptionModel: named(9), baseURL: url, apiKeySecretRef: keyRef },
+      ['model'],
+    ),
     speechToText: optional(
       {
         provider: providers,
@@ -372,6 +376,10 @@ const body = fc.record(
         required_dynamic_data: distinct(named(5), (name) => name),
         system_prompt: fc.oneof(text(9), fc.constant('long '.repeat(1000))),
       },
+      { requiredKeys: ['model_name'] },
+    ),
+    realtime: fc.record(
+      { model_provider: fc.constant('openai'), model_name: named(9), transcription_model: named(9), base_url: url, api_key: named(9) },
       { requiredKeys: ['model_name'] },
     ),
     stt: fc.record(

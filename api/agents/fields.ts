@@ -50,6 +50,7 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 import { handoffs } from './handoffs.ts';
 import { lookups } from './lookups.ts';
+import { realtime } from './realtime.ts';
 import { redaction } from './redaction.ts';
 import { release } from './release.ts';
 import { stt, tts } from './speech.ts';
@@ -261,6 +262,7 @@ const fields = {
   language_code: field('language'),
   timezone: field('timeZone'),
   llm,
+  realtime,
   stt,
   tts,
   knowledge_base_id: field('knowledgeBaseRef', { as: reference }),

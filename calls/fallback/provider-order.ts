@@ -9,6 +9,8 @@ export const LATE_MS = 900;
 export interface Named {
   readonly provider: string;
   readonly model: string;
+  /** True while it can't be asked: it comes last. */
+  readonly isAway?: boolean;
 }
 
 export interface ProviderOrderOptions<P extends Named> {
@@ -47,8 +49,13 @@ export class ProviderOrder<P extends Named> {
   /** Providers in the order in which they are asked now. */
   get order(): readonly P[] {
     const now = this.#options.clock.monotonic();
-    const rests = (provider: P): boolean => (this.#resting.get(provider) ?? Number.NEGATIVE_INFINITY) > now;
+    const rests = (provider: P): boolean => provider.isAway === true || (this.#resting.get(provider) ?? Number.NEGATIVE_INFINITY) > now;
     return [...this.all.filter((provider) => !rests(provider)), ...this.all.filter(rests)];
+  }
+
+  /** Returns a new order with one more provider, which is preferred to all others. */
+  withFirst(provider: P): ProviderOrder<P> {
+    return new ProviderOrder({ ...this.#options, providers: [provider, ...this.all] });
   }
 
   /** @param passed the providers that were asked before it, each with its failure; one without a failure was late */

@@ -59,6 +59,7 @@ export function agentReferences({ spec }: Pick<Agent, 'spec'>): readonly Referen
   return [
     ...providerKeys(spec.llm, 'spec.llm'),
     ...configMap(spec.llm.systemPromptFrom?.configMapKeyRef, 'spec.llm.systemPromptFrom.configMapKeyRef'),
+    ...providerKeys(spec.realtime ?? {}, 'spec.realtime'),
     ...providerKeys(spec.speechToText, 'spec.speechToText'),
     ...providerKeys(spec.textToSpeech, 'spec.textToSpeech'),
     ...local('KnowledgeBase', spec.knowledgeBaseRef, 'spec.knowledgeBaseRef'),

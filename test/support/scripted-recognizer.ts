@@ -5,6 +5,7 @@ import { sleep, type Timer } from '../../platform/clock.ts';
 import type { ProviderError, ProviderSocket } from '../../calls/provider-access/index.ts';
 import type { SpeechRecognizer } from '../../voice/providers/index.ts';
 import { deepgramStreaming } from '../../voice/providers/stt/streaming/deepgram.ts';
+import type { SttProvider } from '../../voice/providers/stt/streaming/streamed-recognition.ts';
 import { connectToWholeTurns, wholeTurns } from '../../voice/providers/stt/streaming/whole-turns.ts';
 import type { FakeClock } from './fake-clock.ts';
 import { recognizerOf } from './speech-recognition.ts';
@@ -43,6 +44,7 @@ const samplesOf = (bytes: Uint8Array): Int16Array => new Int16Array(new Uint8Arr
 
 export class ScriptedRecognizer {
   readonly recognizer: SpeechRecognizer;
+  readonly provider: SttProvider;
   readonly #script: RecognizerScript;
   readonly #sound: WordSound;
   readonly #clock: FakeClock;
@@ -53,7 +55,8 @@ export class ScriptedRecognizer {
     this.#script = script;
     this.#sound = sound;
     this.#clock = clock;
-    this.recognizer = recognizerOf([script.by === 'requests' ? this.#byRequests() : this.#byStream()], { clock });
+    this.provider = script.by === 'requests' ? this.#byRequests() : this.#byStream();
+    this.recognizer = recognizerOf([this.provider], { clock });
   }
 
   /** Breaks the connection of the stream. */

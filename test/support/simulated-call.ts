@@ -27,6 +27,7 @@ import type { CallMessage, CallToolCall, CallTurn, FinishReason } from '../../st
 import { FakeClock } from './fake-clock.ts';
 import { ScriptedRecognizer, type RecognizerScript } from './scripted-recognizer.ts';
 import { ScriptedVoice, type HeardSentence, type VoiceScript } from './scripted-voice.ts';
+import { SimulatedRealtime, type RealtimeScript } from './simulated-realtime.ts';
 import { synthesizerOf } from './speech-synthesis.ts';
 import { WordSound } from './word-sound.ts';
 
@@ -59,6 +60,8 @@ export interface SimulatedCallOptions {
   /** Answers of the model; default: `I heard: …`. */
   readonly model?: (request: AskedModel) => string | AnswerScript;
   readonly tools?: readonly ToolDefinition[];
+  /** A realtime model, before the recogniser. It answers in place of `model`. */
+  readonly realtime?: RealtimeScript;
   /** Returns how sure the end-of-turn detector is, 0 to 1, that the last words end a turn; default 1. */
   readonly turnIsOver?: (words: string) => number;
 }
@@ -81,6 +84,7 @@ export class SimulatedCall {
   /** Requests to the model, each when it was asked. */
   readonly requests: AskedModel[] = [];
   readonly conversation: Conversation;
+  readonly realtime: SimulatedRealtime | undefined;
   readonly #options: SimulatedCallOptions;
   readonly #logger = createLogger({ role: 'test', level: 'silent' });
   readonly #sound = new WordSound(EAR_SAMPLE_RATE);
@@ -103,11 +107,13 @@ export class SimulatedCall {
     const { data = {}, tools = [], recognizer = { by: 'requests' }, voice = () => ({}) } = options;
     this.#recognizer = new ScriptedRecognizer(recognizer, { sound: this.#sound, clock });
     this.#voiceOf = new ScriptedVoice(voice, clock);
+    this.realtime =
+      options.realtime && new SimulatedRealtime(options.realtime, { sound: this.#sound, clock, ears: this.#recognizer.provider });
     const config = configOf(options.agent);
     const { agent } = config;
     this.#call = new CallSound({
       agent,
-      recognizer: this.#recognizer.recognizer,
+      recognizer: this.realtime?.recognizer ?? this.#recognizer.recognizer,
       synthesizer: synthesizerOf([{ provider: 'openai', source: this.#voiceOf.source }], { clock }),
       sink: this.#voiceOf.sink,
       vad: { predict: async (window) => window.filter((sample) => sample !== 0).length / window.length },
@@ -116,7 +122,7 @@ export class SimulatedCall {
       logger: this.#logger,
     });
     this.conversation = new Conversation({
-      model: this.#model(),
+      model: this.realtime?.model ?? this.#model(),
       voice: this.#call.createVoice,
       ears: this.#call.createEars,
       turnEndMs: this.#call.settings.turnEndMs,

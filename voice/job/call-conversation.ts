@@ -46,7 +46,7 @@ export interface CallConversationOptions extends Omit<
   readonly room: Room;
   /** The participant that the agent listens to. */
   readonly userIdentity: string;
-  readonly providers: Pick<Providers, 'llm' | 'stt' | 'tts'>;
+  readonly providers: Pick<Providers, 'llm' | 'conversation' | 'stt' | 'tts'>;
   /** The agents that may take over. */
   readonly others: Omit<TeamOptions, 'equip'> & {
     /** Opens the providers of an agent, with the voice that it is to have. */
@@ -127,7 +127,7 @@ export class CallConversation {
     this.#ambience = ambient && new Ambience(ambient);
     this.#conversation = createConversation({
       ...options,
-      model: providers.llm,
+      model: providers.conversation,
       voice: (reports) => guardedVoice(this.#sound.createVoice(reports), options.guard),
       ears: this.#createEars,
       ...timingOf(config, data),
@@ -153,7 +153,7 @@ export class CallConversation {
   async #equip({ config, data }: Member): Promise<Equipment> {
     const { providers, search, onTakeOver } = await this.#options.others.open(config);
     return {
-      model: providers.llm,
+      model: providers.conversation,
       ...timingOf(config, data),
       search,
       onTakeOver: () => {

@@ -2,6 +2,8 @@
 import {
   createProviderConnect,
   createProviderFetch,
+  llmEndpointOf,
+  ProviderError,
   sttEndpointOf,
   type ProviderEndpoint,
   type ProviderFetch,
@@ -11,6 +13,7 @@ import {
 import { heardMeter, type HeardMeter } from '../../calls/usage/heard-meter.ts';
 import type { UsageMeter } from '../../calls/usage/usage-meter.ts';
 import { LATE_MS } from '../../calls/fallback/provider-order.ts';
+import { DEFAULT_RECOGNIZERS } from '../../crds/keywords.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { fillTemplate, type DynamicData } from '../../crds/template.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
@@ -20,6 +23,7 @@ import { TextNormalizer } from '../text-normalization/index.ts';
 import { createLanguageModel, providerOrder, type ProviderOptions } from './create-language-model.ts';
 import { createSpeechSource, voiceSettingsOf } from './create-speech-source.ts';
 import type { HedgedLanguageModel } from './llm/hedged-language-model.ts';
+import { RealtimeModel } from './realtime/realtime-model.ts';
 import { sttProtocolOf, sttStreamingOf } from './provider-table.ts';
 import type { SpeechRecognizer } from './stt/recognition.ts';
 import { StreamingRecognizer } from './stt/streaming-recognizer.ts';
@@ -34,7 +38,10 @@ import { TtsProvider } from './tts/tts-provider.ts';
 import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
 export interface Providers {
+  /** The models of `llm`: for summaries, and for who picks up. */
   readonly llm: HedgedLanguageModel;
+  /** The models that hold the conversation: those of `llm`, after the realtime model where there is one. */
+  readonly conversation: HedgedLanguageModel;
   readonly stt: SpeechRecognizer;
   readonly tts: SpeechSynthesizer;
   close(): Promise<void>;
@@ -80,18 +87,21 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
       withinMs: listensAlone ? STREAMING_ATTEMPT_MS : LATE_MS,
     });
   };
-  const [sttProviders, llm, voices] = await Promise.all([
+  const [realtime, pipelineStt, llm, voices] = await Promise.all([
+    realtimeOf(options),
     providerOrder('stt', agent.speechToText, { ...options, create: sttOf, restMs: Number.POSITIVE_INFINITY }),
     createLanguageModel(options),
     // Callers notice another voice: it stays for the rest of the call.
     providerOrder('tts', agent.textToSpeech, { ...options, create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
   ]);
+  const sttProviders = realtime === undefined ? pipelineStt : pipelineStt.withFirst({ ...realtime.recognizer, streams: true });
+  const conversation = realtime === undefined ? llm : llm.withFirst(realtime);
   const stt = new StreamingRecognizer({ providers: sttProviders, clock, observer });
   const tts = new SentenceSynthesizer({ voices, clock });
   logger.debug(
     {
       stt: sttProviders.all.map(({ provider, model, streams }) => ({ provider, model, streams })),
-      llm: { provider: llm.provider, model: llm.model },
+      llm: { provider: conversation.provider, model: conversation.model },
       tts: voices.all.map(({ provider, model }) => ({ provider, model })),
     },
     'the providers of the call',
@@ -101,14 +111,40 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   tts.connect(closing.signal);
   return {
     llm,
+    conversation,
     stt,
     tts,
     async close() {
       closing.abort();
-      llm.close();
+      for (const each of new Set([llm, conversation])) each.close();
       await Promise.all([stt.close(), tts.close()]);
     },
   };
+}
+
+/** Creates the realtime model. A call goes on without one that can't be used as it is configured. */
+async function realtimeOf(options: CreateProvidersOptions): Promise<RealtimeModel | undefined> {
+  const { agent, egress, logger, clock = systemClock, observer, meter } = options;
+  if (agent.realtime === undefined) return undefined;
+  const { provider, model, transcriptionModel = DEFAULT_RECOGNIZERS.openai } = agent.realtime;
+  try {
+    const [endpoint, keywords] = await Promise.all([llmEndpointOf({ ...options, llm: agent.realtime }), keywordsOf(options)]);
+    return new RealtimeModel({
+      // The model of the operator's defaults is one for requests.
+      endpoint: { ...endpoint, model },
+      transcriptionModel,
+      language: agent.language,
+      keywords,
+      connect: createProviderConnect({ endpoint, egress, clock }),
+      clock,
+      observer,
+      counted: meter && heardMeter({ meter, provider, model: transcriptionModel }),
+    });
+  } catch (err) {
+    if (!(err instanceof ProviderError)) throw err;
+    logger.warn({ provider, model, err }, 'the realtime model cannot be used in this call; going on with llm and speechToText');
+    return undefined;
+  }
 }
 
 /** Returns the words to listen for, with the data of the call. Only placeholders wait for the data. */

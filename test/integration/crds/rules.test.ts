@@ -282,6 +282,11 @@ const rows: readonly Row[] = [
     1,
   ),
   {
+    rule: 'Agent.spec.realtime',
+    spec: agent({ realtime: { provider: 'openai_compatible', model: 'm' } }),
+    answer: 'spec.realtime.baseURL: baseURL is required for providers other than openai',
+  },
+  {
     rule: 'Agent.spec.speechToText.keywords',
     spec: agent({ speechToText: { provider: 'deepgram', keywords: ['Aare', 'Basel', 'Aare'] } }),
     answer: 'spec.speechToText.keywords: must not name anything twice',

@@ -49,6 +49,13 @@ const agent: ManifestFields = {
   timeZone: 'America/Sao_Paulo',
   welcomeMessage: 'Hello {{customer_name}}',
   llm,
+  realtime: {
+    provider: 'openai_compatible',
+    model: 'gpt-realtime',
+    transcriptionModel: 'whisper-1',
+    baseURL: 'https://realtime.example.com/v1',
+    apiKeySecretRef: secret,
+  },
   speechToText: {
     provider: 'deepgram',
     model: 'nova-3',

@@ -3,7 +3,7 @@
  * late; without fallbacks the same one again. Only one answer is read, so no tool runs twice. Where an answer breaks off, the next model goes on.
  * Each gets of the conversation what it has room for.
  */
-import { toCallFailure, ProviderError, type CompletionRequest } from '../../../calls/provider-access/index.ts';
+import { toCallFailure, ProviderError } from '../../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logging.ts';
@@ -16,7 +16,7 @@ import { wholeWords } from '../fallback/whole-words.ts';
 import { afterTransient } from '../provider-errors.ts';
 import { Continuation } from './continuation.ts';
 import { promptBytes, fitted, type AnswerRequest } from './history.ts';
-import type { LanguageModel } from './language-model.ts';
+import type { AnsweringModel, AnswerInProgress } from './language-model.ts';
 import { stallLimitMs } from './stall.ts';
 import { Summarizer } from './summarizer.ts';
 
@@ -39,7 +39,9 @@ export type AnswerEvent =
   | { readonly type: 'usage'; readonly usage: TokenUsage };
 
 export interface HedgedLanguageModelOptions {
-  readonly models: ProviderOrder<LanguageModel>;
+  readonly models: ProviderOrder<AnsweringModel>;
+  /** Models that make summaries; `models` where absent: a realtime model holds one conversation, and no other. */
+  readonly summaries?: ProviderOrder<AnsweringModel>;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -57,8 +59,8 @@ interface Asked {
 }
 
 interface Begun {
-  readonly completion: CompletionRequest;
-  readonly events: ReturnType<CompletionRequest['events']>;
+  readonly completion: AnswerInProgress;
+  readonly events: ReturnType<AnswerInProgress['events']>;
   /** Events up to the first token. */
   readonly head: readonly ModelEvent[];
   /** Length of the request. */
@@ -74,7 +76,7 @@ export class HedgedLanguageModel {
 
   constructor(options: HedgedLanguageModelOptions) {
     this.#options = options;
-    this.#summarizer = new Summarizer(options);
+    this.#summarizer = new Summarizer({ ...options, models: options.summaries ?? options.models });
   }
 
   get model(): string {
@@ -107,6 +109,12 @@ export class HedgedLanguageModel {
     }
   }
 
+  /** Returns a new model that asks another one first; the summaries stay with these. */
+  withFirst(model: AnsweringModel): HedgedLanguageModel {
+    const { models } = this.#options;
+    return new HedgedLanguageModel({ ...this.#options, models: models.withFirst(model), summaries: models });
+  }
+
   prewarm(signal: AbortSignal): void {
     void this.#options.models.current.prewarm(signal);
   }
@@ -122,7 +130,7 @@ export class HedgedLanguageModel {
   async *#attempt(request: AnswerRequest, signal: AbortSignal): AsyncGenerator<AnswerEvent, void> {
     const { models } = this.#options;
     const answer = new Answer({ mayBeJoined: models.all.length > 1 });
-    const broken: { readonly provider: LanguageModel; readonly failure: unknown }[] = [];
+    const broken: { readonly provider: AnsweringModel; readonly failure: unknown }[] = [];
     for (;;) {
       const left = models.order.filter((model) => !broken.some(({ provider }) => provider === model));
       const { provider, answer: begun, passed } = await this.#first(left, { request, said: answer.said, signal });
@@ -138,7 +146,7 @@ export class HedgedLanguageModel {
     yield* answer.end();
   }
 
-  #first(models: readonly LanguageModel[], asked: Asked) {
+  #first(models: readonly AnsweringModel[], asked: Asked) {
     const { clock } = this.#options;
     const [only] = models;
     const alone = models.length === 1 && only !== undefined;
@@ -159,7 +167,7 @@ export class HedgedLanguageModel {
   }
 
   /** Asks a model. One that takes less than was expected of it is asked again, with less; one that answers nothing is asked once more. */
-  async #ask(model: LanguageModel, { request, said, signal }: Asked): Promise<Begun> {
+  async #ask(model: AnsweringModel, { request, said, signal }: Asked): Promise<Begun> {
     const { logger } = this.#options;
     for (let before = Number.POSITIVE_INFINITY, empty = false; ;) {
       const fitting = fitted(request, { maxBytes: model.window.bytes, summary: this.#summarizer.summary });
@@ -189,7 +197,7 @@ export class HedgedLanguageModel {
 
   /** Reads an answer. @returns why it broke off */
   async *#read(
-    model: LanguageModel,
+    model: AnsweringModel,
     { completion, events, head, bytes, stop }: Begun,
     { answer, last, offersTools }: { readonly answer: Answer; readonly last: boolean; readonly offersTools: boolean },
   ): AsyncGenerator<AnswerEvent, ProviderError | undefined> {

@@ -1,5 +1,6 @@
 /** A language model that speaks OpenAI's protocol. */
 import { CompletionRequest, type ModelQuirks, type ProviderEndpoint, type ProviderFetch } from '../../../calls/provider-access/index.ts';
+import type { Named } from '../../../calls/fallback/provider-order.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { unobserved, type ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { chatRequestOf } from './chat-request.ts';
@@ -24,7 +25,18 @@ export interface AskOptions {
   readonly tokens?: number;
 }
 
-export class LanguageModel {
+/** An answer under way. */
+export type AnswerInProgress = Pick<CompletionRequest, 'events' | 'callsTool' | 'silentForMs'>;
+
+/** A model that answers in calls. */
+export interface AnsweringModel extends Named {
+  readonly window: ContextWindow;
+  /** Asks the model. @returns an answer that is asked for when its events are read */
+  ask(request: AnswerRequest, options: AskOptions): AnswerInProgress;
+  prewarm(signal: AbortSignal): Promise<void>;
+}
+
+export class LanguageModel implements AnsweringModel {
   readonly #options: LanguageModelOptions;
   readonly window: ContextWindow;
 

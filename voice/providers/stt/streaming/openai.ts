@@ -5,7 +5,7 @@ import { openAiPrompt, openAiSttApi, takesLists, type SttSettings } from '../stt
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 /** Sample rate in Hz, the only one that it takes. */
-const SAMPLE_RATE = 24_000;
+export const REALTIME_SAMPLE_RATE = 24_000;
 
 export function openAiStreaming(settings: SttSettings): SttStreaming | undefined {
   const { endpoint, language } = settings;
@@ -14,23 +14,32 @@ export function openAiStreaming(settings: SttSettings): SttStreaming | undefined
   if (model.includes('diarize')) return undefined;
   // OpenAI takes the model from the session alone, and refuses this one in the address; other servers may choose by it.
   const query = { intent: 'transcription', ...(!official && { model }) };
-  const lists = takesLists(model);
-  const spoken = lists ? { languages: [baseLanguage(language)] } : { language: baseLanguage(language) };
-  const keywords = takenKeywords(settings.keywords ?? [], { provider: 'openai', model });
-  const told = lists ? { keywords } : { prompt: openAiPrompt(keywords, model) };
-  const transcription = { model, ...spoken, ...(keywords.length > 0 && told) };
-  const input = { format: { type: 'audio/pcm', rate: SAMPLE_RATE }, transcription, turn_detection: null };
+  const transcription = openAiTranscription({ model, language, keywords: settings.keywords ?? [] });
+  const input = { format: { type: 'audio/pcm', rate: REALTIME_SAMPLE_RATE }, transcription, turn_detection: null };
   return {
     model,
     url: socketUrl(baseURL, '/realtime', query),
     headers,
-    sampleRate: SAMPLE_RATE,
+    sampleRate: REALTIME_SAMPLE_RATE,
     confirms: true,
     speechOnly: true,
     answersEveryFlush: true,
     ...(!official && { optional: true }),
-    session: () => transcriptionSession({ type: 'transcription', audio: { input } }),
+    session: () => realtimeTranscription({ type: 'transcription', audio: { input } }),
   };
+}
+
+/** Builds what a session is told about the transcripts of the user's sound. */
+export function openAiTranscription({
+  model,
+  language,
+  keywords,
+}: Required<Pick<SttSettings, 'language' | 'keywords'>> & { readonly model: string }): object {
+  const lists = takesLists(model);
+  const spoken = lists ? { languages: [baseLanguage(language)] } : { language: baseLanguage(language) };
+  const taken = takenKeywords(keywords, { provider: 'openai', model });
+  const told = lists ? { keywords: taken } : { prompt: openAiPrompt(taken, model) };
+  return { model, ...spoken, ...(taken.length > 0 && told) };
 }
 
 /** Audio that has been committed. Transcripts may come in another order. */
@@ -40,7 +49,8 @@ interface Item {
   transcript?: string;
 }
 
-function transcriptionSession(settings: object): SttStreamSession {
+/** Reads the transcripts of a session. @param settings what the session is begun with */
+export function realtimeTranscription(settings: object): SttStreamSession {
   let confirmed = false;
   /** Words of items that have no transcript yet, by the item's id. */
   const partial = new Map<unknown, string>();
