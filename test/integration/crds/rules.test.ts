@@ -284,7 +284,7 @@ const rows: readonly Row[] = [
   {
     rule: 'Agent.spec.realtime',
     spec: agent({ realtime: { provider: 'openai_compatible', model: 'm' } }),
-    answer: 'spec.realtime.baseURL: baseURL is required for providers other than openai',
+    answer: 'spec.realtime.baseURL: Required value: baseURL is required for providers other than openai',
   },
   {
     rule: 'Agent.spec.speechToText.keywords',
