@@ -187,7 +187,7 @@ async function readRevision({ store, clock }: Services, call: CallRecord, logger
 async function readOthers({ store, clock }: Services, call: CallRecord, logger: Logger) {
   const read = () => store.calls.calls.others(call);
   const others = await persist(read, { clock, logger, withinMs: REVISION_MS, what: 'read the agents that the call may be handed over to' });
-  return others.map((other) => ({ ...other, config: other.config as AgentRevisionConfig }));
+  return others.map(({ agentName, revision, config }) => ({ agentName, revision, config: config as AgentRevisionConfig }));
 }
 
 /** Returns an agent that can take over, or why it can't, in words for the model. */

@@ -40,9 +40,9 @@ it('hands over to agents as they serve, and not to one that serves nothing', asy
   const worker = await startWorker(workerEnv(url, await temporalAddress()));
   const handoffs = [{ agentRef: { name: 'billing' }, when: 'it is about an invoice' }];
   const agent = await storeRevision(store, provider, { spec: { handoffs } });
-  const expecting = (...expect: readonly object[]) => ({
+  const expecting = (...checks: readonly object[]) => ({
     type: 'Conversation',
-    conversation: [{ type: 'User', user: 'An invoice!', expect }],
+    conversation: [{ type: 'User', user: 'An invoice!', expect: checks }],
   });
   const before = await over(store, await requestRun(store, agent, { before: expecting({ type: 'Handoff', handoff: 'billing' }) }));
   expect(before.results).toMatchObject([{ verdict: 'error', message: expect.stringContaining('never hands over to "billing"') }]);
