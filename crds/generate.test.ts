@@ -96,6 +96,7 @@ describe('every generated schema', () => {
       schema.type === 'object' &&
       all.some((node) => node.path.startsWith(`${path}.`) && !node.repeated && node.schema.default !== undefined);
     const optionalVariants = [
+      'Agent.spec.realtime',
       'Agent.spec.redaction',
       'Agent.spec.release',
       'Agent.spec.release.pin',

@@ -30,6 +30,8 @@ interface Row extends Erasure, Record<string, unknown> {
   readonly metadataValue: string | null;
 }
 
+const ID_SHAPE = /^erasure_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 const COLUMNS = `org, id, state, counts, waiting_calls AS "waitingCalls", created_at AS "createdAt", finished_at AS "finishedAt",
   phone, metadata_key AS "metadataKey", metadata_value AS "metadataValue"`;
 
@@ -62,6 +64,7 @@ export class PersonErasures extends Repository {
   }
 
   async get({ org, id }: ErasureRef): Promise<Erasure | undefined> {
+    if (!ID_SHAPE.test(id)) return undefined;
     const { rows } = await this.database.queryAs<Row>(org, `SELECT ${COLUMNS} FROM parley.erasures WHERE org = $1 AND id = $2`, [org, id]);
     return rows[0] && toErasure(rows[0]);
   }

@@ -4,6 +4,7 @@ import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import type { EarEvent } from '../conversation/ports.ts';
 import type { RecognitionEvent } from '../providers/stt/recognition.ts';
 import { CallEars } from './ears.ts';
+import { HEARD_SAMPLES } from './turn-detector.ts';
 import { WINDOW_MS } from './voice-activity.ts';
 
 const WINDOW = 512;
@@ -163,7 +164,7 @@ describe('ears', () => {
     await hears(50, true);
     await hears(8, false);
     expect(events.at(-1)).toEqual({ type: 'turnEnds', afterMs: 700 });
-    expect(sounds).toEqual([38 * WINDOW]);
+    expect(sounds).toEqual([HEARD_SAMPLES]);
   });
 
   it('forget what the detector says of a pause that is over, and do without an answer', async () => {

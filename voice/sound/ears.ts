@@ -205,7 +205,8 @@ export class CallEars implements Ears {
   async #detectTurn(): Promise<void> {
     const { turnDetector, report } = this.#options;
     const sound = this.#sounds;
-    const afterMs = await turnDetector?.delayMs(joinSamples(this.#last));
+    // The model refuses more than it hears.
+    const afterMs = await turnDetector?.delayMs(joinSamples(this.#last).subarray(-HEARD_SAMPLES));
     if (afterMs !== undefined && sound === this.#sounds && !this.#closed) report({ type: 'turnEnds', afterMs });
   }
 

@@ -152,6 +152,9 @@ it('leaves nothing of it in rows, files, sound, log lines and spans', async () =
   expect(agent.some(isTone)).toBe(true);
 });
 
+const answersIn = ({ right }: Awaited<ReturnType<typeof decodeOgg>>) =>
+  heardIn(right).filter(({ frequency }) => frequency === frequencyOf(SAFE));
+
 it('leaves no sound on a disk whose words a killed process did not know', async () => {
   const call = await stage.call({ spec: { redaction: { kinds: ['Card'] }, turnDetection: { endOfSpeechDelay: '1s' } } });
   call.provider.chat(() => SAFE);
@@ -165,13 +168,49 @@ it('leaves no sound on a disk whose words a killed process did not know', async 
   call.provider.heard(() => never);
   await call.caller.speak(3_000, { mark: 3 });
   await eventually(() => expect(call.provider.inFlight).toBeGreaterThan(0));
-  // By the end of this, sound that waits for nothing has long been written.
-  await call.caller.speak(6_000, { mark: 4 });
+  await call.caller.speak(3_000, { mark: 4 });
+  // Sound that waits for nothing is written a moment later.
+  await eventually(async () => expect(answersIn(await decodeOgg(await call.spooled('audio.ogg')))).not.toEqual([]));
   const { process: pid } = JSON.parse((await call.spooled('call.json')).toString()) as { readonly process: string };
   process.kill(Number.parseInt(pid, 10), 'SIGKILL');
   const sound = await decodeOgg(await call.spooled('audio.ogg'));
-  const answered = heardIn(sound.right).filter(({ frequency }) => frequency === frequencyOf(SAFE));
-  expect(answered.length).toBeGreaterThan(0);
+  const answered = answersIn(sound);
   expect(heardIn(sound.left).some(({ at }) => at < answered[0]!.at)).toBe(true);
   expect(heardIn(sound.left).filter(({ at }) => at > answered.at(-1)!.at)).toEqual([]);
+});
+
+it('gives keys to the sensitive tool that wants them, and to nobody else', async () => {
+  const tools = ['charge', 'collect_digits'].map((name) => ({ name, type: 'Passthrough' }));
+  const call = await stage.call({ tools: [tool('charge', true)], test: { runId: 'run', testName: 'keys', tools } });
+  const { provider, caller } = call;
+  const asked: string[] = [];
+  provider.chat(({ lastUser, toolResults }) => {
+    asked.push(JSON.stringify(toolResults));
+    if (toolResults.some((result) => JSON.stringify(result).includes('owner'))) return SAFE;
+    const reference = /<keys-\d+>/.exec(JSON.stringify(toolResults))?.[0];
+    if (reference !== undefined) return { toolCalls: [{ name: 'charge', arguments: { card: reference } }] };
+    if (!lastUser.includes('pay')) return 'Hello.';
+    return { toolCalls: [{ name: 'collect_digits', arguments: { count: 16, for: 'charge' } }] };
+  });
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  await call.says('I want to pay', 1_500);
+  await eventually(() => expect(provider.requests('chat').length).toBeGreaterThan(0));
+  for (const key of CARD) await caller.room.localParticipant!.publishDtmf('0123456789*#'.indexOf(key), key);
+  await caller.hears(SAFE);
+  await caller.leave();
+  const record = await call.becomes({ status: 'ended' });
+  expect(shop.requests.map(({ body }) => JSON.parse(body) as unknown)).toContainEqual({ card: CARD });
+  expect(asked.flatMap(canariesIn).filter((canary) => canary.startsWith('4242'))).toEqual([]);
+  expect((await call.toolCalls()).map(({ name, arguments: given, result }) => [name, given, result])).toEqual([
+    ['collect_digits', { count: 16, for: 'charge' }, '{"digits":"<keys-1>","count":16}'],
+    ['charge', null, '[sensitive]'],
+  ]);
+  await eventually(() => expect(call.lines()).toContainEqual(expect.objectContaining({ msg: 'the call is over' })));
+  const ours = ({ attributes }: { readonly attributes: object }): boolean => JSON.stringify(attributes).includes(call.id);
+  await eventually(() => expect(collector.spans.some(ours)).toBe(true));
+  expect((await allRows()).flatMap(canariesIn)).toEqual([]);
+  expect([...canariesIn(stage.role.output()), ...canariesIn(JSON.stringify(collector.spans))]).toEqual([]);
+  // Nothing is redacted of this agent, but the keys have a tone.
+  expect(heardIn((await stage.soundOf(record)).left).some(({ frequency }) => Math.abs(frequency - TONE_HZ) < 40)).toBe(true);
 });

@@ -20,7 +20,15 @@ import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
-import { newCallId, type CallMessage, type CallToolCall, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
+import {
+  newCallId,
+  type CallMessage,
+  type CallToolCall,
+  type CallRecord,
+  type CallTurn,
+  type Store,
+  type TestOfCall,
+} from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { mediaServer } from '../../support/media-server.ts';
@@ -54,6 +62,8 @@ export interface CallWish extends AgentWish {
   readonly dynamicData?: Readonly<Record<string, unknown>>;
   /** Agents that the call may be handed over to. */
   readonly others?: readonly (AgentWish & { readonly name: string })[];
+  /** The test that the call belongs to: its user has a keypad. */
+  readonly test?: TestOfCall;
   /** Trace of the test that registers the call. */
   readonly traceparent?: string;
   /** Provider of the call. Default: all goes well, and the user is understood as "hello". */
@@ -218,6 +228,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
           maxDurationMs: callSettingsOf(config).maxDurationMs,
           recordingEnabled: callSettingsOf(config).recordingEnabled,
           ...(wish.dynamicData && { dynamicData: wish.dynamicData }),
+          ...(wish.test && { test: wish.test }),
           traceparent: wish.traceparent,
         }),
       );
