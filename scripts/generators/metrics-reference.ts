@@ -29,6 +29,7 @@ import { createAgentTestActivities } from '../../workflows/agent-tests/activitie
 import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
+import { redactionsCounter } from '../../calls/redaction/metrics.ts';
 import { PriceTable } from '../../calls/usage/price-table.ts';
 import { usageMetrics } from '../../calls/usage/usage-metrics.ts';
 import { freePlacesGauge, liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from '../../voice/metrics.ts';
@@ -161,6 +162,7 @@ async function voiceRows(): Promise<readonly (readonly string[])[]> {
   createGenAiMetrics(registry);
   registry.registerMetric(takeoversCounter());
   usageMetrics(registry);
+  redactionsCounter([registry]);
   registry.registerMetric(freePlacesGauge(() => 0));
   registry.registerMetric(liveCallsGauge(() => 0));
   registry.registerMetric(waitingRecordingsGauge({ waiting: 0 }));

@@ -62,8 +62,6 @@ export interface CallWish extends AgentWish {
   readonly dynamicData?: Readonly<Record<string, unknown>>;
   /** Agents that the call may be handed over to. */
   readonly others?: readonly (AgentWish & { readonly name: string })[];
-  /** The test that the call belongs to: its user has a keypad. */
-  readonly test?: TestOfCall;
   /** Trace of the test that registers the call. */
   readonly traceparent?: string;
   /** Provider of the call. Default: all goes well, and the user is understood as "hello". */
@@ -228,7 +226,6 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
           maxDurationMs: callSettingsOf(config).maxDurationMs,
           recordingEnabled: callSettingsOf(config).recordingEnabled,
           ...(wish.dynamicData && { dynamicData: wish.dynamicData }),
-          ...(wish.test && { test: wish.test }),
           traceparent: wish.traceparent,
         }),
       );
