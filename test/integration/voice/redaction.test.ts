@@ -178,3 +178,39 @@ it('leaves no sound on a disk whose words a killed process did not know', async 
   expect(heardIn(sound.left).some(({ at }) => at < answered[0]!.at)).toBe(true);
   expect(heardIn(sound.left).filter(({ at }) => at > answered.at(-1)!.at)).toEqual([]);
 });
+
+it('gives keys to the sensitive tool that wants them, and to nobody else', async () => {
+  const tools = ['charge', 'collect_digits'].map((name) => ({ name, type: 'Passthrough' }));
+  const call = await stage.call({ tools: [tool('charge', true)], test: { runId: 'run', testName: 'keys', tools } });
+  const { provider, caller } = call;
+  const asked: string[] = [];
+  provider.chat(({ lastUser, toolResults }) => {
+    asked.push(JSON.stringify(toolResults));
+    if (toolResults.some((result) => JSON.stringify(result).includes('owner'))) return SAFE;
+    const reference = /<keys-\d+>/.exec(JSON.stringify(toolResults))?.[0];
+    if (reference !== undefined) return { toolCalls: [{ name: 'charge', arguments: { card: reference } }] };
+    if (!lastUser.includes('pay')) return 'Hello.';
+    return { toolCalls: [{ name: 'collect_digits', arguments: { count: 16, for: 'charge' } }] };
+  });
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  await call.says('I want to pay', 1_500);
+  await eventually(() => expect(provider.requests('chat').length).toBeGreaterThan(0));
+  for (const key of CARD) await caller.room.localParticipant!.publishDtmf('0123456789*#'.indexOf(key), key);
+  await caller.hears(SAFE);
+  await caller.leave();
+  const record = await call.becomes({ status: 'ended' });
+  expect(shop.requests.map(({ body }) => JSON.parse(body) as unknown)).toContainEqual({ card: CARD });
+  expect(asked.flatMap(canariesIn).filter((canary) => canary.startsWith('4242'))).toEqual([]);
+  expect((await call.toolCalls()).map(({ name, arguments: given, result }) => [name, given, result])).toEqual([
+    ['collect_digits', { count: 16, for: 'charge' }, '{"digits":"<keys-1>","count":16}'],
+    ['charge', null, '[sensitive]'],
+  ]);
+  await eventually(() => expect(call.lines()).toContainEqual(expect.objectContaining({ msg: 'the call is over' })));
+  const ours = ({ attributes }: { readonly attributes: object }): boolean => JSON.stringify(attributes).includes(call.id);
+  await eventually(() => expect(collector.spans.some(ours)).toBe(true));
+  expect((await allRows()).flatMap(canariesIn)).toEqual([]);
+  expect([...canariesIn(stage.role.output()), ...canariesIn(JSON.stringify(collector.spans))]).toEqual([]);
+  // Nothing is redacted of this agent, but the keys have a tone.
+  expect(heardIn((await stage.soundOf(record)).left).some(({ frequency }) => Math.abs(frequency - TONE_HZ) < 40)).toBe(true);
+});

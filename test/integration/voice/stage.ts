@@ -62,6 +62,8 @@ export interface CallWish extends AgentWish {
   readonly dynamicData?: Readonly<Record<string, unknown>>;
   /** Agents that the call may be handed over to. */
   readonly others?: readonly (AgentWish & { readonly name: string })[];
+  /** The test that the call belongs to: its user has a keypad. */
+  readonly test?: TestOfCall;
   /** Trace of the test that registers the call. */
   readonly traceparent?: string;
   /** Provider of the call. Default: all goes well, and the user is understood as "hello". */
@@ -226,6 +228,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
           maxDurationMs: callSettingsOf(config).maxDurationMs,
           recordingEnabled: callSettingsOf(config).recordingEnabled,
           ...(wish.dynamicData && { dynamicData: wish.dynamicData }),
+          ...(wish.test && { test: wish.test }),
           traceparent: wish.traceparent,
         }),
       );
@@ -234,7 +237,9 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         // The api makes the room so, with the call. A media server that has not reported its load for 5 s opens none.
         await eventually(() => createRooms(server).open(id));
         const call = await store.calls.calls.get({ org, id });
-        return { url: server.url, token: await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now() }) };
+        const keys = wish.test !== undefined;
+        const token = await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now(), keys });
+        return { url: server.url, token };
       };
       const lines = () => roles.flatMap((role) => role.lines()).filter(({ callId }) => callId === id);
       return {
