@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { query } from '../../support/sql.ts';
 import { registerCall } from '../store/calls-support.ts';
-import { realMediaServer, someMediaServer } from './calls-support.ts';
+import { realMediaServer, someMediaServer, serveCommands } from './calls-support.ts';
 import { organization, startFacade } from './facade.ts';
 
 const server = suiteFixture(realMediaServer);
@@ -28,23 +28,10 @@ async function liveCall(): Promise<{ readonly org: string; readonly id: string }
   return ref;
 }
 
-/** Takes commands of a call as its job does. @returns what was taken */
+/** Takes commands of a call until the test is over. @returns what was taken */
 function serve(ref: { readonly org: string; readonly id: string }, reason?: string): readonly unknown[] {
-  const taken: unknown[] = [];
-  const { commands } = facade.store.calls;
-  let open = true;
-  onTestFinished(() => void (open = false));
-  const look = async (): Promise<void> => {
-    while (open) {
-      const command = await commands.take(ref);
-      if (command === undefined) await new Promise((resolve) => setImmediate(resolve));
-      else {
-        taken.push([command.kind, command.body]);
-        await commands.finish(command, reason);
-      }
-    }
-  };
-  void look();
+  const { taken, stop } = serveCommands(facade.store, ref, reason);
+  onTestFinished(stop);
   return taken;
 }
 

@@ -7,7 +7,7 @@ import type { CallRef } from '../../../store/index.ts';
 import { parleyHere } from '../../support/parley-command.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { registerCall } from '../store/calls-support.ts';
-import { realMediaServer } from './calls-support.ts';
+import { realMediaServer, serveCommands } from './calls-support.ts';
 import { organization, startFacade } from './facade.ts';
 
 const server = suiteFixture(realMediaServer);
@@ -24,23 +24,10 @@ async function liveCall(change: Parameters<typeof registerCall>[2] = {}): Promis
   return ref;
 }
 
-/** Takes commands of a call as its job does. @returns what was taken */
+/** Takes commands of a call until the test is over. @returns what was taken */
 function serve(ref: CallRef): readonly unknown[] {
-  const taken: unknown[] = [];
-  const { commands } = facade.store.calls;
-  let open = true;
-  onTestFinished(() => void (open = false));
-  const look = async (): Promise<void> => {
-    while (open) {
-      const command = await commands.take(ref);
-      if (command === undefined) await new Promise((resolve) => setImmediate(resolve));
-      else {
-        taken.push([command.kind, command.body]);
-        await commands.finish(command, undefined);
-      }
-    }
-  };
-  void look();
+  const { taken, stop } = serveCommands(facade.store, ref);
+  onTestFinished(stop);
   return taken;
 }
 

@@ -2,7 +2,7 @@
 import type { MediaServer } from '../../../calls/media-server.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
-import type { Store } from '../../../store/index.ts';
+import type { CallRef, Store } from '../../../store/index.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { revisionOf } from '../store/support.ts';
 
@@ -74,4 +74,29 @@ export async function serveAgent(
   await store.agentRevisions.put({ ...served, config });
   await store.agentReleases.serve(served);
   return revision;
+}
+
+export interface ServedCommands {
+  /** What was taken: kind and body of each. */
+  readonly taken: readonly unknown[];
+  readonly stop: () => void;
+}
+
+/** Takes commands of a call as its job does, until it is stopped. @param reason why none is carried out; all are where absent */
+export function serveCommands(store: Store, call: CallRef, reason?: string): ServedCommands {
+  const { commands } = store.calls;
+  const taken: unknown[] = [];
+  let open = true;
+  const look = async (): Promise<void> => {
+    while (open) {
+      const command = await commands.take(call);
+      if (command === undefined) await new Promise((resolve) => setImmediate(resolve));
+      else {
+        taken.push([command.kind, command.body]);
+        await commands.finish(command, reason);
+      }
+    }
+  };
+  void look();
+  return { taken, stop: () => void (open = false) };
 }

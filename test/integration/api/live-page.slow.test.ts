@@ -15,6 +15,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openPage, type Page } from '../cli-call/browser.ts';
 import { checkLooks, keepScreenshot, SIZES } from '../cli-call/page-checks.ts';
 import { registerCall } from '../store/calls-support.ts';
+import { serveCommands, type ServedCommands } from './calls-support.ts';
 import { organization, startFacade } from './facade.ts';
 
 const server = suiteFixture(mediaServer);
@@ -23,25 +24,11 @@ const org = suiteFixture(() => organization(facade));
 
 describe('a call that goes on, at the page of calls', () => {
   const folder = suiteFolder();
-  const taken: unknown[] = [];
   let page: Page;
   let ref: CallRef;
-  let served = true;
+  let served: ServedCommands;
 
   const lifecycle = (): CallLifecycle => new CallLifecycle({ calls: facade.store.calls.calls, clock: systemClock });
-
-  /** Takes commands as the call's job does. */
-  async function serve(): Promise<void> {
-    const { commands } = facade.store.calls;
-    while (served) {
-      const command = await commands.take(ref);
-      if (command === undefined) await new Promise((resolve) => setImmediate(resolve));
-      else {
-        taken.push([command.kind, command.body]);
-        await commands.finish(command, undefined);
-      }
-    }
-  }
 
   beforeAll(async () => {
     const id = newCallId();
@@ -52,12 +39,12 @@ describe('a call that goes on, at the page of calls', () => {
     await facade.store.calls.log.add(ref, {
       messages: [{ ...spoken, seq: 1, content: 'Hello, this is Harbour Bikes. How can I help you?', spokenAt: new Date() }],
     });
-    void serve();
+    served = serveCommands(facade.store, ref);
     page = await openPage({ folder });
     await page.resize(SIZES.desk);
   });
   afterAll(async () => {
-    served = false;
+    served.stop();
     await page.close();
   });
 
@@ -101,7 +88,7 @@ describe('a call that goes on, at the page of calls', () => {
     await eventually(async () => expect(await text('live-note')).toMatch(/model knows/));
     await press('mute-agent');
     await eventually(() =>
-      expect(taken).toEqual([
+      expect(served.taken).toEqual([
         ['say', { text: 'One moment, please.', interrupt: false }],
         ['instructions', { text: 'Offer a discount.' }],
         ['mute', { muted: true }],
@@ -110,7 +97,7 @@ describe('a call that goes on, at the page of calls', () => {
     await publish({ ...state, muted: true });
     await eventually(async () => expect([await pressed('mute-agent'), await text('live-state')]).toEqual(['true', 'The agent is muted']));
     await press('mute-agent');
-    await eventually(() => expect(taken.at(-1)).toEqual(['mute', { muted: false }]));
+    await eventually(() => expect(served.taken.at(-1)).toEqual(['mute', { muted: false }]));
   });
 
   it('hears the call as somebody whom nobody sees, until it is pressed again', async () => {
